@@ -113,7 +113,16 @@ def __getattr__(name):
         return [*_HOME, *_schemes(), *(room for room in _ROOMS if find_spec(_NEEDS.get(room, "numpy")))]
     if name[:1].isupper() and name in (schemes := _schemes()):  # modules are not, and schemes import them
         return schemes[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Without `obj`, Python's own traceback does not suggest a name a second time.
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_meant(name)}", name=name, obj=None)
+
+
+def _meant(name):
+    """Suggest a name that is spelt alike, but not for a module, which `from schedlab import` looks for here first."""
+    if name.startswith("_") or find_spec(f"{__name__}.{name}"):
+        return ""
+    known = [*_HOME, *_ROOMS, *(_schemes() if name[:1].isupper() else ())]
+    return import_module(f"{__name__}.text").suggestion(name, known)
 
 
 def _schemes():

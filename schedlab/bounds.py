@@ -40,7 +40,7 @@ def lower_bounds(
     """Compute lower bounds on the mean wait, turnaround and bounded slowdown and on the makespan of a trace.
 
     The bounds hold for every schedule that runs each job once, without interruption, on the processors that it
-    requests. Schemes that choose the widths of jobs or split sweeps may beat them.
+    requests. Schemes that choose the widths of jobs or split sweeps may beat them, so traces of such jobs are refused.
 
     Parameters
     ----------
@@ -64,7 +64,9 @@ def lower_bounds(
     Raises
     ------
     ValueError
-        If run times depend on the schedule: for a machine with a speed-up, or ``overrun="kill-backfilled"``.
+        If run times depend on the schedule: for a machine with a speed-up, or ``overrun="kill-backfilled"``. For a
+        trace with moldable jobs or parameter sweeps: ``trace.with_speedup(model, share=0)`` or ``trace.with_sweeps(0)``
+        has the same jobs, all rigid.
 
     Notes
     -----
@@ -115,6 +117,7 @@ def lower_bounds(
     True
     """
     check_trace(trace)
+    check_rigid(trace)
     machine = machine_for(machine, trace)
     if overrun == KILL_BACKFILLED or (isinstance(machine, KaryTree) and any(machine.saved())):
         raise ValueError("bounds need jobs with known run times; here run times depend on the schedule")
@@ -133,6 +136,19 @@ def lower_bounds(
     table.insert(0, "bound", table.max(axis=1))
     table.insert(1, "by", table[list(PROOFS)].idxmax(axis=1))
     return table
+
+
+def check_rigid(trace: Trace) -> None:
+    """Raise if a trace has jobs that need not run in one piece on the processors that they request."""
+    molds = int(trace.laws().moldable.sum()) if trace.has_speedup else 0
+    sweeps = int((trace.table["breakdown"] > 0).sum()) if "breakdown" in trace.table else 0
+    for count, what, rigid in (
+        (molds, "moldable jobs", "with_speedup(sl.Downey(), share=0)"),
+        (sweeps, "parameter sweeps, which may be split", "with_sweeps(0)"),
+    ):
+        if count:
+            way_out = f"trace.{rigid} has the same jobs, all of them rigid"
+            raise ValueError(f"bounds are for rigid jobs, and {trace.name} has {count:,} {what}: {way_out}")
 
 
 def _of_part(case, tau, rounds):
@@ -232,6 +248,11 @@ def gaps(schedules, bounds: pd.DataFrame | None = None) -> pd.DataFrame:
         One row per scheme and measure: value, bound, by, and above (percent): the value is at most this far above that
         of any schedule.
 
+    Raises
+    ------
+    ValueError
+        As in `lower_bounds`; and for a schedule that ran jobs in pieces, or on other processors than they request.
+
     Examples
     --------
     >>> import schedlab as sl
@@ -246,6 +267,10 @@ def gaps(schedules, bounds: pd.DataFrame | None = None) -> pd.DataFrame:
         bounds = lower_bounds(first.trace, first.machine, overrun=first.overrun)
     rows = []
     for schedule in schedules:
+        other = schedule.procs != schedule.trace.table["requested_procs"].to_numpy()
+        if schedule.outcome.in_pieces or other.any():
+            held = "split jobs" if schedule.outcome.in_pieces else f"chose the processors of {int(other.sum()):,} jobs"
+            raise ValueError(f"bounds are for rigid jobs, and {schedule.scheme} {held}, so it may beat them")
         measures = schedule.metrics()
         for measure, bound, by in bounds[["bound", "by"]].itertuples():
             value = measures[measure]

@@ -87,8 +87,8 @@ def main(arguments: list[str] | None = None) -> int:
         gc.freeze()
     try:
         try:
-            options = _parser().parse_args(arguments)
-            with _ended_as_by_control_c(), _warnings_in_words():
+            with _any_letter(), _ended_as_by_control_c(), _warnings_in_words():
+                options = _parser().parse_args(arguments)
                 options.run(options)
         finally:
             print(end="", flush=True)  # here a closed pipe can still be handled, but not when Python ends
@@ -107,6 +107,23 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", FAILED)
     return 0
+
+
+@contextmanager
+def _any_letter():
+    """Print ``?`` for a letter that the encoding of standard output lacks: an error would lose the whole result.
+
+    Standard error needs no such care; Python escapes such letters there.
+    """
+    stream, before = sys.stdout, getattr(sys.stdout, "errors", None)
+    if before not in ("strict", "surrogateescape") or not hasattr(stream, "reconfigure"):  # the user's choice; no file
+        yield
+        return
+    stream.reconfigure(errors="replace")
+    try:
+        yield
+    finally:
+        stream.reconfigure(errors=before)
 
 
 @contextmanager
@@ -142,7 +159,7 @@ def _warnings_in_words():
             before(message, category, *place)
         elif str(message) not in said:
             said.add(str(message))
-            _note(f"schedlab: {_with_options(str(message))}")
+            _note(f"schedlab: warning: {_with_options(str(message))}")
 
     with warnings.catch_warnings():
         for category in WARNINGS:
@@ -171,6 +188,14 @@ def _fail(error, code):
 
 
 class _Parser(argparse.ArgumentParser):
+    def _check_value(self, action, value):
+        if action.choices is not None:  # as check_known, which suggests a name
+            what = action.metavar if action.dest == argparse.SUPPRESS else action.dest
+            try:
+                check_known(what.lower().replace("_", " "), value, action.choices)
+            except ValueError as error:
+                raise argparse.ArgumentError(action, str(error)) from None
+
     def error(self, message):
         # One line instead of the usage of twenty options.
         self.exit(2, f"{self.prog}: {plain(message)} (see {self.prog} --help)\n")
@@ -936,14 +961,14 @@ def _patience():
 
 
 def _print(table, header=True):
-    """Print numbers right-aligned and words left-aligned; if the terminal is narrow, the widest words are cut.
+    """Print numbers right-aligned and words left-aligned; in a narrow terminal the widest words are cut.
 
     The first column, which names the row, stays whole.
     """
     words = [not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
     columns = [[plain(str(name))] * header + [_cell(value) for value in column] for name, column in table.items()]
     widths = [max(map(len, column), default=0) for column in columns]
-    excess = sum(widths) + 2 * (len(widths) - 1) - shutil.get_terminal_size().columns
+    excess = sum(widths) + 2 * (len(widths) - 1) - _width()
     while excess > 0 and any(words[1:]):
         widest = max((i for i in range(1, len(widths)) if words[i]), key=widths.__getitem__)
         if widths[widest] <= NARROWEST:
@@ -973,9 +998,13 @@ def _cut(words, width):
     return words if len(words) <= width else words[: width - 1].rstrip(" ,") + "…"
 
 
+def _width():
+    """Return the columns of the terminal, or COLUMNS if set; for a pipe or a file there is no limit."""
+    return shutil.get_terminal_size((sys.maxsize, 24)).columns
+
+
 def _print_indented(words):
-    width = shutil.get_terminal_size().columns
-    print(fill(words, width, initial_indent="    ", subsequent_indent=" " * 15, break_on_hyphens=False))
+    print(fill(words, _width(), initial_indent="    ", subsequent_indent=" " * 15, break_on_hyphens=False))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from .text import check_known, suggestion
 from .workload.trace import MOST_PROCS, check_procs
 
 RESERVATIONS = ("count", "block")
@@ -136,7 +137,8 @@ class Partitions:
             For an unknown column, a job in a partition that the machine lacks, or a job wider than its partition.
         """
         if self.column not in jobs:
-            raise ValueError(f"no column {self.column!r} to tell partitions by; known: {', '.join(jobs.columns)}")
+            known = f"{', '.join(jobs.columns)}{suggestion(self.column, jobs.columns)}"
+            raise ValueError(f"no column {self.column!r} to tell partitions by; known: {known}")
         values, known = jobs[self.column], names.get(self.column, {})
         place_of = {name: place for place, (name, _) in enumerate(self.sizes)}
         # A name takes precedence over a number: a partition may be called "1".
@@ -234,9 +236,8 @@ class KaryTree:
             raise ValueError(f"a {self.k}-ary {self.n}-tree has more than {MOST_PROCS:,} nodes")
         self._check_procs()
         for name, known in (("allocation", ALLOCATIONS), ("reservation", (None, *RESERVATIONS))):
-            if getattr(self, name) not in tuple(known):
-                names = ", ".join(filter(None, known))
-                raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {names}")
+            if (given := getattr(self, name)) is not None or None not in known:
+                check_known(name, given, filter(None, known))
         if self.reservation is not None:
             instead = f"give it to the scheme, EASY(reservation={self.reservation!r})"
             warnings.warn(f"reservation is no longer a setting of KaryTree: {instead}", FutureWarning, stacklevel=3)

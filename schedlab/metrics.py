@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from . import display
+from .text import suggestion
 from .workload.columns import WORDS
 
 TAU = 10.0  # seconds; Feitelson 2001
@@ -17,6 +18,13 @@ TAU = 10.0  # seconds; Feitelson 2001
 SABIN_EDGES = (0, 200, 3_200, 100_000, 2_000_000, np.inf)
 SABIN_NAMES = ("tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000")
 CLASSES = ("kurian", "sabin", "size")
+# Columns of numbers that differ from job to job: as classes, each would hold a job or two.
+QUANTITIES = (
+    *("submit_time", "wait_time", "run_time", "avg_cpu_time", "used_memory", "requested_time", "requested_memory"),
+    *("preceding_job", "think_time", "logged_area", "start_time", "end_time", "turnaround", "slowdown"),
+    *("bounded_slowdown", "promised_start", "estimate", "sequential_work", "wasted", "parallel_start", "tasks_alone"),
+    *("duration", "placed_time"),  # of gang scheduling
+)
 WIDE, LONG = 32, 3600  # Kurian: a job is wide from 32 processors on, long from 3600 s on
 
 # For each measure of a schedule its name in words and its unit: seconds ("s"), a share of 1, a count, or none.
@@ -470,8 +478,8 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
         - ``"sabin"``: by processor-seconds in the log.
         - ``"size"``: processors, in powers of two.
         - Any other column name: its values, or their names if known. ``"user"`` stands for user_id, ``"group"`` and
-          ``"account"`` for group_id.
-        - ``{column: edges}``: intervals [low, high) of a column.
+          ``"account"`` for group_id. Not a quantity, such as wait_time.
+        - ``{column: edges}``: intervals [low, high) of a column, also of a quantity.
         - A function of the table, or a Series of labels with the index of the jobs.
     names : mapping, optional
         Names of a column's numbers (`Trace.names`).
@@ -484,7 +492,7 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
     Raises
     ------
     TypeError, ValueError
-        For any other `by`, or a column that does not exist.
+        For any other `by`, a column that does not exist, or a quantity without edges.
 
     Examples
     --------
@@ -502,7 +510,8 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
         return by.reindex(jobs.index)
     if isinstance(by, Mapping):
         ((column, edges),) = by.items()
-        return pd.cut(_column(jobs, column), list(edges), right=False)
+        _check_column(column, jobs.columns)
+        return pd.cut(jobs[_name_of(column, jobs)], list(edges), right=False)
     if not isinstance(by, str):
         raise TypeError(f"classes are {by!r}, expected a name, {{column: edges}}, a function or a Series")
     if by == "kurian":
@@ -516,13 +525,16 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
         edges = [0, *(2**power for power in range(top + 1))]
         names = ["1", "2", *(f"{high // 2 + 1}-{high}" for high in edges[3:])]
         return pd.cut(jobs["procs"], edges, labels=names)
-    values = _column(jobs, by)
+    check_classes(by, jobs.columns)
+    values = jobs[_name_of(by, jobs)]
+    if values.dtype.kind == "f" and (values % 1).fillna(0).any():
+        raise _quantity(by)
     known = (names or {}).get(values.name)
     return _named(values, known) if known else values
 
 
 def check_classes(by: str, columns: Iterable[str]) -> None:
-    """Raise if a name is neither a set of classes nor a column.
+    """Raise if a name is neither a set of classes nor a column whose values can be classes.
 
     Parameters
     ----------
@@ -534,26 +546,40 @@ def check_classes(by: str, columns: Iterable[str]) -> None:
     Raises
     ------
     ValueError
-        Lists the known names.
+        Lists the known names, or says how to make classes of a quantity.
 
     Examples
     --------
     >>> import schedlab as sl
-    >>> sl.metrics.check_classes("kurian", ["run_time", "procs"])
-    >>> sl.metrics.check_classes("length", ["run_time", "procs"])
+    >>> sl.metrics.check_classes("kurian", ["queue", "procs"])
+    >>> sl.metrics.check_classes("length", ["queue", "procs"])
     Traceback (most recent call last):
         ...
-    ValueError: unknown classes 'length'; known: kurian, sabin, size, user, group, account, a column (run_time, procs)
+    ValueError: unknown classes 'length'; known: kurian, sabin, size, user, group, account, a column (queue, procs)
     """
+    columns = list(columns)
+    if by in QUANTITIES or (by in MEASURES and by not in columns):
+        raise _quantity(by, by in columns)
+    _check_column(by, columns)
+
+
+def _quantity(by, column=True):
+    """Return the error for a quantity, or a measure of the whole, where classes are expected."""
+    edges = f"; in Python, by={{{by!r}: [low, ..., high]}} makes classes of it" if column else ""
+    measure = f"; metrics()[{by!r}] is the {MEASURES[by][0]}" if by in MEASURES else ""
+    known = ", ".join((*CLASSES, *WORDS))
+    return ValueError(f"{by!r} is a quantity, expected classes of jobs ({known}, ...){edges}{measure}")
+
+
+def _check_column(by, columns):
     columns = list(columns)
     if by not in (*CLASSES, *WORDS, *columns):
         known = f"{', '.join((*CLASSES, *WORDS))}, a column ({', '.join(columns)})"
-        raise ValueError(f"unknown classes {by!r}; known: {known}")
+        raise ValueError(f"unknown classes {by!r}; known: {known}{suggestion(by, (*CLASSES, *WORDS, *columns))}")
 
 
-def _column(jobs, name):
-    check_classes(name, jobs.columns)
-    return jobs[name if name in jobs else WORDS.get(name, name)]
+def _name_of(by, jobs):
+    return by if by in jobs else WORDS.get(by, by)
 
 
 def _first_line(text):

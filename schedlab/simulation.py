@@ -199,7 +199,13 @@ def recorded(trace: Trace) -> Schedule:
 
 
 def has_waits(trace: Trace) -> bool:
-    """Tell whether a trace has waits that `recorded` can use."""
+    """Tell whether a trace has waits that `recorded` can use.
+
+    Parameters
+    ----------
+    trace : Trace
+        The workload.
+    """
     real = trace.source not in ("model", "stand-in") and not trace.altered
     return real and bool((trace.table["wait_time"] >= 0).any())
 
@@ -227,7 +233,9 @@ def simulate_sites(
         Default: each trace's own machine.
     begins : sequence of str or number, optional
         One instant per trace that all sites share as their common begin: a date at its machine, or a second on the
-        clock of its log. Default: each trace's first submission.
+        clock of its log. Default: each trace's first submission, so logs of different months run side by side;
+        `Sites.begins` and its repr say which instants are taken as the same. For logs of one clock, give each the same
+        date.
     overrun : {"kill", "extend"}
         As in `simulate`.
 

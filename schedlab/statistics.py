@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from . import display
-from .text import check_known
+from .text import check_known, suggestion
 
 MOST, LEAST = 40, 20  # batches
 TAIL = NormalDist().inv_cdf(0.90)  # one-sided test for correlation of batch means at 10 % (LABATCH.2)
@@ -196,6 +196,26 @@ def _skewness(values):
     if n < 3 or not squares > 0:
         return 0.0
     return float((centred**3).mean() / squares**1.5) * sqrt(n * (n - 1)) / (n - 2)
+
+
+def check_warm_up(confidence: float | None, warm_up: int | str) -> None:
+    """Raise if a warm-up is asked for without intervals, since measures are those of all jobs.
+
+    Parameters
+    ----------
+    confidence : float, optional
+        Confidence of the intervals; None if there are none.
+    warm_up : int or "mser"
+        As in `batch_means`.
+
+    Raises
+    ------
+    ValueError
+    """
+    if confidence is None and not (isinstance(warm_up, int | np.integer) and warm_up == 0):
+        raise ValueError(
+            f"warm_up is {warm_up!r}, but measures are of all jobs; for intervals give ci= too, as ci=0.95"
+        )
 
 
 def intervals(table: pd.DataFrame, confidence: float = 0.95, classes=None, *, warm_up: int | str = 0) -> pd.DataFrame:
@@ -513,7 +533,9 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     missing = [name for name in by if name not in table.columns]
     if missing or not by:
         known = ", ".join(name for name in table.columns if name != "seed")
-        raise ValueError(f"by is {missing[0] if missing else by!r}, expected columns of the table: {known}")
+        named = missing[0] if missing else by
+        known += suggestion(named, table.columns)
+        raise ValueError(f"by is {named!r}, expected columns of the table: {known}")
     measures = [name for name in table.select_dtypes("number").columns if name not in (*by, "seed")]
     groups = table.groupby(by, sort=False, dropna=False)
     seeds, values = groups.size(), groups[measures]

@@ -7,6 +7,9 @@ end the script, or act as a formula. In HTML itself, use `html.escape` as usual.
 import re
 import unicodedata
 from collections.abc import Iterable
+from difflib import get_close_matches
+
+CLOSE = 0.65  # how alike names must be to suggest one: "sfj" and "sjf" are, "foo" and "fromlog" are not
 
 # Control characters, marks that change the direction of writing, surrogates that cannot be encoded, line separators.
 _UNSHOWN = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -66,7 +69,7 @@ def check_known(what: str, given: str, values: Iterable[str]) -> str:
     Raises
     ------
     ValueError
-        If the name is unknown; the message lists the known ones.
+        If the name is unknown; the message lists the known ones, and suggests one that is spelt alike.
 
     Examples
     --------
@@ -77,5 +80,33 @@ def check_known(what: str, given: str, values: Iterable[str]) -> str:
     """
     values = tuple(values)
     if not isinstance(given, str) or given not in values:
-        raise ValueError(f"unknown {what} {given!r}; known: {', '.join(values)}")
+        raise ValueError(f"unknown {what} {given!r}; known: {', '.join(values)}{suggestion(given, values)}")
     return given
+
+
+def suggestion(given, values: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: a known name that is spelt alike; empty if there is none.
+
+    Case, and the difference between ``-``, ``_`` and a blank, do not count.
+
+    Parameters
+    ----------
+    given : str
+        The unknown name; for anything else there is no suggestion.
+    values : iterable of str
+        All known names.
+
+    Examples
+    --------
+    >>> suggestion("esay", ("fcfs", "easy")), suggestion("RunTime", ("run_time",)), suggestion("x", ("easy",))
+    ("; did you mean 'easy'?", "; did you mean 'run_time'?", '')
+    """
+    if not isinstance(given, str):
+        return ""
+    spelt = {_spelling(value): value for value in values if isinstance(value, str)}
+    near = get_close_matches(_spelling(given), spelt, n=1, cutoff=CLOSE)
+    return f"; did you mean {spelt[near[0]]!r}?" if near else ""
+
+
+def _spelling(name):
+    return re.sub(r"[-_ ]+", "-", name.casefold())

@@ -15,8 +15,8 @@ import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import fields, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.metadata import version
 from numbers import Integral, Real
@@ -41,9 +41,9 @@ from .paths import kept_script
 from .schemes import Scheme, by_name
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES, OF_USERS
-from .simulation import simulate
+from .simulation import has_waits, simulate
 from .statistics import IntervalWarning, paired
-from .text import check_known
+from .text import check_known, suggestion
 from .workload import archive
 from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 
@@ -62,6 +62,7 @@ _PARAMETERS = re.compile(r"^Parameters\n-{3,}\n([\s\S]*?)(?=^\S.*\n-{3,}$|\Z)", 
 _FIRST_SENTENCE = re.compile(r"([^.`]{1,45})\. (?=[A-Z])")  # if another follows; no abbreviation or code
 _BUSY = '<div class="schedlab-busy" style="height:3px;background:#E69F00" title="simulating"></div>'
 _IDLE = '<div style="height:3px"></div>'
+_REASONS = '<div class="schedlab-idle" role="status" style="color:var(--jp-ui-font-color2,#555)">{}</div>'
 _ERROR = '<div class="schedlab-error" role="alert" style="{}">{}</div>'
 _ERROR_STYLE = "border-left:4px solid #D55E00;padding:.5em 1em;white-space:pre-wrap;color:var(--jp-ui-font-color1,#222)"
 
@@ -73,6 +74,7 @@ def live(
     code: Callable | None = None,
     height: float | None = None,
     labels: Mapping[str, str] | None = None,
+    limits: Callable | None = None,
     **controls,
 ) -> "Live":
     """Put controls above a figure; releasing a control redraws the figure.
@@ -94,6 +96,16 @@ def live(
     labels : mapping of str to str, optional
         Label of each control, with its unit: ``{"load": "offered load"}``. Default: the first sentence in the
         docstring, else the parameter's name with spaces for underscores.
+    limits : callable, optional
+        Says what the controls can do under the present values, of which it takes some or all by keyword. Returns a
+        mapping with an entry for each control that is limited:
+
+        - text: the control has no effect, for this reason. It is disabled, and a line above the figure says why.
+        - a number: the slider ends there.
+        - some values and a text: the control offers only those of its own values that are among these, for this
+          reason (empty: not told). With a single value it is disabled.
+
+        Default: the attribute ``limits`` of `function`, if it has one.
     **controls
         One control for each parameter:
 
@@ -124,7 +136,7 @@ def live(
     >>> figure = sl.widgets.live(waits, load=(0.5, 1.0, 0.05), scheme=["fcfs", "easy"], labels=labels)
     >>> figure.controls["load"].value = 0.9
     """
-    return Live(function, code=code, height=height, labels=labels, **controls)
+    return Live(function, code=code, height=height, labels=labels, limits=limits, **controls)
 
 
 class Live(ipywidgets.VBox):
@@ -152,11 +164,13 @@ class Live(ipywidgets.VBox):
     2
     """
 
-    def __init__(self, function, /, *, code=None, height=None, labels=None, **controls):
+    def __init__(self, function, /, *, code=None, height=None, labels=None, limits=None, **controls):
         if code is not None and not callable(code):
             raise TypeError(f"code is {code!r}, expected a function; no control can have this name")
         if height is not None and not (isinstance(height, Real) and height > 0):
             raise TypeError(f"height is {height!r}, expected a number of pixels; no control can have this name")
+        if limits is not None and not callable(limits):
+            raise TypeError(f"limits is {limits!r}, expected a function; no control can have this name")
         _offline()
         self._function, self._code = function, code or self._call
         defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
@@ -169,6 +183,10 @@ class Live(ipywidgets.VBox):
             for name, given in controls.items()
         }
         self._first = {name: control.value for name, control in self.controls.items()}
+        self._limits = limits or getattr(function, "limits", None)
+        self._defaults = {name: default for name, default in defaults.items() if default is not _EMPTY}
+        self._whole = {name: _Whole.of(control) for name, control in self.controls.items()}
+        self._fitting = False
         self._memory = OrderedDict()
         self._timer = None
         self._height = height
@@ -176,6 +194,7 @@ class Live(ipywidgets.VBox):
 
         self.chart = alt.JupyterChart(None, embed_options=EMBED)
         self._busy, self._error = ipywidgets.HTML(_IDLE), ipywidgets.HTML()
+        self._reasons = ipywidgets.HTML()
         self._table = ipywidgets.HTML(layout={"width": "fit-content"})  # otherwise JupyterLab would centre it
         self._table.add_class("jp-RenderedHTMLCommon")  # JupyterLab's style for tables, in its light and dark themes
         self._script = Code()
@@ -185,7 +204,7 @@ class Live(ipywidgets.VBox):
         row = ipywidgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="0 1.2em")
         placed = [_placed(control, controls[name]) for name, control in self.controls.items()]
         top = ipywidgets.HBox([*placed, reset], layout=row)
-        super().__init__([top, self._busy, self._place, self._table, self._script])
+        super().__init__([top, self._reasons, self._busy, self._place, self._table, self._script])
         self.add_class("schedlab-live")
         for control in self.controls.values():
             control.observe(self._moved, "value")
@@ -199,12 +218,51 @@ class Live(ipywidgets.VBox):
 
     def reset(self) -> None:
         """Set all controls back to their initial values."""
-        for name, value in self._first.items():
-            self.controls[name].value = value
+        with self._without_redrawing():
+            for name, control in self.controls.items():
+                self._whole[name].put_back(control)
+            for name, value in self._first.items():
+                self.controls[name].value = value
+        self._moved(None)
+
+    @contextmanager
+    def _without_redrawing(self):
+        self._fitting = True
+        try:
+            yield
+        finally:
+            self._fitting = False
+
+    def _fit(self) -> None:
+        """Let each control offer only what has an effect under the values of the others, and say why."""
+        if self._limits is None:
+            return
+        taken = inspect.signature(self._limits).parameters
+        for _ in self.controls:  # a value that a limit has changed may change other limits
+            before = self.settings
+            values = {name: value for name, value in (self._defaults | before).items() if name in taken}
+            try:
+                limits = self._limits(**values)
+            except Exception:  # drawing will fail, too, and then say why
+                return
+            with self._without_redrawing():
+                told = [
+                    (control.description, self._whole[name].fit(control, limits.get(name), self._first[name]))
+                    for name, control in self.controls.items()
+                ]
+            if self.settings == before:
+                break
+        by_reason = {}
+        for label, reason in told:
+            by_reason.setdefault(reason, []).append(label)
+        by_reason.pop("", None)
+        lines = [f"{', '.join(labels)}: {reason}" for reason, labels in by_reason.items()]
+        self._reasons.value = _REASONS.format(html.escape("; ".join(lines))) if lines else ""
 
     def redraw(self) -> None:
         """Draw the figure for the current values of the controls, from memory if possible."""
         self._timer = None
+        self._fit()
         values = self.settings
         try:
             spec, table = self._recall(values)
@@ -275,6 +333,8 @@ class Live(ipywidgets.VBox):
 
     def _moved(self, _):
         """Redraw, unless the next move is already waiting."""
+        if self._fitting:
+            return
         self._busy.value = _BUSY
         try:
             loop = asyncio.get_running_loop()
@@ -284,6 +344,58 @@ class Live(ipywidgets.VBox):
         if self._timer is not None:
             self._timer.cancel()
         self._timer = loop.call_later(PATIENCE, self.redraw)
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """What a control can do if nothing limits it."""
+
+    tooltip: str
+    disabled: bool
+    end: float | None
+    options: tuple | None
+
+    @classmethod
+    def of(cls, control):
+        end, options = (getattr(control, name, None) for name in ("max", "options"))
+        return cls(control.tooltip, getattr(control, "disabled", False), end, options)
+
+    def put_back(self, control):
+        """Let a control do all that it can."""
+        control.tooltip, control.disabled = self.tooltip, self.disabled
+        if self.end is not None:
+            control.max = self.end
+        if self.options is not None and control.options != self.options:
+            control.options = self.options
+
+    def fit(self, control, limit, first):
+        """Limit a control, as `live` says, and return the reason to tell, or an empty text."""
+        end, options, reason, idle = self.end, self.options, "", False
+        match limit:
+            case str():
+                reason, idle = limit, True
+            case Real():
+                end = max(limit, control.min)
+                idle = end == control.min
+                reason = f"only {end:g} is left" if idle else ""
+            case (values, reason):
+                allowed = [_offered(value) for value in values]
+                options = tuple(option for option in self.options if _value_of(option) in allowed) or self.options[-1:]
+                idle = len(options) == 1
+                reason = reason if idle or options != self.options else ""
+        if options is not None and control.options != options:
+            before, known = control.value, [_value_of(option) for option in options]
+            control.options = options  # this selects the first of them
+            control.value = next(value for value in (before, first, *known) if value in known)
+        if end is not None and control.max != end:
+            control.max = end
+        control.disabled = self.disabled or idle
+        control.tooltip = f"{self.tooltip} (No effect now: {reason}.)" if idle else self.tooltip
+        return reason
+
+
+def _value_of(option):
+    return option[1] if isinstance(option, tuple) else option
 
 
 def explore(*traces: Trace | str) -> "Live":
@@ -325,45 +437,57 @@ def explore(*traces: Trace | str) -> "Live":
     offered = {first: offered.pop(first)} | offered
     week = ipywidgets.IntSlider(0, 0, _weeks(_trace(offered[first])) - 1, **_WHOLE_LABEL)
     schemes = [name for name, make in by_name().items() if make.func.needs in (None, "waits")]
-    nobody = _trace(offered[first]).columns.is_unknown("user")
-    orders = [name for name in NAMES if not (nobody and name in OF_USERS)]
     loads = [("as it is", NOTHING), *((f"{load / 100:.2f}", load / 100) for load in range(30, 125, 5))]
-    panel = live(
+    return live(
         bench,
         code=_bench_code,
         height=520,
+        limits=_bench_limits,
         trace=offered,
         load=ipywidgets.SelectionSlider(options=loads, index=0, layout=_wide("offered load"), **_WHOLE_LABEL),
         overrun=list(OVERRUN),
         scheme=schemes,
-        order=orders,
+        order=list(NAMES),
         against=schemes,
         view=list(VIEWS),
         week=week,
         weeks=[1, 2, 4, 8, 13, 26, 52],
     )
 
-    def fit(change):
-        with suppress(Exception):  # if a log cannot be loaded, the figure says so
-            week.max = _weeks(_trace(change["new"])) - 1
 
-    def allow(_):
-        rules, schemes = panel.controls["overrun"], (scheme_named(panel.controls[name].value) for name in _CHOSEN)
-        allowed = tuple(_overruns(*schemes))
-        if rules.options != allowed:
-            before = rules.value
-            rules.options = allowed  # this selects the first of them
-            rules.value = before if before in allowed else rules.value
-
-    panel.controls["trace"].observe(fit, "value")
-    for name in _CHOSEN:
-        panel.controls[name].observe(allow, "value")
-    return panel
-
-
-def _overruns(*schemes):
-    """List the overrun rules that all given schemes support; the recorded schedule has its own."""
-    return [rule for rule in OVERRUN if all(rule in scheme.overruns for scheme in schemes if scheme.simulated)]
+def _bench_limits(trace, load, scheme, against, view):
+    """Say what the controls of `explore` can do, as the limits of `live`."""
+    trace, schemes, last = _trace(trace), by_name(), _weeks(_trace(trace)) - 1
+    compared = [scheme_named(name) for name in (scheme, against)]
+    happened = [one for one in compared if not one.simulated]
+    rules = [rule for rule in OVERRUN if all(rule in one.overruns for one in compared if one.simulated)]
+    names = [name for name, make in schemes.items() if make.func.simulated or (load is None and has_waits(trace))]
+    happening = f"“{FROM_LOG}” is what happened"
+    other_load = f"{happening}, at no other load" if load is not None and has_waits(trace) else ""
+    nobody = trace.columns.is_unknown("user")
+    limits = {
+        "scheme": (names, other_load),
+        "against": (names, other_load),
+        "overrun": (rules, "not every rule is for both schemes"),
+        "order": ([name for name in NAMES if not (nobody and name in OF_USERS)], ""),
+        "view": (list(VIEWS), ""),
+        "week": last if last else "the trace has one week",
+    }
+    if not last:
+        limits["weeks"] = limits["week"]
+    if view not in OF_WEEKS:
+        limits["week"] = limits["weeks"] = "this view is of the whole trace"
+    if trace.header.unix_start_time is None:
+        limits["view"] = ([name for name in VIEWS if name != "arrivals"], "arrivals need dates, which the trace lacks")
+    if happened:
+        limits["load"] = f"{happening}, at no other load"
+    if not compared[0].simulated:
+        limits["order"] = f"{happening}, in its own order"
+    if len(happened) == len(compared):
+        limits["overrun"] = (rules[:1], f"{happening}, whatever the rule")
+    elif not trace.beyond_estimates()[0]:
+        limits["overrun"] = (rules[:1], "no job outlives its estimate")
+    return limits
 
 
 def _menu(traces, logs):
@@ -470,7 +594,8 @@ VIEWS = {
     "job by job": lambda schedule, other, window: charts.scatter(other, schedule),
     "arrivals": lambda schedule, other, window: _arrivals(schedule.trace),
 }
-_CHOSEN = ("scheme", "against")
+OF_WEEKS = ("over time", "Gantt chart")  # views of the chosen weeks
+FROM_LOG = "log"  # the name of the schedule that really happened
 _MEASURES = {
     "wait_time": "mean wait (s)",
     "median_wait_time": "median wait (s)",
@@ -655,9 +780,10 @@ def _placed(control, given):
         return control
     control.readout, control.layout = False, {"flex": "1 1 auto", "width": "auto"}
     kind = ipywidgets.BoundedIntText if isinstance(control, ipywidgets.IntSlider) else ipywidgets.BoundedFloatText
-    limits = {name: getattr(control, name) for name in ("min", "max", "step")}
-    field = kind(control.value, **limits, tooltip="Type a number; the arrows go one step.", layout=_FIELD)
-    ipywidgets.link((control, "value"), (field, "value"))
+    ends = {name: getattr(control, name) for name in ("min", "max", "step")}
+    field = kind(control.value, **ends, tooltip="Type a number; the arrows go one step.", layout=_FIELD)
+    for trait in ("max", "value", "disabled"):
+        ipywidgets.link((control, trait), (field, trait))
     return ipywidgets.HBox([control, field], layout={"width": "100%"})
 
 
@@ -667,7 +793,8 @@ def _checked_labels(labels, known):
         raise TypeError(f"labels is {labels!r}, {expected}")
     for name in labels:
         if name not in known:
-            raise ValueError(f"labels has {name!r}, which is no parameter; known: {', '.join(known)}")
+            listed = f"{', '.join(known)}{suggestion(name, known)}"
+            raise ValueError(f"labels has {name!r}, which is no parameter; known: {listed}")
     return labels
 
 
@@ -703,7 +830,7 @@ def _page_of(live):
     """
     first, controls, figures = live.settings, [], [("first", live.settings)]
     for name, control in live.controls.items():
-        offered = _few(control)
+        offered = [] if getattr(control, "disabled", False) else _few(control)
         places = [place for place, (_, value) in enumerate(offered) if value == first[name]]
         if not places or len(offered) < 2:
             continue

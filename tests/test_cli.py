@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import io
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pandas as pd
@@ -128,7 +130,7 @@ def test_help_names_every_scheme_and_order(run):
 def test_help_and_errors_list_the_same_schemes(run, monkeypatch, log, command):
     monkeypatch.setenv("COLUMNS", "1000")
     err = run(command[0], log, command[1], "esay")[2]
-    listed = re.search("known: ([^()]*) \\(see", err)[1]
+    listed = re.search("known: ([^();]*); did you mean 'easy'\\? \\(see", err)[1]
     assert set(listed.split(", ")) == set(schemes.by_name())
     assert f" {listed}; fcfs, easy, conservative" in run(command[0], "--help")[1]
 
@@ -213,8 +215,12 @@ def test_simulate_takes_the_first_jobs_and_another_machine(run, log):
     code, out, err = run("simulate", log, "--jobs", 20, "--procs", 4)
     assert code == 0
     assert measures(out)["jobs"] == 20
-    assert "20 jobs on 4 processors" in err
-    expected = sl.simulate(sl.read_swf(log, procs=4).head(20)).metrics()
+    warning, words, *_ = err.splitlines()
+    lost = "31.1 % of the work left out (81,000 processor-seconds; 9 jobs: wider than the machine (4 processors))"
+    assert warning == f"schedlab: warning: small: {lost}"
+    assert "20 jobs on 4 processors" in words
+    with pytest.warns(sl.LoadWarning):
+        expected = sl.simulate(sl.read_swf(log, procs=4).head(20)).metrics()
     assert measures(out)["wait_time"] == pytest.approx(expected["wait_time"], abs=0.5)
 
 
@@ -441,7 +447,7 @@ MISTAKES = {
     "an unknown column": (
         TABLE,
         ("show", "X.csv", "--columns", "submit=Submit,run=elapsed,procs=NCPUS"),
-        (1, "schedlab: X.csv: no column 'elapsed' for run; do you mean 'Elapsed'?"),
+        (1, "schedlab: X.csv: no column 'elapsed' for run; columns: 'Submit', "),
     ),
     "a machine of unknown size": (
         TABLE,
@@ -566,6 +572,37 @@ def test_compare_fits_with_the_numbers_of_a_real_log(run):
 
 
 # traces
+
+
+def test_what_goes_to_no_terminal_is_neither_cut_nor_wrapped(run, monkeypatch, log):
+    monkeypatch.delenv("COLUMNS")
+    out = run("traces")[1]
+    assert all(machine in out for machine in archive.catalogue()["machine"])
+    machine = ", ".join(40 * ["Cray"])
+    assert f"\n    machine: {machine}\n" in run("show", named(log, "small.swf", machine))[1]
+
+
+@pytest.mark.parametrize("command", ["show", "simulate", "compare", "traces", "conformance", "--help"])
+def test_a_letter_that_the_encoding_lacks_is_replaced(monkeypatch, log, command):
+    """Not an error, which would lose all that was simulated. (At 80 columns, cells of `traces` are cut by a …)"""
+    out = io.TextIOWrapper(io.BytesIO(), "ascii")
+    monkeypatch.setattr("sys.stdout", out)
+    with suppress(SystemExit):
+        assert (
+            cli.main([command, *[str(named(log, "Umeå.swf", "Čray"))] * (command in ("show", "simulate", "compare"))])
+            == 0
+        )
+    assert out.errors == "strict"  # as before
+    text = out.buffer.getvalue().decode("ascii")
+    assert text.startswith("Ume?" if command in ("show", "simulate", "compare") else text[:1])
+    assert len(text.splitlines()) > 4
+
+
+def named(log, name, machine):
+    """Return a copy of a log with another name, of a machine with a name."""
+    path = log.with_name(name)
+    path.write_text(f"; Computer: {machine}\n{log.read_text()}", encoding="utf-8")
+    return path
 
 
 @pytest.mark.parametrize("width", [80, 200])
@@ -762,10 +799,10 @@ def test_what_is_wrong_is_said_in_one_line(run, log, broken, tmp_path, command, 
         (["compare", "small.swf", "--load", "0.5,-1"], "load must be greater than 0, got -1"),
         (["compare", "small.swf", "--out", "table.swf"], "'table.swf' has an unknown suffix, expected .csv"),
         (["compare", "small.swf", "--seeds", "0"], "expected a whole number of at least 1, got '0'"),
-        (["figures", "--size", "huge"], "invalid choice: 'huge'"),
+        (["figures", "--size", "huge"], "argument --size: unknown size 'huge'; known: quick, full"),
         (["figures", "--out", "page.pdf"], "'page.pdf' has an unknown suffix, expected .html"),
         (["claims", "--out", "ledger.html"], "'ledger.html' has an unknown suffix, expected .csv"),
-        (["plot"], "invalid choice: 'plot'"),
+        (["plot"], "argument COMMAND: unknown command 'plot'; known: traces, show, "),
         ([], "the following arguments are required: COMMAND"),
     ],
 )
@@ -810,9 +847,9 @@ def test_a_load_that_may_be_a_percentage_is_warned_of_in_words_and_once(run, log
     command = "compare" if "," in option else "simulate"
     err = run(command, log, *option.split())[2]
     assert [line for line in err.splitlines() if "load 90" in line and "->" not in line] == [
-        "schedlab: load 90 is 9,000 % of the machine; if you mean 90 %, give 0.9"
+        "schedlab: warning: load 90 is 9,000 % of the machine; if you mean 90 %, give 0.9"
     ]
-    assert "schedlab: load" not in run("compare", log, "--load", "1.0,1.5")[2]
+    assert "warning" not in run("compare", log, "--load", "1.0,1.5")[2]
 
 
 @pytest.mark.parametrize("name", ["CTC-SP2-1966", "?"])

@@ -359,3 +359,14 @@ def test_the_live_figure_compares_dpsa_with_easy():
     chart, table = paper.live("KTH-SP2-1996", load=0.7, variant="w", depth=50)
     chart.to_dict()
     assert table.data.columns.tolist() == ["bounded slowdown", "EASY", "DPSAw (depth 50)"]
+
+
+def test_controls_of_sets_are_idle_where_one_job_is_tried(monkeypatch, tmp_path):
+    assert paper.live.limits(2) == {}
+    assert set(paper.live.limits(1)) == {"variant", "budget"}
+    without_logs(monkeypatch, tmp_path)
+    trace = paper.log("KTH-SP2-1996").head(500).scale_load(0.9)
+    same = {
+        tuple(sl.simulate(trace, sl.DPSA(variant=v, depth=1, budget=b)).start) for v in "npw" for b in (None, 1, 10)
+    }
+    assert len(same) == 1

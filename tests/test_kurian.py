@@ -402,6 +402,17 @@ def test_live_figure(small, shared_runs):
     assert later.to_dict()["mark"]["text"][0].startswith("no job runs from")
 
 
+def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
+    limits = paper.live.limits(paper.LOG, 0.9, 1, 16)
+    assert limits["speeds"] == "there is one site"
+    assert limits["first"] == 64 - 16
+    (trace,), _ = paper._sites_of(paper.LOG, 0.9, 1)
+    assert limits["day"] == -(-int(np.ptp(trace.jobs["submit_time"])) // 86_400)
+    several = paper.live.limits(paper.LOG, 0.9, 2, 64)
+    assert "speeds" not in several
+    assert several["first"] == "all processors are shown"
+
+
 @pytest.mark.traces
 def test_the_opening_picture_shows_tasks_in_the_holes():
     spec = paper.live()[0].to_dict()

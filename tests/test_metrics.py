@@ -1,6 +1,7 @@
 """Every measure against a plain loop written from its definition (specification, sections 1.2 and 1.3)."""
 
 import math
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -138,7 +139,7 @@ def test_a_job_of_length_zero_is_slowed_without_limit_if_it_waited():
     assert schedule.jobs["slowdown"].tolist() == [1.0, math.inf, 1.0]
     assert schedule.metrics()["slowdown"] == math.inf
     assert schedule.metrics()["bounded_slowdown"] == 1.0
-    assert schedule.metrics(by="run_time")["slowdown"].to_dict() == {0: math.inf, 5: 1.0}
+    assert schedule.metrics(by=schedule.jobs["run_time"])["slowdown"].to_dict() == {0: math.inf, 5: 1.0}
 
 
 @pytest.mark.parametrize("tau", [0, -10, math.nan])
@@ -402,6 +403,43 @@ def test_classes_by_a_function_and_by_labels(schedule):
 def test_unknown_classes_are_answered_with_known_ones(schedule, unknown):
     with pytest.raises(ValueError, match=r"unknown classes 'colour'; known: kurian, sabin, size, .*procs"):
         schedule.metrics(by=unknown)
+
+
+@pytest.mark.parametrize("quantity", ["wait_time", "run_time", "slowdown", "start_time", "share"])
+def test_a_quantity_is_refused_as_classes_and_the_way_out_works(schedule, quantity):
+    schedule = replace(
+        schedule, trace=replace(schedule.trace, table=schedule.trace.jobs.assign(share=[0.5, 1, 2, 0.25]))
+    )
+    words = f"'{quantity}' is a quantity, expected classes of jobs (kurian, sabin, size, user, group, account, ...)"
+    with pytest.raises(ValueError, match=re.escape(words)) as raised:
+        schedule.metrics(quantity)  # the first argument is `by`
+    assert f"by={{'{quantity}': [low, ..., high]}} makes classes of it" in str(raised.value)
+    assert ("metrics()['wait_time'] is the mean wait" in str(raised.value)) == (quantity == "wait_time")
+    assert schedule.metrics(by={quantity: [0, 10**9]})["jobs"].tolist() == [4]
+    assert len(schedule.metrics(by=schedule.jobs[quantity])) > 1
+
+
+def test_a_measure_of_the_whole_is_refused_as_classes(schedule):
+    with pytest.raises(
+        ValueError, match=r"'utilization' is a quantity, .*; metrics\(\)\['utilization'\] is the utilization$"
+    ):
+        schedule.metrics("utilization")
+
+
+@pytest.mark.parametrize("by", [None, "size"])
+@pytest.mark.parametrize("warm_up", [1, "mser", 0.5])
+def test_a_warm_up_without_intervals_is_refused(schedule, by, warm_up):
+    with pytest.raises(
+        ValueError, match=f"^warm_up is {warm_up!r}, but measures are of all jobs; for intervals give ci="
+    ):
+        schedule.metrics(by=by, warm_up=warm_up)
+
+
+@pytest.mark.parametrize("given", [{"by": "size"}, {"ci": 0.9}])
+def test_a_window_without_a_utilization_is_refused(schedule, given):
+    for window in ("arrivals", "makespam", (0, 5)):
+        with pytest.raises(ValueError, match="but classes and intervals have no utilization"):
+            schedule.metrics(window=window, **given)
 
 
 @pytest.mark.parametrize("odd", [["a", "b", "c", "d"], np.arange(4), 7])

@@ -318,6 +318,15 @@ def test_live_figure(small, shared_runs):
     assert "2-ary 8-tree of 240 nodes" in str(taller.to_dict()["title"])
 
 
+def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
+    assert paper.live.limits(paper.HPC2N, 4, "contiguous") == {"n": (range(4, 25), "240 nodes need 4 stages")}
+    assert paper.live.limits(paper.HPC2N, 2, "best-fit")["n"] == (range(8, 25), "240 nodes need 8 stages")
+    for allocation in ("first-free", "random"):
+        assert paper.live.limits(paper.HPC2N, 4, allocation)["s"] == "jobs anywhere save nothing"
+        means = [paper.live(s=s, allocation=allocation, jobs=100, week=0)[1].data for s in (0.0, 0.5)]
+        assert means[0].iloc[0, 1:].tolist() == means[1].iloc[0, 1:].tolist()
+
+
 def opening():
     """Return the call in the notebook that draws its first tree."""
     notebook = nbformat.read(Path(__file__).parents[1] / "notebooks/06-placement-pascual.ipynb", 4)

@@ -78,6 +78,7 @@ def pm100(tmp_path):
     return parquet(frame, tmp_path / "job_table.parquet")
 
 
+@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
 def test_pm100_has_limits_in_minutes(pm100):
     trace = checked(
         sl.read_pm100(pm100),
@@ -103,6 +104,7 @@ def test_pm100_has_limits_in_minutes(pm100):
     assert "node_power_consumption" not in trace.jobs
 
 
+@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
 def test_pm100_in_gpus(pm100):
     trace = checked(sl.read_pm100(pm100, procs_of="gpus"), requested_procs=[64, 8], num_nodes_alloc=[16, 2])
     assert trace.procs == 3_920
@@ -181,6 +183,7 @@ HEAD = ["; Version: 1.0", "; Computer:  Frontier", "; UnixStartTime: 1735689600"
 HEAD += ["; JOB FIELDS MEANING: ", *(f"; {place:2}: {name}   (words)" for place, name in enumerate(FIELDS))]
 
 
+@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
 def test_frontier_has_its_nodes_in_field_21(tmp_path):
     jobs = [
         "1 1 0 5585 336 5585 -1 336 7200 -1 1 0 0 -1 0 -1 -1 -1 0 5585 frontier:excl:3x112",

@@ -250,6 +250,29 @@ def test_live_decision(small, shared_runs):
         paper.live_decision(jobs=2)
 
 
+def test_sliders_of_a_decision_end_with_it(small, shared_runs):
+    settings = {"load": 0.9, "scenario": grids.SYSTEM, "name": grids.OTHER_LOGS[0], "jobs": 60, "draw": 0}
+    limits = paper.live_decision.limits(nth=0, **settings)
+    last = paper.live_decision(step=limits["step"], **settings)[0].to_dict()
+    assert f"Step {limits['step']} of {limits['step']}" in str(last)
+    assert limits["step"] < 150
+    assert paper.live_decision.limits(nth=99, **settings)["nth"] == limits["nth"]
+    assert paper.live_decision(nth=limits["nth"], **settings)[0].to_dict()
+
+
+def test_controls_of_fair_share_are_idle_under_other_schemes(small, shared_runs):
+    assert paper.live.limits("fair share", 1.0) == {"overbooking": None, "efficiency": None}
+    for scheme, share, why in (("greedy", 0.5, "only fair share has it"), ("fair share", 0.0, "no job is moldable")):
+        assert paper.live.limits(scheme, share) == {"overbooking": why, "efficiency": why}
+        means = [
+            paper.live(jobs=60, scheme=scheme, share=share, overbooking=factor, efficiency=factor / 8)[
+                1
+            ].data.to_numpy()
+            for factor in (1, 8)
+        ]
+        assert (means[0][:, 1:] == means[1][:, 1:]).all()
+
+
 def test_a_decision_is_shown_though_little_is_free(small, monkeypatch):
     found = decisions.instants
     monkeypatch.setattr(decisions, "instants", lambda schedule: (*found(schedule)[:2], 1))

@@ -14,6 +14,7 @@ from workloads import among, examples, integers, trace_of
 
 import schedlab as sl
 from schedlab.schedule import ScheduleError
+from schedlab.workload import swf
 
 pytestmark = pytest.mark.reduced
 
@@ -437,3 +438,25 @@ def test_more_tasks_than_can_each_have_a_reservation_are_refused():
     trace = trace_of([(0, 1000, 1000, 2_000_000)], 2_000_000).with_sweeps(1, min_procs=1, breakdown=1000)
     with pytest.raises(ValueError, match="gives each task a reservation, and cannot for 2,000,000,000 tasks"):
         sl.simulate(trace, sl.Flooding(local="conservative"))
+
+
+def test_sites_say_which_instants_of_their_logs_are_one():
+    header = ("; UnixStartTime: 0", "; TimeZoneString: UTC")
+    a, b = (
+        replace(trace_of([(first, 8, 8, 8), (first + 9, 8, 8, 8)], 8), header=swf.Header(header)).with_sweeps(
+            1, min_procs=8
+        )
+        for first in (0, 86_400)
+    )
+    aligned, together = sl.simulate_sites([a, b]), sl.simulate_sites([a, b], begins=["1970-01-01"] * 2)
+    assert [str(begin) for begin in aligned.begins] == ["1970-01-01 00:00:00+00:00", "1970-01-02 00:00:00+00:00"]
+    note = "the clocks of the logs are aligned; one instant: 1970-01-01 00:00, 1970-01-02 00:00"
+    assert aligned.notes == (note,)
+    assert f"\n   {note}>" in repr(aligned)
+    assert note in aligned._repr_html_()
+    assert together.notes == ()
+    assert len(set(together.begins)) == 1
+    assert repr(together).endswith(": a test, a test>")
+    days = sl.simulate_sites([a, b], begins=["1970-01-01", "1970-01-02"])
+    assert days.begins == aligned.begins
+    assert days.jobs["start_time"].equals(aligned.jobs["start_time"])

@@ -246,6 +246,21 @@ def test_live_figures(small, shared_runs):
         assert "priority" in table.to_html()
 
 
+def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
+    def limits(mix="IO/Msg", scheduler=paper.SPIN, slice=0.2, faster=200):
+        return paper.live.limits(mix, scheduler, slice, faster)
+
+    assert limits() == {"second": 249.0}
+    assert limits(scheduler=paper.WITH) == {"second": 249.0, "delta": "only spin control has it"}
+    spins = "no job of this mix communicates, so no task spins"
+    assert limits("IO") == {"second": 249.0, "delta": spins, "scheduler": spins}
+    tables = [paper.live(mix="IO", faster=200, second=0.0, delta=delta)[1].to_html() for delta in (0.0, 0.2)]
+    assert tables[0] == tables[1]
+    for kind in gang.KINDS:
+        tables = [paper.live_memberships(kind=kind, statements=count)[1].to_html() for count in (1, 8)]
+        assert ("statements" in paper.live_memberships.limits(kind)) == (tables[0] == tables[1])
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -88,7 +88,9 @@ def test_a_machine_too_small_is_refused_with_the_way_out():
             sl.simulate(trace, machine=machine)
     with pytest.raises(ValueError, match=words):  # a trace that was put together wrongly
         sl.simulate(replace(trace, procs=1))
-    assert len(sl.simulate(trace.with_procs(1), machine=1).validate()) == 2
+    with pytest.warns(sl.LoadWarning):
+        fits = trace.with_procs(1)
+    assert len(sl.simulate(fits, machine=1).validate()) == 2
 
 
 @pytest.mark.reduced

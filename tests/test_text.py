@@ -3,13 +3,16 @@
 import csv
 import io
 import json
+import traceback
 import unicodedata
 
+import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from schedlab.text import cell, plain
+import schedlab as sl
+from schedlab.text import cell, check_known, plain, suggestion
 
 anything = st.text(st.characters(exclude_categories=[]))  # also lone surrogates, as in a file name that is not UTF-8
 
@@ -73,3 +76,59 @@ def test_no_written_cell_begins_a_formula(words):
     begin = stream.getvalue().lstrip('"')[:1]
     assert begin not in ("=", "@", "\t", "\r", "\n")
     assert begin not in ("+", "-") or words.strip(" %")[1:2].isdigit()
+
+
+# Names that are spelt wrong
+
+SCHEDULE = sl.simulate(sl.testing.trace_of([(0, 60, 60, 1)], procs=4))
+MISSPELT = {
+    "a scheme": (lambda: sl.simulate(SCHEDULE.trace, "esay"), "'easy'"),
+    "a scheme with its order": (lambda: sl.simulate(SCHEDULE.trace, "easy_sjf"), "'easy-sjf'"),
+    "a scheme before its order": (lambda: sl.simulate(SCHEDULE.trace, "esay-sjf"), "'easy-sjf'"),
+    "an order": (lambda: sl.EASY(order="sfj"), "'sjf'"),
+    "an order after a scheme": (lambda: sl.simulate(SCHEDULE.trace, "easy-sfj"), "'sjf'"),
+    "a convention": (lambda: sl.simulate(SCHEDULE.trace, overrun="kil"), "'kill'"),
+    "a machine's allocation": (lambda: sl.KaryTree(2, 3, allocation="Contigous"), "'contiguous'"),
+    "a column of a schedule": (lambda: SCHEDULE.column("runtime"), "'run_time'"),
+    "classes": (lambda: SCHEDULE.metrics(by="usr"), "'user'"),
+    "a window": (lambda: SCHEDULE.metrics(window="make span"), "'makespan'"),
+    "a column in a condition": (lambda: SCHEDULE.trace.where("runtime > 5"), "'run_time'"),
+    "a column of names": (lambda: SCHEDULE.trace.codes("que"), "'queue'"),
+    "a column of a chart": (
+        lambda: sl.charts.lines(pd.DataFrame({"load": [1]}), "laod", "load"),
+        "'load'",
+    ),
+    "a model": (lambda: sl.model_trace("lubin"), "'lublin'"),
+    "a parameter of a model": (lambda: sl.model_trace(clases="batch"), "'classes'"),
+    "classes of a model": (lambda: sl.model_trace(classes="bach"), "'batch'"),
+    "a trace": (lambda: sl.load_trace("KTH SP2 1996"), "'KTH-SP2-1996'"),
+    "a paper": (lambda: sl.papers.modules(["pascal2008"]), "'pascual2008'"),
+    "a paper's module": (lambda: sl.papers.pascual08, "'pascual2008'"),
+    "a function of the package": (lambda: sl.simulat, "'simulate'"),
+    "a scheme's class": (lambda: sl.Conservativ, "'Conservative'"),
+    "a room": (lambda: sl.metric, "'metrics'"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISSPELT)
+def test_a_misspelt_name_gets_a_suggestion(mistake):
+    call, meant = MISSPELT[mistake]
+    with pytest.raises((ValueError, LookupError, AttributeError)) as raised:
+        call()
+    assert str(raised.value).endswith(f"; did you mean {meant}?")
+
+
+@pytest.mark.parametrize("given", ["fifo", "", None, 3, "recorded"])
+def test_a_name_like_no_other_gets_no_suggestion(given):
+    with pytest.raises(ValueError, match="; known: fcfs, easy, easy-sjf$"):
+        check_known("scheme", given, ("fcfs", "easy", "easy-sjf"))
+
+
+def test_suggestions_come_from_what_is_text_only():
+    assert suggestion("load", [1, None, ("load",), "Load"]) == "; did you mean 'Load'?"
+
+
+def test_python_adds_no_second_suggestion():
+    with pytest.raises(AttributeError) as raised:
+        sl.simulat  # noqa: B018
+    assert "".join(traceback.format_exception(raised.value)).count("simulate'") == 1

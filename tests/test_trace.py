@@ -73,6 +73,7 @@ def test_attributes_cannot_be_set(trace):
         trace.procs = 8
 
 
+@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
 @pytest.mark.parametrize(
     "change",
     [
@@ -418,10 +419,14 @@ def test_repr_says_how_much_of_the_work_is_cut_at_the_estimates_where_it_is_much
 
 def test_what_is_left_out_with_much_of_the_work_says_how_much(tmp_path):
     lines = [record(1, run=50), record(2, run=20, procs=5), record(3, run=800, requested=-1), record(4, run=-1)]
-    dropped = sl.read_swf(log_file(tmp_path, *lines), missing_estimate="drop")
+    with pytest.warns(
+        sl.LoadWarning, match=r"^X: 88.9 % of the work left out \(1,600 processor-seconds; 1 job: no estimate\)$"
+    ):
+        dropped = sl.read_swf(log_file(tmp_path, *lines), missing_estimate="drop")
     words = "1 job without an estimate (left out, as asked, 88.9 % of the work)"
     assert dropped.repairs["words"].tolist()[0] == words
-    small = dropped.scale(7, "run_time").with_procs(3)
+    with pytest.warns(sl.LoadWarning, match=r"^X: 50 % of the work left out .*; 1 job: wider than the machine \(3 "):
+        small = dropped.scale(7, "run_time").with_procs(3)
     assert set(small.repairs["words"]) == {
         words,
         "1 job wider than the machine (left out, 5.56 % of the work)",
@@ -501,11 +506,20 @@ def test_cut_at_estimates_is_what_the_kill_does(workload):
 
 
 def test_a_smaller_machine_drops_wide_jobs_and_says_so(trace):
-    small = trace.with_procs(2)
+    with pytest.warns(sl.LoadWarning) as caught:
+        small = trace.with_procs(2)
+    reason = "1 job: wider than the machine (2 processors)"
+    assert [str(one.message) for one in caught] == [
+        f"a test: 28 % of the work left out (21 processor-seconds; {reason})"
+    ]
+    assert caught[0].filename == __file__
+    assert small.history == ("machine of 2 processors: 28 % of the work left out",)
+    assert same(trace.where("requested_procs <= 2").with_procs(2), small)  # chosen on purpose: no warning
     assert small.procs == 2
     assert small.jobs.index.tolist() == [1, 2, 4]
     assert small.dropped["reason"].to_dict() == {3: "wider than the machine (2 processors)"}
-    assert small.with_procs(1).dropped.index.tolist() == [3, 1]
+    with pytest.warns(sl.LoadWarning):
+        assert small.with_procs(1).dropped.index.tolist() == [3, 1]
     assert same(trace.with_procs(8), replace(trace, procs=8))
     assert len(trace.with_procs(8).dropped) == 0
     with pytest.raises(ValueError, match="procs must be at least 1, got 0"):
@@ -550,7 +564,8 @@ def test_a_written_trace_is_read_back(workload, ending):
 def test_the_header_survives_and_says_what_was_done(tmp_path):
     header = ("; Computer: a toy", "; MaxJobs: 4", "; MaxProcs: 8", "; UnixStartTime: 12345", "; Note: ours")
     lines = (record(1), record(2, submit=3), record(3, submit=5, procs=5), record(4, submit=9, run=0))
-    trace = sl.read_swf(log_file(tmp_path, *lines, header=header)).with_procs(4).head(2)
+    with pytest.warns(sl.LoadWarning):
+        trace = sl.read_swf(log_file(tmp_path, *lines, header=header)).with_procs(4).head(2)
     trace.to_swf(tmp_path / "Y.swf")
     again = sl.read_swf(tmp_path / "Y.swf")
     assert same(again, trace)
@@ -562,7 +577,7 @@ def test_the_header_survives_and_says_what_was_done(tmp_path):
     assert again.header.all("Note") == [
         "ours",
         "read by schedlab as X (file)",
-        "machine of 4 processors",
+        "machine of 4 processors: 55.6 % of the work left out",
         "first 2 jobs",
         "worth a look: 1 job wider than the machine (left out, 55.6 % of the work); usual: 1 job of 0 s (left out)",
     ]
@@ -628,7 +643,9 @@ def test_a_log_without_a_size_asks_for_it(tmp_path):
     path = log_file(tmp_path, record(1), record(2, procs=3), header=("; Computer: a toy",))
     with pytest.raises(SWFError, match="X.swf: the header has neither MaxProcs nor MaxNodes; give procs="):
         sl.read_swf(path)
-    trace = sl.read_swf(path, procs=2)
+    with pytest.warns(sl.LoadWarning, match=r"X: 60 % of the work left out \(30 processor-seconds") as caught:
+        trace = sl.read_swf(path, procs=2)
+    assert caught[0].filename == __file__
     assert trace.procs == 2
     assert trace.dropped["reason"].tolist() == ["wider than the machine (2 processors)"]
     with pytest.raises(ValueError, match="procs must be at least 1, got -4"):

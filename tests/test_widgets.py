@@ -20,6 +20,7 @@ import pytest
 
 import schedlab as sl
 from schedlab import widgets
+from schedlab.workload import swf
 
 pytestmark = pytest.mark.tables
 
@@ -444,7 +445,9 @@ def test_labels_are_words_by_parameter(labels):
 
 
 def test_a_label_of_no_parameter_is_named():
-    with pytest.raises(ValueError, match="^labels has 'lode', which is no parameter; known: load, scheme$"):
+    with pytest.raises(
+        ValueError, match="^labels has 'lode', which is no parameter; known: load, scheme; did you mean 'load'\\?$"
+    ):
         sl.widgets.live(drawing, load=(0.5, 1.0), labels={"lode": "offered load"})
     figure = sl.widgets.live(drawing, load=(0.5, 1.0), labels={"load": "offered load", "scheme": "policy"})
     assert figure.controls["load"].description == "offered load"  # though the scheme has no control
@@ -585,6 +588,107 @@ def test_a_bench_has_its_words(no_logs, trace):
     assert all(control.tooltip.startswith(f"{name} (") for name, control in controls.items())
 
 
+# limits -------------------------------------------------------------------------------------------------
+
+
+def stepping(step=1, of="ten", kind="steps", share=0.5, noise=0):
+    return drawing(step)
+
+
+def stepping_limits(of, kind):
+    limits = {
+        "step": {"ten": 10, "three": 3, "one": 1}[of],
+        "share": "steps have no shares" if kind == "steps" else None,
+    }
+    return limits | {"kind": (["steps", "both"], "one has no parts") if of == "one" else None}
+
+
+@pytest.fixture
+def limited():
+    kinds, sizes = ["steps", "parts", "both"], ["ten", "three", "one"]
+    controls = {"step": (1, 200), "of": sizes, "kind": kinds, "share": (0.0, 1.0)}
+    return sl.widgets.live(stepping, limits=stepping_limits, **controls)
+
+
+def test_a_slider_ends_where_its_effect_does(limited):
+    step = limited.controls["step"]
+    assert (step.max, step.disabled) == (10, False)
+    step.value = 7
+    limited.controls["of"].value = "three"
+    assert (step.max, step.value, limited.settings["step"]) == (3, 3, 3)
+    assert calls[-1] == (3, "easy")
+    ((_, _, field),) = fields(limited).values()
+    assert (field.max, field.value) == (3, 3)
+    limited.controls["of"].value = "one"
+    assert step.disabled
+    assert field.disabled
+    assert "step: only 1 is left" in limited._reasons.value
+    limited.controls["of"].value = "ten"
+    assert (step.max, step.disabled, field.disabled, step.value) == (10, False, False, 1)
+
+
+def test_a_control_without_effect_is_disabled_and_says_why(limited):
+    share = limited.controls["share"]
+    assert share.disabled
+    assert share.tooltip == "share (No effect now: steps have no shares.)"
+    assert "share: steps have no shares" in limited._reasons.value
+    limited.controls["kind"].value = "parts"
+    assert (share.disabled, share.tooltip, limited._reasons.value) == (False, "share", "")
+
+
+def test_a_menu_offers_what_can_be_and_says_why(limited):
+    kind = limited.controls["kind"]
+    kind.value = "parts"
+    limited.controls["of"].value = "one"
+    assert kind.options == ("steps", "both")
+    assert kind.value == "steps"  # the first value, which it began with
+    assert "kind: one has no parts" in limited._reasons.value
+    assert limited.controls["share"].disabled  # as follows from the new value
+    limited.controls["of"].value = "ten"
+    assert kind.options == ("steps", "parts", "both")
+
+
+def test_reset_goes_beyond_present_limits(limited):
+    limited.controls["step"].value = 8
+    limited._first["step"] = 8
+    limited.controls["of"].value = "one"
+    before = len(calls)
+    limited.reset()
+    assert limited.settings == {"step": 8, "of": "ten", "kind": "steps", "share": 0.5}
+    assert len(calls) == before  # drawn from memory, and once for all controls
+
+
+def test_limits_that_cannot_be_told_change_nothing(limited):
+    limited._limits = lambda of: {}[of]
+    limited.controls["of"].value = "three"
+    assert (limited.controls["step"].max, limited._error.value) == (10, "")
+
+
+def test_limits_take_the_defaults_of_what_has_no_control_and_come_with_the_function(monkeypatch):
+    monkeypatch.setattr(stepping, "limits", stepping_limits, raising=False)
+    panel = sl.widgets.live(stepping, step=(1, 200))
+    assert panel.controls["step"].max == 10
+
+
+def test_a_page_without_a_kernel_leaves_out_what_has_no_effect(limited, monkeypatch):
+    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
+    page = limited._repr_mimebundle_()["text/html"]
+    assert 'name="step"' in page
+    assert 'name="share"' not in page
+
+
+def test_limits_are_a_function():
+    with pytest.raises(TypeError, match="limits is 3, expected a function; no control can have this name"):
+        sl.widgets.live(stepping, limits=3, step=(1, 5))
+
+
+def test_moves_that_limits_cause_are_drawn_once(limited):
+    limited.controls["step"].value = 10
+    before = len(calls)
+    limited.controls["of"].value = "three"
+    assert len(calls) == before + 1
+
+
 # explore ------------------------------------------------------------------------------------------------
 
 
@@ -672,7 +776,7 @@ def test_reset_after_the_load_was_changed(trace):
 @pytest.mark.usefixtures("no_logs")
 @pytest.mark.parametrize("chosen", ["scheme", "against"])
 def test_explore_offers_what_both_schemes_do_with_jobs_beyond_their_estimates(trace, chosen):
-    panel = sl.widgets.explore(trace)
+    panel = sl.widgets.explore(trace.with_estimates("factor", factor=0.5))
     rules, schemes = panel.controls["overrun"], panel.controls[chosen]
     assert rules.options == ("kill", "extend", "keep")
     rules.value = "keep"
@@ -701,12 +805,84 @@ def test_a_load_that_cannot_be_is_an_error_in_place(trace):
 
 
 @pytest.mark.usefixtures("no_logs")
-def test_arrivals_of_a_trace_without_dates_tell_what_explore_can_do(trace):
+def test_explore_offers_no_arrivals_of_a_trace_without_dates(trace):
     panel = sl.widgets.explore(trace)
-    panel.controls["view"].value = "arrivals"
-    told = "has no dates (no UnixStartTime), which this view needs; choose another view"
-    assert f"ValueError: {trace.name} {told}" in panel._error.value
-    assert "start=" not in panel._error.value
+    assert panel.controls["view"].options == ("over time", "Gantt chart", "job by job")
+    assert "view: arrivals need dates, which the trace lacks" in panel._reasons.value
+    with pytest.raises(ValueError, match="has no dates .*, which this view needs; choose another view") as raised:
+        widgets.bench(trace, view="arrivals")
+    assert "start=" not in str(raised.value)
+
+
+@pytest.fixture
+def waited(trace):
+    """Return a trace of a log with waits, users and dates, some of whose jobs outlive their estimates."""
+    table = trace.jobs.assign(wait_time=60, user_id=1, submit_time=10 * trace.jobs["submit_time"])
+    table["requested_time"] = (table["run_time"] // 2).clip(lower=1)
+    header = swf.Header(("; UnixStartTime: 0", "; TimeZoneString: UTC"))
+    return replace(trace, table=table, source="file", header=header, name="waited")
+
+
+def offered(panel, name):
+    return [widgets._value_of(option) for option in panel.controls[name].options]
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_explore_offers_the_log_only_at_its_own_load(waited):
+    panel = sl.widgets.explore(waited)
+    for name in ("scheme", "against"):
+        assert "log" in offered(panel, name)
+        panel.controls[name].value = "log"
+        assert panel.controls["load"].disabled
+        assert "offered load: “log” is what happened, at no other load" in panel._reasons.value
+        assert panel._error.value == ""
+        panel.controls[name].value = "easy"
+    assert not panel.controls["load"].disabled
+    assert panel._reasons.value == ""
+    panel.controls["load"].value = 0.8  # until now, this replaced the chart of log by an error
+    assert panel.controls["load"].value == 0.8
+    for name in ("scheme", "against"):
+        assert "log" not in offered(panel, name)
+    assert "scheme, scheme to compare with: “log” is what happened, at no other load" in panel._reasons.value
+    panel.controls["load"].value = widgets.NOTHING
+    assert "log" in offered(panel, "scheme")
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_explore_does_not_offer_the_log_of_a_trace_without_waits(trace, waited):
+    panel = sl.widgets.explore(waited, trace)
+    panel.controls["scheme"].value = "log"
+    panel.controls["trace"].value = trace
+    assert "log" not in offered(panel, "scheme")
+    assert (panel.settings["scheme"], panel._error.value) == ("easy", "")
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_controls_of_explore_without_effect_are_disabled_and_say_why(waited, trace):
+    def idle(panel):
+        return {name for name, control in panel.controls.items() if control.disabled}
+
+    panel = sl.widgets.explore(waited, waited.head(20).rename("a week"), trace)
+    controls = panel.controls
+    assert idle(panel) == set()
+    controls["scheme"].value = "log"
+    assert idle(panel) == {"load", "order"}
+    controls["against"].value = "log"
+    assert idle(panel) == {"load", "order", "overrun"}
+    assert controls["overrun"].tooltip.endswith("(No effect now: “log” is what happened, whatever the rule.)")
+    panel.reset()
+    assert idle(panel) == set()
+    assert "No effect" not in controls["overrun"].tooltip
+    controls["view"].value = "job by job"
+    assert idle(panel) == {"week", "weeks"}
+    assert "first week shown, weeks shown: this view is of the whole trace" in panel._reasons.value
+    controls["view"].value = "Gantt chart"
+    controls["trace"].value = controls["trace"].options[1][1]
+    assert idle(panel) == {"week", "weeks"}
+    assert "first week shown, weeks shown: the trace has one week" in panel._reasons.value
+    controls["trace"].value = trace
+    assert idle(panel) == {"overrun", "week", "weeks"}
+    assert "jobs beyond their estimates: no job outlives its estimate" in panel._reasons.value
 
 
 @pytest.mark.usefixtures("no_logs")

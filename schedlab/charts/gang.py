@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..gang import GangSchedule
+from ..text import check_known
 from ._altair import alt
 from .series import lines
 from .theme import DOING, INK, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed, unchecked
@@ -60,8 +61,7 @@ def slices(
     >>> chart = sl.charts.slices(schedule)
     """
     check_kind(schedule, GangSchedule)
-    if color not in ("job", "what"):
-        raise ValueError(f"unknown color {color!r}; known: job, what")
+    check_known("color", color, ("job", "what"))
     log, pes, config = schedule.log, schedule.workload.pes, schedule.config
     logged = float(log["start_time"].min()), float(log["end_time"].max())
     shown = logged if window is None else _checked(window, *logged)

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import schemes
+from schedlab.text import suggestion
 
 from ._altair import alt, debug_mode
 
@@ -858,7 +859,8 @@ def check_columns(table, columns) -> None:
     check_kind(table, pd.DataFrame)
     missing = [name for name in columns if name not in table.columns]
     if missing:
-        raise ValueError(f"the table has no column {missing[0]!r}; it has: {', '.join(map(str, table.columns))}")
+        known = f"{', '.join(map(str, table.columns))}{suggestion(missing[0], table.columns)}"
+        raise ValueError(f"the table has no column {missing[0]!r}; it has: {known}")
 
 
 def check_names(names) -> None:

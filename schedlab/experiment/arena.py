@@ -8,7 +8,7 @@ from os import PathLike
 import numpy as np
 import pandas as pd
 
-from ..bounds import ROUNDS, lower_bounds
+from ..bounds import ROUNDS, check_rigid, lower_bounds
 from ..machine import Flat, KaryTree
 from ..metrics import TAU, bounded_slowdown, classes
 from ..schemes import DPSA, EASY, FCFS, Conservative, Scheme
@@ -177,7 +177,8 @@ def arena(
     Raises
     ------
     ValueError, TypeError
-        For an unknown measure, scheme or trace, or two entrants of one name.
+        For an unknown measure, scheme or trace, or two entrants of one name; for a trace of jobs that are not rigid,
+        unless ``rounds=None`` leaves out the bounds.
 
     Examples
     --------
@@ -194,6 +195,8 @@ def arena(
         if not traces:
             raise ValueError("no log of the archive is at hand; give traces, or set SCHEDLAB_DATA")
     called = _called(traces)
+    for trace in called.values() if rounds is not None else ():
+        check_rigid(trace)  # before anything is simulated
     setting = Setting(_numbers("loads", loads, Real), _numbers("seeds", seeds, Integral), shake, by, tau)
     entrants = _entrants(several("schemes", schemes, not is_several(schemes)))
     how = {"threads": threads, "progress": progress, "store": store}

@@ -10,6 +10,7 @@ import pandas as pd
 from schedlab import metrics, statistics
 from schedlab.kernels.gang import state
 from schedlab.kernels.gang.listing import list_operations
+from schedlab.text import suggestion
 
 from . import laws
 from . import programs as tables
@@ -205,8 +206,7 @@ class GangSchedule:
             (`schedlab.statistics.batch_means`) on the means over completed jobs, in order of submission, in place of
             the measures below.
         warm_up : int or "mser"
-            Number of completed jobs to discard at the beginning of each class, or of the whole; affects the intervals
-            only.
+            Number of completed jobs to discard at the beginning of each class, or of the whole. Only for intervals.
 
         Returns
         -------
@@ -235,13 +235,15 @@ class GangSchedule:
         >>> bool(measures["utilization"] > measures["computing"])  # spinning and switching count as busy
         True
         """
+        statistics.check_warm_up(ci, warm_up)
         if by is None and ci is None:
             shares = self.times.sum(axis=1) / (self.rules.pes * self.rules.horizon)
             values = self._of_all() | {"utilization": self.utilization} | dict(zip(DOES, shares, strict=True))
             return metrics.Measures(values, dtype="float64", name=str(self.config))
         jobs = self.jobs
         if isinstance(by, str) and by != "size" and by not in jobs.columns:
-            raise ValueError(f"unknown classes {by!r}; known: size, a column ({', '.join(jobs.columns)})")
+            known = f"size, a column ({', '.join(jobs.columns)}){suggestion(by, ['size', *jobs.columns])}"
+            raise ValueError(f"unknown classes {by!r}; known: {known}")
         labels = None if by is None else metrics.classes(jobs, by)
         if ci is not None:
             done = jobs.loc[self.is_completed, list(MEANS)]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from schedlab.kernels.gang import state
 from schedlab.streams import entropy, keys, uniforms
-from schedlab.text import check_known
+from schedlab.text import check_known, suggestion
 from schedlab.workload.models.common import at_least_one, job_numbers
 from schedlab.workload.models.jann import SIZES, JannTable, jann, jann_table
 
@@ -307,6 +307,7 @@ def _rows(jobs, pes):
         if procs > pes:
             raise ValueError(f"job {number} has {procs} tasks, the machine {pes} PEs: expected at most one task a PE")
         if not (isinstance(kind, str) and kind in KINDS):
-            raise ValueError(f"job {number} is of unknown kind {kind!r}; known: {', '.join(KINDS)}")
+            known = f"{', '.join(KINDS)}{suggestion(kind, KINDS)}"
+            raise ValueError(f"job {number} is of unknown kind {kind!r}; known: {known}")
         check_seconds(f"the duration of job {number}", duration)
     return rows

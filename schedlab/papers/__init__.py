@@ -8,7 +8,7 @@ and the command line need.
 from collections.abc import Iterable
 from importlib import import_module
 
-from schedlab.text import check_known
+from schedlab.text import check_known, suggestion
 
 from .figure import SIZES, Figure, Paper, chosen_size, keeping, runs_folder
 from .ledger import LEDGER, VERDICTS, Check, Claim, Ledger, claimed, exact, judged, ledger, untestable
@@ -66,4 +66,4 @@ def modules(names: Iterable[str] = ()) -> list:
 def __getattr__(name):
     if name in PAPERS:
         return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{suggestion(name, PAPERS)}")

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from schedlab import DPSA, EASY, Trace, charts, load_trace
+from schedlab import DPSA, EASY, LoadWarning, Trace, charts, load_trace
 from schedlab.display import formatted, interval
 from schedlab.experiment import grid, remember
 from schedlab.metrics import bounded_slowdown, utilization
@@ -93,7 +93,9 @@ def log(name: str, estimates: str = USERS) -> Trace | None:
         return trace.with_estimates("exact")
     if estimates == LEFT_OUT and trace is not None:
         some = 0 < without_estimate(trace) < len(trace)
-        return load_trace(name, or_standin=True, missing_estimate="drop") if some else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LoadWarning)  # the figure says how many jobs are left out
+            return load_trace(name, or_standin=True, missing_estimate="drop") if some else None
     return trace
 
 
@@ -594,6 +596,16 @@ def live(
     subtitle = f"{trace.title}, {len(trace):,} jobs, tau = {tau:g} s"
     chart = charts.distribution(slowdowns, MEASURE, title=f"load={load:.2f}", subtitle=subtitle)
     return chart, charts.table(pd.DataFrame(slowdowns).agg(["mean", "median"]).rename_axis("bounded slowdown"))
+
+
+def _limits(depth):
+    """Say which controls have no effect, as the limits of `widgets.live`."""
+    return (
+        {"budget": "one job is tried anyway", "variant": "sets of one job are not equally good"} if depth == 1 else {}
+    )
+
+
+live.limits = _limits
 
 
 # The ledger --------------------------------------------------------------------------------------------------

@@ -422,6 +422,18 @@ def live(
     return chart, charts.table(pd.DataFrame(rows)[columns].rename(columns=COLUMNS))
 
 
+def _limits(name, load, sites, shown):
+    """Say what the controls can do, as the limits of `widgets.live`."""
+    trace = _sites_of(name, load, sites)[0][0]
+    submit = trace.table["submit_time"]
+    days = -(-int(submit.iloc[-1] - submit.iloc[0]) // 86_400)  # what was submitted on the last one may run on then
+    limits = {"day": days, "first": trace.procs - shown if shown < trace.procs else "all processors are shown"}
+    return limits if sites > 1 else limits | {"speeds": "there is one site"}
+
+
+live.limits = _limits
+
+
 @remember(16)
 def _sites_of(name, load, sites):
     """Return the traces of some sites at a load, and the measures of their schedules under EASY."""

@@ -449,7 +449,7 @@ def live(
     """
     whole = trace if isinstance(trace, Trace) else log(trace)
     part = _head(whole, jobs)
-    n = max(n, next(stages for stages in range(1, 25) if k**stages >= part.procs))
+    n = max(n, _stages(k, part.procs))
     chosen, free = (
         _simulated(part, policy, KaryTree(k, n, allocation=each, speedup=s if each == allocation else 0.0))
         for each in (allocation, ANYWHERE)
@@ -459,6 +459,23 @@ def live(
     rows = {f"{policy}, {allocation}, s = {s:g}": _measures(chosen), f"{policy}, {ANYWHERE}": _measures(free)}
     table = pd.DataFrame(rows).T.rename(columns=MINUTES)
     return chart, charts.table(table.rename_axis(f"{len(part):,} jobs").reset_index())
+
+
+def _limits(trace, k, allocation):
+    """Say what the controls can do, as the limits of `widgets.live`."""
+    whole = trace if isinstance(trace, Trace) else log(trace)
+    needed = _stages(k, whole.procs)
+    limits = {"n": (range(needed, 25), f"{whole.procs:,} nodes need {needed} stages")}
+    if ALLOCATIONS[allocation].whole:
+        limits["s"] = "jobs anywhere save nothing"
+    return limits
+
+
+live.limits = _limits
+
+
+def _stages(k, nodes):
+    return next(stages for stages in range(1, 25) if k**stages >= nodes)
 
 
 @remember(4)

@@ -535,6 +535,19 @@ def live(
     return _slices(jobs, settings, window, color), charts.table(rows, caption)
 
 
+def _limits(mix, scheduler, slice, faster):
+    """Say what the controls can do, as the limits of `widgets.live`."""
+    limits = {"second": HORIZON / faster - 5 * slice}
+    if not {"msg", "bsp"} & {*KINDS[mix]}:
+        limits["scheduler"] = limits["delta"] = "no job of this mix communicates, so no task spins"
+    elif scheduler != SPIN:
+        limits["delta"] = "only spin control has it"
+    return limits
+
+
+live.limits = _limits
+
+
 def live_memberships(
     floor: float = 0.001,
     kind: str = "msg",
@@ -567,6 +580,14 @@ def live_memberships(
     table = memberships_of_a_task(kind, mean, seed, **settings)
     means = table.loc[table["held"], list(MEMBERSHIPS)].mean().rename(MEMBERSHIPS).rename("mean").rename_axis("of")
     return charts.memberships(table), charts.table(means.reset_index())
+
+
+def _limits_of_memberships(kind):
+    """Say which control has no effect, as the limits of `widgets.live`."""
+    return {} if kind in ("msg", "bsp") else {"statements": "this task does not communicate"}
+
+
+live_memberships.limits = _limits_of_memberships
 
 
 # The ledger --------------------------------------------------------------------------------------------------

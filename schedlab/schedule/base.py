@@ -12,7 +12,7 @@ from schedlab.kernels.processors import assign_processors
 from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.schemes import Case, Outcome, Ranges, Scheme
 from schedlab.schemes.cases import case_of
-from schedlab.text import check_known
+from schedlab.text import check_known, suggestion
 from schedlab.threads import abandonable
 from schedlab.workload.copies import copied
 from schedlab.workload.trace import Trace
@@ -407,7 +407,7 @@ class Schedule:
             Confidence level, such as 0.95. If given, the result has intervals by batch means
             (`schedlab.statistics.batch_means`) on the means over jobs, instead of the measures below.
         warm_up : int or "mser"
-            Jobs to leave out at the beginning of each class, or of the whole. Only used for intervals.
+            Jobs to leave out at the beginning of each class, or of the whole. Only for intervals.
 
         Returns
         -------
@@ -428,6 +428,12 @@ class Schedule:
               offered_load, and effective_load (from the sequential work; without speed-up data every job counts as
               perfectly efficient).
 
+        Raises
+        ------
+        ValueError
+            For unknown classes; for a quantity, such as "wait_time", instead of classes; for a `warm_up` without `ci`;
+            or for a `window` beside `by` or `ci`.
+
         Examples
         --------
         >>> import schedlab as sl
@@ -446,6 +452,11 @@ class Schedule:
         >>> table[["mean", "low", "high"]].round(-3).loc["wait_time"].tolist()
         [2000.0, 1000.0, 4000.0]
         """
+        statistics.check_warm_up(ci, warm_up)
+        if not (by is None and ci is None) and not (isinstance(window, str) and window == "makespan"):
+            raise ValueError(
+                f"window is {window!r}, but classes and intervals have no utilization: leave out by and ci"
+            )
         per_job = self._per_job(tau)
         labels = None if by is None else self.classes(by)
         if ci is not None:
@@ -479,7 +490,8 @@ class Schedule:
         first, last, end = self.submit[0], self.submit[-1], self.end.max()
         windows = {"makespan": (first, end), "arrivals": (first, last)}
         if isinstance(window, str) and window not in windows:
-            raise ValueError(f"unknown window {window!r}; known: makespan, arrivals, or (begin, end) in seconds")
+            known = f"makespan, arrivals, or (begin, end) in seconds{suggestion(window, windows)}"
+            raise ValueError(f"unknown window {window!r}; known: {known}")
         lasts = np.diff(timeline["time"]).astype("float64")
         makespan, size = (end - first).item(), self.machine.procs
         lost = self._lost(timeline)

@@ -46,12 +46,38 @@ class Sites:
 
     def __repr__(self) -> str:
         traces = ", ".join(schedule.trace.title for schedule in self.schedules)
-        return f"<Sites {self.schedules[0].scheme}, speeds {self.speeds}: {traces}>"
+        notes = "".join(f"\n   {note}" for note in self.notes)
+        return f"<Sites {self.schedules[0].scheme}, speeds {self.speeds}: {traces}{notes}>"
+
+    @property
+    def begins(self) -> tuple:
+        """The instant of each log, when the first job of all sites arrives, that is taken as one and the same.
+
+        A date, or seconds if the log has no dates.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> a, b = (sl.testing.trace_of([(first, 8, 8, 6)], procs=8).with_sweeps(1, min_procs=6) for first in (0, 100))
+        >>> sl.simulate_sites([a, b], "ojs").begins, sl.simulate_sites([a, b], "ojs", begins=(0, 0)).begins
+        ((0, 100), (0, 0))
+        """
+        return tuple(schedule.trace.at(schedule.origin) for schedule in self.schedules)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What every summary must say: which instants of the logs are taken as the same, if these differ."""
+        begins = self.begins
+        if len(set(begins)) == 1:
+            return ()
+        return (f"the clocks of the logs are aligned; one instant: {', '.join(map(display.instant, begins))}",)
 
     def _repr_html_(self) -> str:
         speeds = ", ".join(map(str, self.speeds))
         head = display.line(f"at {len(self)} sites, speeds {speeds}", strong=str(self.schedules[0].scheme))
-        return display.page(head, *(part for schedule in self for part in schedule._page()))
+        return display.page(
+            head, *map(display.note, self.notes), *(part for schedule in self for part in schedule._page())
+        )
 
     @property
     def jobs(self) -> pd.DataFrame:

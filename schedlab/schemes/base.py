@@ -11,6 +11,7 @@ import numpy as np
 
 from schedlab.kernels.cluster import Jobs
 from schedlab.machine import Flat, KaryTree, Partitions
+from schedlab.text import suggestion
 from schedlab.workload.columns import Columns
 from schedlab.workload.speedup import Laws
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED, OVERRUN
@@ -733,5 +734,13 @@ def scheme(given: str | Scheme) -> Scheme:
         return known[name]()
     name, _, order = name.partition("-")
     if name not in known or "order" not in getattr(known[name].func, "__dataclass_fields__", {}):
-        raise ValueError(f"unknown scheme {given!r}; known: {', '.join(by_name())}")
+        raise ValueError(f"unknown scheme {given!r}; known: {', '.join(by_name())}{_meant(given)}")
     return known[name](order=order)
+
+
+def _meant(given):
+    """Suggest the name of a scheme that is spelt alike, with an order if it has one: "easy-sjf" for "easy_sjf"."""
+    from .orders import NAMES  # here, since orders are built on this module
+
+    ordered = [name for name, make in by_name().items() if "order" in getattr(make.func, "__dataclass_fields__", {})]
+    return suggestion(given, [*by_name(), *(f"{name}-{order}" for name in ordered for order in NAMES)])

@@ -17,7 +17,7 @@ import numpy as np
 from schedlab.kernels import callbacks, priority
 from schedlab.kernels.priority import Order
 from schedlab.kernels.questions import Question, Veto, values_of_rows
-from schedlab.text import plain
+from schedlab.text import plain, suggestion
 from schedlab.workload.trace import KILL_BACKFILLED
 
 from .base import Case
@@ -154,7 +154,7 @@ def check_order(order: str | Callable) -> None:
         Policy.of(order, "order")
     elif order not in NAMES:
         known = f"{', '.join(NAMES)}, or a function of {TAKES}"
-        raise ValueError(f"unknown order {order!r}; known: {known}")
+        raise ValueError(f"unknown order {order!r}; known: {known}{suggestion(order, NAMES)}")
 
 
 def check_worth(worth: str | Callable, named: Collection[str]) -> None:
@@ -163,7 +163,7 @@ def check_worth(worth: str | Callable, named: Collection[str]) -> None:
         Policy.of(worth, "objective")
     elif worth not in named:
         known = f"{', '.join(named)}, or a function of {TAKES}"
-        raise ValueError(f"unknown objective {worth!r}; known: {known}")
+        raise ValueError(f"unknown objective {worth!r}; known: {known}{suggestion(worth, named)}")
 
 
 def check_veto(may_backfill: Callable) -> None:

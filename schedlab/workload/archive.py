@@ -34,6 +34,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 
 from schedlab import paths
+from schedlab.text import suggestion
 
 from .copies import copied
 
@@ -126,12 +127,12 @@ def resolve(name: str) -> str:
         raise TraceNotFound(f"{name!r} matches several traces: {', '.join(sorted(logs))}")
     # Compare with the logs' names only: a version suffix would blur the comparison.
     stems = {folded: _edition(folded)[0] for folded in official}
-    near = get_close_matches(key, dict.fromkeys(stems.values()))
+    near = get_close_matches(key, dict.fromkeys(stems.values()), 2)
     known = [official[folded] for stem in near for folded in stems if stems[folded] == stem]
     rest = f"{len(official) - len(known)} more" if known else f"{len(official)} traces"
-    raise TraceNotFound(
-        f"unknown trace {name!r}; known: {', '.join([*known, rest])} (list_traces() or `schedlab traces` lists them)"
-    )
+    listed = f"{', '.join([*known, rest])} (list_traces() or `schedlab traces` lists them)"
+    logs = [_edition(known)[0] for known in official.values()]
+    raise TraceNotFound(f"unknown trace {name!r}; known: {listed}{suggestion(name, logs)}")
 
 
 def _edition(name):

@@ -7,7 +7,7 @@ from numbers import Number
 import numpy as np
 import pandas as pd
 
-from schedlab.text import plain
+from schedlab.text import plain, suggestion
 
 # Short words for columns; a column that has the word as its own name goes first.
 WORDS = {"user": "user_id", "group": "group_id", "account": "group_id"}
@@ -201,7 +201,7 @@ def codes_of(columns: Columns, names: Mapping[str, Mapping[int, str]], word: str
     """
     name = columns.name_of(word)
     if name is None:
-        raise ValueError(f"no column {word!r}; known: {', '.join(columns.known)}")
+        raise ValueError(f"no column {word!r}; known: {', '.join(columns.known)}{suggestion(word, columns.known)}")
     if named := names.get(name):
         return {text: number for number, text in named.items()}
     if getattr(_with_a_kind(columns.table[name]).dtype, "kind", "O") in "biufmM":

@@ -276,14 +276,14 @@ def account(
         count, and words, a short description.
     """
     rows = []
-    shares = {} if work is None or dropped.empty else _shares(dropped, work)
+    lost, total = lost_work(dropped, work) if work is not None and len(dropped) else ({}, 1.0)
     found = [*(_reasons(dropped) if len(dropped) else ()), *(_repairs(repaired) if len(repaired) else ())]
     for key, count, meaning in found:
         kind = meaning.kind or (USUAL if count <= FEW * jobs else LOOK)
         if modelled and key[0] == "repaired" and key[2] in (OTHER_SIZE, RUN_TAKEN):
             kind = USUAL
         rest = meaning.rest
-        if key[0] == "dropped" and (share := shares.get(key[2], 0)) > FEW:
+        if key[0] == "dropped" and (share := lost.get(key[2], 0) / total) > FEW:
             kind, rest = LOOK, f"{rest.removesuffix(')')}, {100 * share:.3g} % of the work)"
         whole = "all " * (key[0] == "repaired" and count == jobs > 1)
         words = f"{whole}{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
@@ -314,13 +314,28 @@ def _listed(rows, most):
     return ", ".join([*words[:most], *[f"{rest:,} more"] * (rest > 0)])
 
 
-def _shares(dropped, work):
-    """Return, for each reason to omit jobs that ran, the share of their work in all work."""
+def lost_work(dropped: pd.DataFrame, work: pd.Series) -> tuple[dict[str, float], float]:
+    """Add up the work of jobs that ran but are left out.
+
+    Parameters
+    ----------
+    dropped : DataFrame
+        As returned by `usable`.
+    work : Series
+        Processor-seconds of each job that was kept, at least when the log was read; index job_number.
+
+    Returns
+    -------
+    lost : dict of str to float
+        Processor-seconds by reason; only reasons that leave out jobs that ran.
+    total : float
+        Processor-seconds of all jobs, kept or left out; 1 if there are none.
+    """
     ran = dropped[dropped["reason"].str.startswith(WITH_WORK)]
     size, run = _size(ran).clip(lower=0).astype("float64"), ran["run_time"].clip(lower=0)
     area = work.reindex(ran.index).fillna(run * size)
     total = work.astype("float64").sum() + area[~area.index.isin(work.index)].sum()
-    return (area.groupby(ran["reason"]).sum() / total).to_dict() if total > 0 else {}
+    return area.groupby(ran["reason"]).sum().to_dict(), float(total) or 1.0
 
 
 def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, Meaning]]:

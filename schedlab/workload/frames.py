@@ -4,7 +4,6 @@ Each argument (submit, run, procs, ...) names a column. A column is read once, a
 name. A value that cannot be read is an error; with `lenient`, its row is omitted instead, with the reason.
 """
 
-import difflib
 import re
 import warnings
 import zlib
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from schedlab.text import check_known, plain
+from schedlab.text import check_known, plain, suggestion
 
 from . import swf
 from .columns import WORDS
@@ -155,6 +154,8 @@ def from_frame(
     -----
     UnitWarning
         If most jobs run far longer than their estimates.
+    LoadWarning
+        If jobs with more than 1 % of the work are left out, for example because they are wider than the machine.
 
     Raises
     ------
@@ -226,7 +227,8 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
     >>> trace = sl.read_table("jobs.csv", submit="Submit", run="Elapsed", procs="NCPUS")  # doctest: +SKIP
     """
     if wrong := [name for name in columns if name not in OPTIONS]:
-        raise TypeError(f"read_table has no argument {wrong[0]!r}; known: {', '.join(OPTIONS)}")
+        known = f"{', '.join(OPTIONS)}{suggestion(wrong[0], OPTIONS)}"
+        raise TypeError(f"read_table has no argument {wrong[0]!r}; known: {known}")
     options = {name: columns.pop(name) for name in tuple(columns) if name not in ROLES}
     for role, given in columns.items():
         if not isinstance(given, str | Real | None):
@@ -235,7 +237,7 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
     named = [given for given in columns.values() if isinstance(given, str)]
     frame = loaded(path, None if keep is None else [*keep, *named, *swf.FIELDS], separator)
     if missing := [column for column in keep or () if column not in frame.columns]:
-        raise TableError(f"{file}: no column {missing[0]!r} to keep")
+        raise TableError(f"{file}: no column {missing[0]!r} to keep{suggestion(missing[0], frame.columns)}")
     name = options.pop("name", file.removesuffix(".gz").rpartition(".")[0] or file)
     machine, missing_estimate = options.pop("machine", None), options.pop("missing_estimate", "run")
     return trace_of(Table(frame, columns, file, range(1, len(frame) + 1), **options), name, machine, missing_estimate)
@@ -402,9 +404,8 @@ class Table:
         if self.is_column(role):
             return self.frame[given]
         if isinstance(given, str):
-            near = difflib.get_close_matches(given, map(str, self.known), 1, 0.6)
-            hint = f"; do you mean {near[0]!r}?" if near else ""
-            raise TableError(f"{self.file}: no column {given!r} for {role}{hint}{self._known()}")
+            known = f"{self._known()}{suggestion(given, map(str, self.known))}"
+            raise TableError(f"{self.file}: no column {given!r} for {role}{known}")
         if isinstance(given, Real) and not isinstance(given, bool):
             if role not in (*SIZES, "estimate"):
                 raise TableError(f"{self.file}: {role} is {given!r}, expected a column")

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import paths
-from schedlab.text import check_known, plain
+from schedlab.text import check_known, plain, suggestion
 
 from . import filter as load_filter
 from . import swf
@@ -167,6 +167,8 @@ def read_sacct(
     -----
     PartitionWarning
         If jobs of several partitions go to one machine and `partition` does not name them.
+    LoadWarning
+        If jobs with more than 1 % of the work are left out, for example because they are wider than the machine.
 
     Raises
     ------
@@ -229,7 +231,8 @@ def read_sacct(
     wanted = None if partition is None else (partition,) if isinstance(partition, str) else tuple(partition)
     for name in wanted or ():
         if name not in partitions:
-            raise SacctError(f"{file}: no job of partition {name!r}; known: {plain(', '.join(sorted(partitions)))}")
+            known = plain(f"{', '.join(sorted(partitions))}{suggestion(name, partitions)}")
+            raise SacctError(f"{file}: no job of partition {name!r}; known: {known}")
 
     records = _records(export, procs_of, wanted, partitions, arrival, zone)
     reasons = _reasons(export, records, wanted)

@@ -13,6 +13,7 @@ import pandas as pd
 from schedlab.kernels import speedup as kernel
 from schedlab.kernels.speedup import AMDAHL, DOWNEY, TABLE
 from schedlab.streams import uniforms
+from schedlab.text import suggestion
 
 __all__ = ["Amdahl", "Downey", "Laws", "Model", "Speedup", "downey_slope", "downey_speedup"]
 
@@ -183,7 +184,8 @@ class Downey(Model):
         if isinstance(self.A, str):
             if self.A not in PARALLELISM:
                 known = ", ".join(map(repr, PARALLELISM))
-                raise ValueError(f"unknown A {self.A!r}; known: {known}, a number or (low, high)")
+                known += f", a number or (low, high){suggestion(self.A, PARALLELISM)}"
+                raise ValueError(f"unknown A {self.A!r}; known: {known}")
         else:
             object.__setattr__(self, "A", _span("A", self.A, 1))
         object.__setattr__(self, "sigma", _span("sigma", self.sigma, 0))

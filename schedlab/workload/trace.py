@@ -15,12 +15,12 @@ import pandas as pd
 
 from schedlab import display
 from schedlab.streams import entropy, keys, uniforms
-from schedlab.text import check_known, plain
+from schedlab.text import check_known, plain, suggestion
 
 from . import archive, swf
 from .columns import WORDS, Columns, codes_of
 from .copies import copied
-from .filter import BAD_LINE, FEW, TOO_WIDE, account, in_one_line, usable
+from .filter import BAD_LINE, FEW, TOO_WIDE, account, in_one_line, lost_work, usable
 from .joining import joined
 from .models.common import whole_seconds
 from .models.downey import downey
@@ -75,7 +75,11 @@ class SizeUnknown(swf.SWFError):
 
 
 class LoadWarning(UserWarning):
-    """A load is so high that a percentage was probably meant."""
+    """A load is probably not the one that was meant.
+
+    Either it is so high that a percentage was meant, or more than 1 % of the work was left out as a trace was loaded or
+    put on another machine.
+    """
 
 
 _columns = WeakKeyDictionary()  # by trace, but not inside it: ``Trace(**vars(trace) | changes)`` copies a trace
@@ -400,7 +404,8 @@ class Trace:
         except (
             Exception
         ) as error:  # pandas raises nearly anything for a condition: NameError, SyntaxError, TypeError, ...
-            known = ", ".join(map(str, table.columns))
+            unknown = re.search(r"name '(\w+)' is not defined", str(error))
+            known = f"{', '.join(map(str, table.columns))}{suggestion(unknown and unknown[1], table.columns)}"
             raise ValueError(f"cannot evaluate {condition!r} ({error}); columns: {known}") from None
         if not isinstance(found, pd.Series):
             raise ValueError(f"{condition!r} gives a {type(found).__name__}, expected true or false for each job")
@@ -1118,10 +1123,16 @@ class Trace:
         ValueError
             If no job fits.
 
+        Warns
+        -----
+        LoadWarning
+            If the omitted jobs have more than 1 % of the work. To omit them on purpose, choose the others first:
+            ``trace.where("requested_procs <= 64").with_procs(64)``.
+
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 20, 60, 8)], procs=8).with_procs(4)
+        >>> trace = sl.testing.trace_of([(0, 9000, 9000, 4), (100, 20, 60, 8)], procs=8).with_procs(4)
         >>> trace.procs, len(trace), trace.dropped["reason"].tolist()
         (4, 1, ['wider than the machine (4 processors)'])
         """
@@ -1131,7 +1142,9 @@ class Trace:
             raise ValueError(f"no job of {self.name} fits on {procs} processors")
         gone = self.table[too_wide]
         gone.insert(0, "reason", f"{TOO_WIDE} ({procs} processors)")
-        changed = self._altered(self.table[~too_wide], f"machine of {procs:,} processors")
+        kept = self.table[~too_wide]
+        words = warn_of_lost_work(self.name, gone, kept, stacklevel=3)
+        changed = self._altered(kept, f"machine of {procs:,} processors{words and ': '}{words}")
         return replace(changed, procs=int(procs), dropped=pd.concat([self.dropped, gone]))
 
     # -- parameter sweeps --------------------------------------------------------------------------------
@@ -1479,6 +1492,11 @@ def read_swf(
     swf.SWFError
         Names file, line, field, value and what was expected.
 
+    Warns
+    -----
+    LoadWarning
+        If jobs with more than 1 % of the work are left out, for example because they are wider than the machine.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -1536,6 +1554,11 @@ def load_trace(
     ------
     TraceNotFound
         For an unknown name, or if the log is neither available nor downloaded and has no stand-in.
+
+    Warns
+    -----
+    LoadWarning
+        As in `read_swf`.
 
     Examples
     --------
@@ -1668,7 +1691,34 @@ def from_log(
         n_records = len(dropped) - len(log.skipped)
         none = f"{plain(log.path.name)}: none of {n_records:,} records can be simulated"
         raise swf.SWFError(f"{none}; {_summary(dropped)}")
+    warn_of_lost_work(name, dropped, table, stacklevel=4)
     return Trace(table, name, int(size), log.header, source, dropped, repaired, _area(table))
+
+
+def warn_of_lost_work(name: str, dropped: pd.DataFrame, kept: pd.DataFrame, stacklevel: int) -> str:
+    """Warn if jobs with more than 1 % of the work are left out, and say how much; else return an empty text.
+
+    Parameters
+    ----------
+    name : str
+        What the trace is called.
+    dropped, kept : DataFrame
+        The jobs left out, with their reasons, and the jobs kept.
+    stacklevel : int
+        As in `warnings.warn`.
+    """
+    if dropped.empty:
+        return ""
+    lost, total = lost_work(dropped, _area(kept))
+    work = sum(lost.values())
+    if work <= FEW * total:
+        return ""
+    counts = dropped["reason"].value_counts().to_dict()
+    reasons = "; ".join(f"{counts[reason]:,} job{'s' * (counts[reason] != 1)}: {reason}" for reason in lost)
+    words = f"{100 * work / total:.3g} % of the work left out"
+    message = f"{plain(str(name))}: {words} ({work:,.0f} processor-seconds; {reasons})"
+    warnings.warn(message, LoadWarning, stacklevel=stacklevel)
+    return words
 
 
 def _area(table):

@@ -477,7 +477,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", type=int, metavar="N", help="the N-th input of the seed and no other")
     options = parser.parse_args(arguments)
     warnings.simplefilter("error")
-    warnings.simplefilter("ignore", sl.PartitionWarning)  # a documented warning
+    for documented in (sl.PartitionWarning, sl.LoadWarning):
+        warnings.simplefilter("ignore", documented)
     if hasattr(signal, "SIGPROF"):
         signal.signal(signal.SIGPROF, _too_slow)
     sl.simulate(sl.model_trace("lublin", jobs=20, procs=8), "easy").validate()  # compiles what is not in the cache

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from schedlab import EASY, FairShareMoldable, charts
-from schedlab.decisions import draw_step, readable_instants
+from schedlab.decisions import draw_step, readable_instants, situation
 from schedlab.text import check_known
 
 from . import grids
@@ -69,6 +69,15 @@ def live(
     return charts.stacked(panels), charts.table(pd.DataFrame(means).rename_axis("processor-seconds in the log"))
 
 
+def _limits(scheme, share):
+    """Say which controls have no effect, as the limits of `widgets.live`."""
+    why = "only fair share has it" if scheme != CHOICES[0] else "no job is moldable" if share == 0 else None
+    return {"overbooking": why, "efficiency": why}
+
+
+live.limits = _limits
+
+
 def live_decision(
     step: int = 1,
     nth: int = 0,
@@ -98,7 +107,22 @@ def live_decision(
     draw : int
         Draw (A, sigma, submissions). Each draws A and sigma anew, and moves the submissions by other seconds.
     """
+    schedule, shown = _decided(load, scenario, name, jobs, draw)
+    return draw_step(schedule, shown[min(nth, shown.size - 1)], step)
+
+
+def _decided(load, scenario, name, jobs, draw):
+    """Return a schedule of the iterative scheme, and the instants of its decisions that can be drawn."""
     A = SCENARIOS[check_known("scenario", scenario, SCENARIOS)]
     schedule = simulated(ITERATIVE, log=name, jobs=jobs, A=A, load=load, draw=draw)
-    shown = readable_instants(schedule)
-    return draw_step(schedule, shown[min(nth, shown.size - 1)], step)
+    return schedule, readable_instants(schedule)
+
+
+def _decision_limits(nth, load, scenario, name, jobs, draw):
+    """Say where the sliders of decisions and of their steps end, as the limits of `widgets.live`."""
+    schedule, shown = _decided(load, scenario, name, jobs, draw)
+    last = shown.size - 1
+    return {"nth": last, "step": len(situation(schedule, shown[min(nth, last)]).made()[2])}
+
+
+live_decision.limits = _decision_limits

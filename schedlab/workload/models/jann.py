@@ -30,7 +30,7 @@ import pandas as pd
 
 from schedlab import paths
 from schedlab.streams import Streams, entropy
-from schedlab.text import check_known, plain
+from schedlab.text import check_known, plain, suggestion
 
 from ..swf import EXACT, MOST_PROCS
 from .common import at_least_one, job_numbers, whole_seconds
@@ -372,7 +372,8 @@ def jann_table(which: "str | os.PathLike | JannTable") -> JannTable:
     if isinstance(which, str) and which in _KEPT:
         return read_jann(paths.data_dir() / f"jann-{which}.csv", name=_KEPT[which])
     if not isinstance(which, os.PathLike) and not (isinstance(which, str) and which.endswith(".csv")):
-        raise ValueError(f"unknown table {which!r}; known: {', '.join(_KEPT)}, the path of a .csv file, a JannTable")
+        known = f"{', '.join(_KEPT)}, the path of a .csv file, a JannTable{suggestion(which, _KEPT)}"
+        raise ValueError(f"unknown table {which!r}; known: {known}")
     return read_jann(which)
 
 

@@ -34,6 +34,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab.streams import Streams, entropy
+from schedlab.text import suggestion
 
 from .common import at_least_one, job_numbers, seconds_at
 
@@ -347,9 +348,8 @@ def _resolve(classes: str | LublinClass | tuple[LublinClass, ...], procs: int) -
         return (classes,)
     if isinstance(classes, tuple | list) and classes and all(isinstance(c, LublinClass) for c in classes):
         return tuple(classes)
-    raise ValueError(
-        f"unknown classes {classes!r}; known: {', '.join(sorted(_PUBLISHED))}, or a LublinClass, or a tuple of them"
-    )
+    known = f"{', '.join(sorted(_PUBLISHED))}, or a LublinClass, or a tuple of them{suggestion(classes, _PUBLISHED)}"
+    raise ValueError(f"unknown classes {classes!r}; known: {known}")
 
 
 def _gamma_cdf(x: float, shape: float, scale: float) -> float:
