@@ -286,16 +286,16 @@ class Policy:
         jitted : list of jitted functions
             The policy itself, and the functions that it calls.
         """
-        fixed = {name for name, value in self.arguments if not _is_asked(value)}
         for function in jitted:
             for result in function.overloads.values():
                 for step, kinds in getattr(result.type_annotation, "calltypes", {}).items():
-                    compares = getattr(step, "op", None) == "binop" and step.fn in (eq, ne, contains)
-                    if compares and _are_number_and_text(*kinds.args):
-                        names = {str(side).partition(".")[0] for side in (step.lhs, step.rhs)}
-                        if not names & fixed:
-                            column = next((name for name in names if name in self.takes), None)
-                            raise self.compares_with_text((step.loc.filename, step.loc.line), column)
+                    if getattr(step, "op", None) != "binop" or step.fn not in (eq, ne, contains):
+                        continue
+                    number = _number_beside_text(kinds.args, (step.lhs, step.rhs))
+                    # A fixed argument may be a number or text, at the caller's choice.
+                    if number and all(number != name or _is_asked(value) for name, value in self.arguments):
+                        column = number if number in self.takes else None
+                        raise self.compares_with_text((step.loc.filename, step.loc.line), column)
 
     def compares_with_text(self, line: tuple[str, int] | None, column: str | None = None) -> PolicyError:
         """Return the error for a comparison of a value of a job with text.
@@ -459,13 +459,14 @@ def _last_line(error):
     return (own[-1].filename, own[-1].lineno) if own else None
 
 
-def _are_number_and_text(one, other):
-    """Tell whether of two types of a comparison one is a number and the other is text or a tuple of texts."""
-    texts = numba.types.UnicodeType, numba.types.StringLiteral
-    kinds = [each.types[0] if isinstance(each, numba.types.BaseTuple) and len(each) else each for each in (one, other)]
-    return any(isinstance(each, texts) for each in kinds) and any(
-        isinstance(each, numba.types.Number | numba.types.Boolean) for each in kinds
-    )
+def _number_beside_text(kinds, sides):
+    """Return the name of the number in a comparison of a number with text, or with a tuple of texts; else None."""
+    texts, numbers = (numba.types.UnicodeType, numba.types.StringLiteral), (numba.types.Number, numba.types.Boolean)
+    kinds = [each.types[0] if isinstance(each, numba.types.BaseTuple) and len(each) else each for each in kinds]
+    if not any(isinstance(each, texts) for each in kinds):
+        return None
+    names = (str(side).partition(".")[0] for side in sides)  # numba numbers the values of a variable
+    return next((name for name, each in zip(names, kinds, strict=True) if isinstance(each, numbers)), None)
 
 
 def line_of(text: str, function: Callable) -> tuple[str]:
