@@ -14,6 +14,7 @@ import numba
 import numpy as np
 
 from schedlab.kernels import callbacks, priority
+from schedlab.kernels._jit import cached_beside_kernels
 from schedlab.kernels.priority import Order
 from schedlab.kernels.questions import Question, Veto, values_of_rows
 from schedlab.text import plain
@@ -371,7 +372,13 @@ def _compiled(policy, call, signature):
         raise policy.not_compiled(error, call) from None
 
 
-_compiled_once = cache(callbacks.c_function)
+@cache
+def _compiled_once(function, signature):
+    """Return a policy of the package as a callback, cached on disk."""
+    with cached_beside_kernels():
+        return callbacks.c_function(function, signature)
+
+
 _policies, _MANY = OrderedDict(), 64  # the policies compiled last, by all that they depend on
 
 
