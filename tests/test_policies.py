@@ -116,6 +116,7 @@ def simulated(jobs, procs, keys, scheme, **conventions):
     return schedule.start.tolist(), schedule.promise.tolist()
 
 
+@pytest.mark.plain
 @pytest.mark.reduced
 @examples(600)
 @given(

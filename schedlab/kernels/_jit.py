@@ -13,7 +13,6 @@ environment variable ``SCHEDLAB_PIECES=0`` they are compiled in the usual way, t
 
 import hashlib
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
@@ -115,7 +114,7 @@ def kernel(function, cache=KernelCache):
 
 
 @contextmanager
-def cached_beside_kernels() -> Iterator[None]:
+def cached_beside_kernels():
     """Let numba cache the functions that are decorated in this block where kernels are cached, or nowhere."""
     with _lock:  # settings are those of the process
         before = {name: getattr(numba.config, name, "") for name in _SETTINGS}
