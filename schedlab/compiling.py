@@ -54,6 +54,7 @@ GROUPS = {
     "gang": "gang",
 }
 KERNELS = f"{__package__}.kernels."
+USUAL_WAY = os.environ.get("SCHEDLAB_PIECES") == "0"  # compile kernels as numba does, not in pieces: for tests of that
 OWN, OWN_SECONDS = f"{__package__}.schemes.compiled", 6  # where schemes from users' own functions are made
 
 

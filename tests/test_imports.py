@@ -64,7 +64,6 @@ KERNELS_IMPORT = {
     "math",
     "typing",
     "hashlib",
-    "os",
     "pathlib",
     "contextlib",
     "threading",

@@ -12,7 +12,6 @@ environment variable ``SCHEDLAB_PIECES=0`` they are compiled in the usual way, t
 """
 
 import hashlib
-import os
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
@@ -20,14 +19,14 @@ from threading import RLock
 import numba
 import numpy as np
 
-import schedlab.compiling  # noqa: F401 - is notified when one of these kernels is compiled
+from schedlab.compiling import USUAL_WAY  # that module is notified when one of these kernels is compiled
 from schedlab.imports import deferred
 from schedlab.paths import kernels_folder
 
 try:
     from ._compiler import PROVEN, KernelCompiler, KernelStore, PieceCompiler
 
-    PIECES = numba.version_info.short in PROVEN and os.environ.get("SCHEDLAB_PIECES") != "0"
+    PIECES = numba.version_info.short in PROVEN and not USUAL_WAY
 except Exception:  # in another release of numba anything may be missing or different
     PIECES = False
 try:

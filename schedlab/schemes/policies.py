@@ -127,10 +127,7 @@ class Policy:
             if name not in fixed and (value is each.empty or (name in MOVING and not isinstance(value, Usage | Count))):
                 value = _NAMED
             arguments.append((name, value))
-        changed = {
-            name: value for name, value in fixed.items() if value is not getattr(parameters.get(name), "default", None)
-        }
-        policy = cls(_by_position(function), what, tuple(arguments), _label(given, changed))
+        policy = cls(_by_position(function), what, tuple(arguments), _label(given, fixed, parameters))
         if wrong or not policy.takes:
             raise policy._error(
                 f"takes {inspect.signature(function)}, expected {TAKES}, by name",
@@ -178,7 +175,7 @@ class Policy:
 
     def reporting(self, call: Call, signature, failures: list[PolicyError]) -> Callable:
         """Return the same function, but record its first failure and continue with the value 0."""
-        value = checked_in_python(self.apart()[0], call)  # whose jitted functions check array indices
+        value = checked_in_python(self.apart()[0], call)  # helpers that check array indices
 
         def report(*values):
             if not failures:
@@ -427,7 +424,7 @@ def _compilable(value, callers):
     return numba.njit(lambda *arguments: method(own, *arguments))
 
 
-def _label(given, fixed):
+def _label(given, fixed, parameters):
     """Return the name of a function, with what a partial fixes, or with the attributes that a method reads."""
     function = _plain(given)
     given = given.func if isinstance(given, functools.partial) else given
@@ -436,7 +433,7 @@ def _label(given, fixed):
     for each, value in fixed.items():
         if isinstance(value, _Attributes):
             shown |= {each: part for each, part in zip(value._fields, value, strict=True) if not callable(part)}
-        else:
+        elif each not in parameters or value is not parameters[each].default:
             shown[each] = value
     words = ", ".join(f"{each}={_in_a_label(value)}" for each, value in shown.items())
     return f"{name}({words})" if words else name
