@@ -48,9 +48,9 @@ test-bounds: $(READY) ## Run the reduced set of tests with every array index che
 	NUMBA_BOUNDSCHECK=1 $(BIN)/schedlab compile
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m reduced $(SPREAD) $(ARGS)
 
-# In one process, since each would compile the kernels for itself.
+# These tests share few kernels, so each process compiles its own.
 test-plain: $(READY) ## Run a small set of tests with kernels compiled in numba's usual way, as with a new release
-	SCHEDLAB_PIECES=0 $(BIN)/python -m pytest -m plain $(ARGS)
+	SCHEDLAB_PIECES=0 $(BIN)/python -m pytest -m plain $(SPREAD) $(ARGS)
 
 test-lowest: $(LOWEST)/ready ## Run the tests of tables and charts with the lowest versions that pyproject.toml allows
 	$(LOWEST)/bin/python -m pytest -m "tables and not browser" $(SPREAD) $(ARGS)
