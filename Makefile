@@ -23,7 +23,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help figures pictures docs kernels test test-nojit test-bounds test-lowest test-browser fuzz lab lint lock setup clean
+.PHONY: help figures pictures docs kernels test test-nojit test-bounds test-plain test-lowest test-browser fuzz lab lint lock setup clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,10 @@ test-nojit: $(READY) ## Run the reduced set of tests with numba's JIT off
 test-bounds: $(READY) ## Run the reduced set of tests with every array index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/schedlab compile
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m reduced $(SPREAD) $(ARGS)
+
+# These tests share few kernels, so each process compiles its own.
+test-plain: $(READY) ## Run a small set of tests with kernels compiled in numba's usual way, as with a new release
+	SCHEDLAB_PIECES=0 $(BIN)/python -m pytest -m plain $(SPREAD) $(ARGS)
 
 test-lowest: $(LOWEST)/ready ## Run the tests of tables and charts with the lowest versions that pyproject.toml allows
 	$(LOWEST)/bin/python -m pytest -m "tables and not browser" $(SPREAD) $(ARGS)

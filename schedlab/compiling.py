@@ -7,6 +7,7 @@ process compiles the other groups, likely ones first.
 
 import atexit
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,10 +17,13 @@ from pathlib import Path
 from threading import Lock
 
 from numba import config
-from numba.core import event
-from numba.core.registry import cpu_target
 
 from .paths import cache_dir, own_folder
+
+try:
+    from numba.core.event import Listener, register
+except ImportError:  # another release of numba: nobody is told then
+    Listener, register = object, lambda *_: None
 
 # Groups of kernels that are compiled together, likely groups first, with the approximate seconds for each.
 SECONDS = {
@@ -50,10 +54,11 @@ GROUPS = {
     "gang": "gang",
 }
 KERNELS = f"{__package__}.kernels."
+USUAL_WAY = os.environ.get("SCHEDLAB_PIECES") == "0"  # compile kernels as numba does, not in pieces: for tests of that
 OWN, OWN_SECONDS = f"{__package__}.schemes.compiled", 6  # where schemes from users' own functions are made
 
 
-class _Listener(event.Listener):
+class _Listener(Listener):
     """Is notified of every function that numba begins to compile, in any thread; reports each group's first kernel."""
 
     def __init__(self, tell):
@@ -143,12 +148,18 @@ def not_here() -> None:
 
 
 _listener = _Listener(_say)
-event.register("numba:compile", _listener)
+register("numba:compile", _listener)
 
 
 def target() -> tuple:
     """Return what machine code depends on besides sources: Python, whether the JIT is on, and the processor."""
-    return sys.implementation.cache_tag, config.DISABLE_JIT, *cpu_target.target_context.codegen().magic_tuple()
+    try:
+        from numba.core.registry import cpu_target
+
+        processor = cpu_target.target_context.codegen().magic_tuple()
+    except (ImportError, AttributeError):  # another release of numba
+        processor = platform.machine(), platform.node()
+    return sys.implementation.cache_tag, config.DISABLE_JIT, *processor
 
 
 def has_compiled() -> bool:

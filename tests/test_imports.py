@@ -56,7 +56,18 @@ ROOMS = (
     "precompile",
     "cli",
 )
-KERNELS_IMPORT = {"gc", "numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib"}
+KERNELS_IMPORT = {
+    "gc",
+    "numpy",
+    "numba",
+    "llvmlite",
+    "math",
+    "typing",
+    "hashlib",
+    "pathlib",
+    "contextlib",
+    "threading",
+}
 KERNELS_KNOW = {("kernels._jit", room) for room in ("paths", "imports", "compiling")}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "compiling", "testing"}  # users' policies; `compiling` hears of compiled kernels

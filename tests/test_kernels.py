@@ -51,6 +51,7 @@ def run(scheme, jobs, procs, events, overrun="kill"):
     return schedule.start.tolist(), schedule.promise.tolist()
 
 
+@pytest.mark.plain
 @given(workloads(), ANY_ORDER, EVENTS)
 def test_fcfs_is_its_twin(workload, order, events):
     jobs, procs = workload
@@ -58,6 +59,7 @@ def test_fcfs_is_its_twin(workload, order, events):
     assert start == twins.fcfs(jobs, procs, order=as_twin_order(order), events=events)
 
 
+@pytest.mark.plain
 @examples(300)
 @given(workloads(), ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS, st.booleans())
 def test_easy_is_its_twin(workload, order, backfill, events, by_index):
@@ -92,6 +94,7 @@ PASSES = [
 ]
 
 
+@pytest.mark.plain
 @examples(600)
 @given(workloads(), ANY_ORDER, st.sampled_from(PASSES), EVENTS)
 def test_conservative_is_its_twin(workload, order, passes, events):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from math import floor
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -115,6 +116,7 @@ def simulated(jobs, procs, keys, scheme, **conventions):
     return schedule.start.tolist(), schedule.promise.tolist()
 
 
+@pytest.mark.plain
 @pytest.mark.reduced
 @examples(600)
 @given(
@@ -567,6 +569,101 @@ def test_the_job_at_which_it_fails_is_named_with_its_columns():
     with pytest.raises(sl.PolicyError, match="ZeroDivisionError") as caught:
         sl.simulate(trace, sl.EASY(order=fails))
     assert "user = 3, energy = 0.0, user_held = 0.0" in str(caught.value)
+
+
+BOSS = "physics"
+
+
+@numba.njit
+def is_boss(account):
+    return account == "physics"
+
+
+def in_a_variable(account):
+    name = account
+    if name != "bio":
+        return 1
+    return 0
+
+
+def matched(now, account):
+    match account:
+        case "bio":
+            return now
+    return 0
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(
+    ("policy", "name", "line"),
+    [
+        (lambda account: account == "bio", "account", 'account: account == "bio"'),
+        (lambda account: account != "bio", "account", 'account: account != "bio"'),
+        (lambda account: "bio" == account, "account", 'account: "bio" == account'),  # noqa: SIM300
+        (lambda account: account in ("bio", "astro"), "account", "account in ("),
+        (lambda account, procs: procs > 5 and account == BOSS, "account", "procs > 5 and account == BOSS"),
+        (lambda account, boss=BOSS: account == boss, "account", "account == boss"),
+        (lambda account: is_boss(account), "account", 'return account == "physics"'),
+        (lambda account: (lambda code: code == "bio")(account), "a value of the job", 'code == "bio"'),
+        (lambda energy: energy == "3.5", "energy", 'energy == "3.5"'),
+        (in_a_variable, "a value of the job", 'if name != "bio":'),
+        (matched, "account", 'case "bio":'),
+    ],
+)
+@pytest.mark.parametrize("setting", ["order", "may_backfill"])
+def test_comparing_a_column_with_text_is_an_error_that_says_how(table, policy, name, line, setting):
+    if numba.config.DISABLE_JIT and (name == "energy" or "procs" in line or policy is matched):
+        pytest.skip("noticed by the compiler only")
+    with pytest.raises(sl.PolicyError) as caught:
+        sl.simulate(table, sl.EASY(**{setting: policy}))
+    first, place, *how = str(caught.value).split("\n")
+    known = "a value of the job" if numba.config.DISABLE_JIT else name
+    assert first == f"{setting} {policy.__name__} compares {known} with text, but text arrives as a number"
+    assert line in place
+    column = "energy" if name == "energy" else "account"
+    assert how == [
+        f'Get the number of a text outside the function, such as alice = trace.codes("{column}")["alice"],',
+        f"then compare with it: {column} == alice.",
+    ]
+
+
+def test_text_that_is_compared_as_the_error_says_is_found(table):
+    bio = table.codes("account")["bio"]
+    assert seen(table, lambda account: account != bio) == [4, 1, 2, 3]
+    assert seen(table, lambda account: 0 if account in (bio, -1) else 1) == [3, 4, 1, 2]
+
+
+def test_settings_of_a_policy_may_be_text(table):
+    def order(account, way="up", other=3):
+        return account if way == "up" and other != "down" else -account
+
+    assert seen(table, order) == [3, 2, 4, 1]
+    assert (
+        seen(table, partial(order, way=1))
+        == seen(table, partial(order, way="down"))
+        == seen(table, partial(order, other="down"))
+        == [1, 4, 2, 3]
+    )
+
+
+def gives_nothing_to_unknown(account, energy):
+    if account >= 0:
+        return energy
+    return None
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize("setting", ["order", "may_backfill"])
+def test_the_job_that_gets_no_value_is_named(table, setting):
+    with pytest.raises(sl.PolicyError) as caught:
+        sl.simulate(table, sl.EASY(**{setting: gives_nothing_to_unknown}))
+    first, line, job = str(caught.value).split("\n")
+    assert first == f"{setting} gives_nothing_to_unknown gives None, expected a number"
+    assert "def gives_nothing_to_unknown" in line
+    assert job.startswith("for a job with ")
+    assert "account = -1, energy = 7.0" in job
+    known = table.where("account == account")
+    assert seen(known, gives_nothing_to_unknown) == [2, 3, 1]  # nobody gets None
 
 
 # What a review found ---------------------------------------------------------------------------------------

@@ -68,6 +68,14 @@ def copied(cache, *missing):
     return kept
 
 
+def copy_package(folder):
+    """Copy the package into a folder, with its data; return the copy."""
+    package = Path(sl.__file__).parent
+    shutil.copytree(package, folder / "schedlab", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "data").symlink_to(package.parent / "data")
+    return folder / "schedlab"
+
+
 NOTHING_COMPILED = """
 import schedlab
 from numba.core import event
@@ -82,9 +90,7 @@ assert not [each for each in compiled if (each.__module__ or "").startswith("sch
 @compiles
 def test_another_checkout_of_the_same_sources_compiles_nothing(tmp_path):
     precompile.compile_group("rigid")
-    package = Path(sl.__file__).parent
-    shutil.copytree(package, tmp_path / "schedlab", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "data").symlink_to(package.parent / "data")
+    copy_package(tmp_path)
     assert CACHE is not None
     in_a_process(f"{NOTHING_COMPILED}\nassert schedlab.__file__.startswith({str(tmp_path)!r})", tmp_path)
 
@@ -116,6 +122,113 @@ def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path):
         SCHEDLAB_CACHE=str(tmp_path),
     )
     assert out == f"{trace.jobs['submit_time'].tolist()}\n"
+
+
+# Names that numba can do without once it is loaded, so that they can be removed.
+REMOVED = {
+    "numba.core.codegen": ["JITCodeLibrary"],
+    "numba.core.compiler": ["CompilerBase"],
+    "numba.core.compiler_machinery": ["register_pass"],
+    "numba.core.typed_passes": ["NativeLowering"],
+    "numba.core.caching": ["CompileResultCacheImpl", "FunctionCache", "UserProvidedCacheLocator"],
+    "numba.core": ["event"],
+    "numba.np.arraymath": ["_check_blas"],
+}
+REMOVING = """
+import sys
+from importlib import import_module
+for module, name in {names!r}:
+    delattr(import_module(module), name)
+    if f"{{module}}.{{name}}" in sys.modules:
+        sys.modules[f"{{module}}.{{name}}"] = None
+"""
+NAMES = [(module, name) for module, names in REMOVED.items() for name in names]
+
+
+@compiles
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_a_kernel_runs_without_any_name_that_numba_may_drop(tmp_path, module, name):
+    code = """
+from schedlab.kernels._jit import CACHE, PIECES, kernel, part
+from schedlab.kernels.priority import sjf
+doubled = part(lambda x: 2 * x)
+run, cached = kernel(lambda x: doubled(x) + 1, cache=None), kernel(sjf)
+print(run(3), cached(1, 2, 3), PIECES, CACHE is not None)
+"""
+    own = {"SCHEDLAB_CACHE": str(tmp_path)}
+    out, _ = in_a_process(REMOVING.format(names=[(module, name)]) + code, Path(sl.__file__).parents[1], **own)
+    pieces = PIECES and name in ("FunctionCache", "UserProvidedCacheLocator", "event", "_check_blas")
+    cached = name not in ("FunctionCache", "UserProvidedCacheLocator")
+    assert out == f"7 2 {pieces} {cached}\n"
+    assert (list(tmp_path.rglob("priority.sjf*.nbc")) != []) == cached
+
+
+@compiles
+@pytest.mark.plain
+def test_schemes_run_with_no_proven_release_and_without_what_numba_may_drop(tmp_path):
+    """EASY takes too long to compile in numba's usual way for every run of the tests: `make test-plain` includes it."""
+    schemes = ["fcfs"] if PIECES else ["fcfs", "easy"]
+    source = copy_package(tmp_path) / "kernels" / "_compiler.py"
+    text = source.read_text()
+    assert text.count("\nPROVEN = ((0, 68),)\n") == 1
+    source.write_text(text.replace("PROVEN = ((0, 68),)", "PROVEN = ()"))
+    code = f"""
+import schedlab as sl
+assert sl.__file__.startswith({str(tmp_path)!r})
+trace = sl.model_trace("lublin", jobs=50, procs=16, seed=3)
+print([sl.simulate(trace, scheme).start.tolist() for scheme in {schemes!r}])
+"""
+    out, _ = in_a_process(REMOVING.format(names=NAMES) + code, tmp_path, SCHEDLAB_CACHE=str(tmp_path / "cache"))
+    trace = sl.model_trace("lublin", jobs=50, procs=16, seed=3)
+    assert out == f"{[sl.simulate(trace, scheme).start.tolist() for scheme in schemes]}\n"
+
+
+def test_the_locked_numba_is_one_with_which_pieces_are_compiled():
+    assert PIECES or os.environ.get("SCHEDLAB_PIECES") == "0"
+
+
+@compiles
+def test_nothing_compiled_stays_in_the_package(tmp_path):
+    precompile.compile_group("rigid")
+    package = copy_package(tmp_path)
+    kept = copied(tmp_path / "cache", "priority.*")  # the callbacks, which are to be compiled
+    before = {path for path in package.rglob("*") if path.suffix != ".pyc"}
+    code = """
+import schedlab as sl
+trace = sl.model_trace("lublin", jobs=30, procs=16, seed=1)
+for order in ("sjf", "wfp3", lambda estimate: -estimate):
+    sl.simulate(trace, sl.EASY(order=order, backfill="saf"))
+"""
+    in_a_process(code, tmp_path, SCHEDLAB_CACHE=str(tmp_path / "cache"))
+    after = {path for path in package.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__"}
+    assert after == before
+    names = {path.name.partition("-")[0] for path in kept.rglob("priority.*.nbc")}
+    assert {"priority.sjf", "priority.wfp3", "priority.saf"} <= names
+
+
+@compiles
+def test_callbacks_are_loaded_from_the_cache_and_leave_numbas_settings_alone(tmp_path):
+    code = """
+import numba
+from schedlab.kernels import callbacks, priority
+from schedlab.schemes.orders import _compiled_once
+print(_compiled_once(priority.f1, callbacks.FIXED).cache_hits, repr(numba.config.CACHE_DIR))
+"""
+    here, own = Path(sl.__file__).parents[1], {"SCHEDLAB_CACHE": str(tmp_path)}
+    assert [in_a_process(code, here, **own)[0] for _ in range(2)] == ["0 ''\n", "1 ''\n"]
+
+
+@compiles
+def test_without_a_folder_for_the_cache_callbacks_are_cached_nowhere(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    package = copy_package(tmp_path)
+    code = """
+from schedlab.kernels import callbacks, priority
+from schedlab.schemes.orders import _compiled_once
+print(_compiled_once(priority.f1, callbacks.FIXED).address > 0)
+"""
+    assert in_a_process(code, tmp_path, SCHEDLAB_CACHE=str(tmp_path / "file"))[0] == "True\n"
+    assert [*package.rglob("*.nb?")] == []
 
 
 ON_ONE_NODE = """

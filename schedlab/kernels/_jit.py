@@ -4,27 +4,35 @@ Numba's disk cache notices only edits in the file of the cached function, so a k
 that is in another file. The cache folder is therefore keyed on a digest of every kernel source. Numba fixes the folder
 when a function is decorated. Its settings are restored immediately, so the user's own jitted functions are cached where
 they always were. Machine code that others may have written is not run: without a folder that belongs to the user alone,
-nothing is cached.
+nothing is cached. Nothing is ever cached beside the sources, where it would outlive the package.
+
+What this takes from numba's internals may be missing in another release. Without the compiler of pieces (`_compiler`),
+kernels are compiled in numba's usual way; without numba's classes for its cache, in each process anew. With the
+environment variable ``SCHEDLAB_PIECES=0`` they are compiled in the usual way, too: `make test-plain` does that.
 """
 
 import hashlib
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import RLock
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache, UserProvidedCacheLocator
-from numba.core.dispatcher import Dispatcher
 
-import schedlab.compiling  # noqa: F401 - is notified when one of these kernels is compiled
+from schedlab.compiling import USUAL_WAY  # that module is notified when one of these kernels is compiled
 from schedlab.imports import deferred
 from schedlab.paths import kernels_folder
 
-from ._compiler import PIECES, KernelCompiler, KernelStore, PieceCompiler
+try:
+    from ._compiler import PROVEN, KernelCompiler, KernelStore, PieceCompiler
 
-# Numba imports this at its first compilation. To see whether SciPy's linear algebra is there, it imports that, too,
-# which takes 0.2 s, and no kernel needs it.
-with deferred("scipy.linalg.cython_blas"):
-    from numba.np import arraymath
+    PIECES = numba.version_info.short in PROVEN and not USUAL_WAY
+except Exception:  # in another release of numba anything may be missing or different
+    PIECES = False
+try:
+    from numba.core.caching import FunctionCache, UserProvidedCacheLocator
+except ImportError:
+    FunctionCache = UserProvidedCacheLocator = object  # nothing is cached
 
 
 class _Asked:
@@ -34,8 +42,13 @@ class _Asked:
         return arraymath._check_blas()
 
 
-if getattr(arraymath, "_HAVE_BLAS", None) is True:
-    arraymath._HAVE_BLAS = _Asked()
+# Numba imports this at its first compilation. To see whether SciPy's linear algebra is there, it imports that, too,
+# which takes 0.2 s, and no kernel needs it.
+with deferred("scipy.linalg.cython_blas"), suppress(ImportError, AttributeError):
+    from numba.np import arraymath
+
+    if arraymath._HAVE_BLAS is True and arraymath._check_blas:
+        arraymath._HAVE_BLAS = _Asked()
 
 # An index of this type cannot count from the end, so a loop needs no check for that: entries move 5 times faster.
 U = np.uint64
@@ -45,12 +58,18 @@ def _digest() -> str:
     """Digest what the machine code depends on and numba's own index does not cover: other files, bounds checking."""
     sources = sorted(Path(__file__).parent.rglob("*.py"))
     texts = [source.read_bytes() for source in sources]
-    settings = f"{numba.__version__} {numba.config.BOUNDSCHECK}"  # the index separates Python versions and processors
+    # The index separates Python versions and processors.
+    settings = f"{numba.__version__} {numba.config.BOUNDSCHECK} {PIECES}"
     return hashlib.sha256(b"".join([*texts, settings.encode()])).hexdigest()[:16]
 
 
 class Locator(UserProvidedCacheLocator):
     """Finds a kernel's machine code by the name of its folder, not by its path, so that all checkouts share it."""
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        """Return a locator; None if nothing can be cached."""
+        return None if CACHE is None else super().from_function(py_func, py_file)
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file):
@@ -61,7 +80,8 @@ class Locator(UserProvidedCacheLocator):
 class KernelCache(FunctionCache):
     """Numba's cache, except that a broken file, for example after a full disk, counts as missing and is rewritten."""
 
-    _impl_class = KernelStore if PIECES else FunctionCache._impl_class
+    if PIECES:
+        _impl_class = KernelStore
 
     def load_overload(self, sig, target_context):
         """Return the compiled code for a signature; None if it cannot be read."""
@@ -72,11 +92,12 @@ class KernelCache(FunctionCache):
             return None
 
 
-CACHE = kernels_folder(_digest())
+CACHE = None if FunctionCache is object else kernels_folder(_digest())
 # Never called from Python: a third of the compile time.
 _PIECE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **({"pipeline_class": PieceCompiler} if PIECES else {})}
 _KERNEL = {"nogil": True, **({"pipeline_class": KernelCompiler} if PIECES else {})}
-_SETTINGS = {"CACHE_DIR": str(CACHE), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
+_SETTINGS = {"CACHE_DIR": str(CACHE or ""), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
+_lock = RLock()
 
 
 def kernel(function, cache=KernelCache):
@@ -85,14 +106,22 @@ def kernel(function, cache=KernelCache):
     `cache` makes the cache of a function; None for a kernel that cannot be cached.
     """
     compiled = numba.njit(**_KERNEL)(function)
-    if None not in (CACHE, cache) and isinstance(compiled, Dispatcher):  # a plain function if the JIT is off
-        before = {name: getattr(numba.config, name) for name in _SETTINGS}
+    if None not in (CACHE, cache) and hasattr(compiled, "_cache"):  # a plain function if the JIT is off
+        with cached_beside_kernels():
+            compiled._cache = cache(function)
+    return compiled
+
+
+@contextmanager
+def cached_beside_kernels():
+    """Let numba cache the functions that are decorated in this block where kernels are cached, or nowhere."""
+    with _lock:  # settings are those of the process
+        before = {name: getattr(numba.config, name, "") for name in _SETTINGS}
         try:
             _set(_SETTINGS)
-            compiled._cache = cache(function)
+            yield
         finally:
             _set(before)
-    return compiled
 
 
 def _set(settings):

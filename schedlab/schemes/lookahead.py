@@ -201,14 +201,16 @@ class DPSA(Queued):
         return case.outcome(start, promise), dict(zip(FACTS, facts.tolist(), strict=True))
 
     def _lookahead(self, case, audit):
-        ranked = self.objective != "list"
+        ranked, worth = self.objective != "list", self.objective
+        if isinstance(worth, str):
+            worth = OBJECTIVES[worth]
         with _clock(self.seconds is not None) as ticks:
             depth, *bounds = self._bounds(case, ticks)
             settings = kernel.Settings(
                 VARIANTS[self.variant],
                 depth,
                 ranked,
-                prepare_worth(OBJECTIVES.get(self.objective, self.objective), case) if ranked else no_question(),
+                prepare_worth(worth, case) if ranked else no_question(),
                 SEARCHES[self.search],
                 *bounds,
                 audit,

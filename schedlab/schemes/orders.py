@@ -1,26 +1,27 @@
 """Orders of the queue: built-in names, and functions written by users."""
 
 import inspect
-import math
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial, wraps
-from types import BuiltinFunctionType, CodeType
+from functools import cache, partial, wraps
 
 import numba
 import numpy as np
 
 from schedlab.kernels import callbacks, priority
+from schedlab.kernels._jit import cached_beside_kernels
 from schedlab.kernels.priority import Order
 from schedlab.kernels.questions import Question, Veto, values_of_rows
 from schedlab.text import plain, suggestion
 from schedlab.workload.trace import KILL_BACKFILLED
 
 from .base import Case
+from .outside import ChangingError
 from .policies import MOVING, TAKES, Call, Policy, PolicyError, is_function
 from .values import PARAMETERS, WEEK, Count, Row, Usage, no_sums
 
@@ -360,37 +361,53 @@ def _compiled(policy, call, signature):
     running.own = True
     if numba.config.DISABLE_JIT:
         return policy.in_python(call)
-    if running.failures is not None:
-        return numba.cfunc(signature)(policy.reporting(call, running.failures))
-    _listen()
-    outer = policy.outer()
-    fixed = all(isinstance(value, _NEVER_CHANGES) or value is math or value is np for _, value in outer)
-    code = policy.function.__code__
-    nested = any(isinstance(const, CodeType) for const in code.co_consts)  # its outer values are not listed
-    # Equal numbers of different types make different code: 10**13 overflows where 1e13 does not.
-    told = (code, *((name, type(value), repr(value)) for name, value in outer))
     try:
-        return (_compiled_with if fixed and not nested else _compiled_now)(policy, call, signature, told)
+        if running.failures is not None:
+            return numba.cfunc(signature)(policy.reporting(call, signature, running.failures))
+        _listen()
+        return _compiled_policy(policy, call, signature)
+    except PolicyError:
+        raise
     except Exception as error:  # numba raises nearly anything; the user gets one PolicyError
         raise policy.not_compiled(error, call) from None
 
 
-_NEVER_CHANGES = int | float | np.number | BuiltinFunctionType  # such as math.floor
-_compiled_once = cache(callbacks.c_function)
+@cache
+def _compiled_once(function, signature):
+    """Return a policy of the package as a callback, cached on disk."""
+    with cached_beside_kernels():
+        return callbacks.c_function(function, signature)
 
 
-def _compiled_now(policy, call, signature, _):
-    """Compile a user's policy, in 30 ms, with the present values of the names that it uses from outside.
+_policies, _MANY = OrderedDict(), 64  # the policies compiled last, by all that they depend on
+
+
+def _compiled_policy(policy, call, signature):
+    """Return a user's policy as a callback, compiled once for the same code and the same values from outside.
 
     Numba's disk cache would be a trap: it ignores such values and constants. It would run `K * estimate` with an old K,
     or confuse two lambdas on one line.
     """
+    try:
+        asked = tuple(policy.takes.items())
+        key = policy.outside().key, tuple(name for name, _ in policy.arguments), asked, call, signature
+    except ChangingError:
+        key = None
+    with _lock:
+        if key in _policies:
+            _policies.move_to_end(key)
+            return _policies[key]
     # An array indexed by the number of a column may be too short: reading past its end would order the queue by
     # garbage.
-    return numba.cfunc(signature, boundscheck=True)(policy.adapted(call))
-
-
-_compiled_with = lru_cache(maxsize=64)(_compiled_now)
+    adapted, jitted = policy.adapted(call)
+    compiled = numba.cfunc(signature, boundscheck=True)(adapted)
+    policy.check_texts(jitted)
+    with _lock:
+        if key is not None:
+            _policies[key] = compiled
+        if len(_policies) > _MANY:
+            _policies.popitem(last=False)
+    return compiled
 
 
 @cache

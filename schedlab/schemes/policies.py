@@ -9,16 +9,20 @@ import re
 import sys
 import sysconfig
 import traceback
+from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
+from operator import contains, eq, itemgetter, ne
 from pathlib import Path
+from types import FunctionType, MethodType
 
 import numba
 import numpy as np
 
 from schedlab.text import plain
 
+from .outside import ChangingError, Outside, attributes_of
 from .values import Count, Usage
 
 MOVING = ("now", "submit", "estimate", "procs")
@@ -28,6 +32,11 @@ TAKES = f"any of ({', '.join(MOVING)}), columns of the jobs (user, queue, ...) o
 ALLOWED = (
     "Allowed: arithmetic, comparisons, if, min, max, abs, math, NumPy functions of single numbers, numbers and arrays\n"
     "from outside, and helpers under @numba.njit; a number must come back."
+)
+TEXT = "compares {} with text, but text arrives as a number"
+CODES = (
+    'Get the number of a text outside the function, such as alice = trace.codes("{0}")["alice"],\n'
+    "then compare with it: {0} == alice."
 )
 # Files that are not the user's own.
 _FOREIGN = tuple(
@@ -88,38 +97,37 @@ class Policy:
     Attributes
     ----------
     function : function
-        Plain Python, unwrapped from numba's decorator or a `functools.partial`.
+        Plain Python that takes all arguments by position; unwrapped from numba's decorator, a `functools.partial`, a
+        method or an object.
     what : str
         Its purpose: "order" or "objective".
     arguments : tuple of (str, object)
         Its arguments, in order. Each has a name and one of: a fixed value, a `Usage` or `Count` to look up, or a mark
-        that the name itself says which value is meant.
+        that the name itself says which value is meant. For a method, ``self`` is fixed: a tuple of the attributes that
+        the method reads, with their present values.
+    name : str
+        Its name, with the arguments that `functools.partial` fixed, or the attributes that it reads.
     """
 
     function: Callable
     what: str
     arguments: tuple
+    name: str
 
     @classmethod
     def of(cls, given: Callable, what: str) -> "Policy":
         """Inspect a user's function; raise if its parameters do not name values of a job."""
         function = _plain(given)
-        parameters = inspect.signature(function).parameters.values()
-        bound = {}
-        if isinstance(given, functools.partial):
-            bound = dict(zip((each.name for each in parameters), given.args, strict=False)) | given.keywords
-        names = [each.name for each in parameters]
-        arguments, wrong = [], len(getattr(given, "args", ())) > len(names) or not set(bound) <= set(names)
-        for each in parameters:
-            if each.kind not in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD):
-                wrong = True
-            elif each.name in bound:
-                arguments.append((each.name, bound[each.name]))
-            elif each.default is each.empty or (each.name in MOVING and not isinstance(each.default, Usage | Count)):
-                arguments.append((each.name, _NAMED))
-            else:
-                arguments.append((each.name, each.default))
-        policy = cls(function, what, tuple(arguments))
+        parameters = inspect.signature(function).parameters
+        fixed = _fixed(given, list(parameters))
+        wrong, arguments = not fixed.keys() <= parameters.keys(), []
+        for name, each in parameters.items():
+            wrong |= each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+            value = fixed.get(name, each.default)
+            if name not in fixed and (value is each.empty or (name in MOVING and not isinstance(value, Usage | Count))):
+                value = _NAMED
+            arguments.append((name, value))
+        policy = cls(_by_position(function), what, tuple(arguments), _label(given, fixed, parameters))
         if wrong or not policy.takes:
             raise policy._error(
                 f"takes {inspect.signature(function)}, expected {TAKES}, by name",
@@ -138,41 +146,36 @@ class Policy:
         """Whether it needs only time, submission, estimate and processors."""
         return all(name in MOVING and what is None for name, what in self.takes.items())
 
-    @property
-    def name(self) -> str:
-        """Its name, with the arguments that `functools.partial` fixed."""
-        defaults = {each.name: each.default for each in inspect.signature(self.function).parameters.values()}
-        fixed = [
-            f"{name}={_in_a_label(value)}"
-            for name, value in self.arguments
-            if value is not _NAMED and value is not defaults[name]
-        ]
-        return f"{self.function.__name__}({', '.join(fixed)})" if fixed else self.function.__name__
+    def outside(self) -> Outside:
+        """Return what it uses besides the values of a job: its function, and the fixed arguments in their order."""
+        return Outside(self.function, *(value for _, value in self.arguments if not _is_asked(value)))
 
-    def outer(self) -> tuple:
-        """Return everything its value depends on besides the job: names and values from outside it."""
-        seen = inspect.getclosurevars(self.function)
-        fixed = [(name, value) for name, value in self.arguments if not _is_asked(value)]
-        return (*(seen.nonlocals | seen.globals).items(), *fixed)
+    def apart(self) -> tuple["Policy", list]:
+        """Return it with copies of what it uses, and the jitted functions among these; itself if there are none."""
+        try:
+            outside = self.outside()
+        except ChangingError:
+            return self, []
+        function, *fixed = outside.copies()
+        arguments = ((name, value if _is_asked(value) else fixed.pop(0)) for name, value in self.arguments)
+        return replace(self, function=function, arguments=tuple(arguments)), outside.jitted
 
-    def adapted(self, call: Call) -> Callable:
-        """Return a function of a callback's parameters that numba can compile."""
-        names = tuple(name for name, _ in self.arguments)
-        if call == Call.of_scalars(names) and all(value is _NAMED for _, value in self.arguments):
-            return self.function
-        scope, given = {"function": numba.njit(boundscheck=True, **_INSIDE)(self.function)}, []
-        for place, (name, value) in enumerate(self.arguments):
+    def adapted(self, call: Call) -> tuple[Callable, list]:
+        """Return a function of a callback's parameters that numba can compile, and the jitted functions in it."""
+        own, jitted = self.apart()
+        scope, given = {"function": numba.njit(boundscheck=True, **_INSIDE)(own.function)}, []
+        for place, (name, value) in enumerate(own.arguments):
             if _is_asked(value):
                 given.append(call.places[name][0])
             else:
                 given.append(f"fixed_{place}")
                 scope[given[-1]] = value
         exec(f"def policy({', '.join(call.parameters)}):\n    return function({', '.join(given)})", scope)
-        return scope["policy"]
+        return scope["policy"], [scope["function"], *jitted]
 
-    def reporting(self, call: Call, failures: list[PolicyError]) -> Callable:
+    def reporting(self, call: Call, signature, failures: list[PolicyError]) -> Callable:
         """Return the same function, but record its first failure and continue with the value 0."""
-        value = checked_in_python(self, call)
+        value = checked_in_python(self.apart()[0], call)  # helpers that check array indices
 
         def report(*values):
             if not failures:
@@ -185,7 +188,7 @@ class Policy:
         # Only the failing job is evaluated in Python: a call takes 5 us, and a long log needs 20 million.
         kinds = [ctypes.c_int64 if whole else ctypes.c_double for _, whole in call.places.values()]
         scope = {
-            "function": numba.njit(**_INSIDE)(self.adapted(call)),
+            "function": numba.njit(signature, **_INSIDE)(self.adapted(call)[0]),  # so None is an exception, too
             "nan": math.nan,
             "report": ctypes.CFUNCTYPE(ctypes.c_double, *kinds)(report),
         }
@@ -194,7 +197,7 @@ class Policy:
         exec(
             f"def policy({taken}):\n"
             f"    try:\n"
-            f"        found = float(function({taken}))\n"
+            f"        found = function({taken})\n"
             f"    except Exception:\n"
             f"        found = nan\n"
             f"    return found if found == found else report({given})",
@@ -243,21 +246,69 @@ class Policy:
 
     def not_compiled(self, error: Exception, call: Call) -> PolicyError:
         """Say why it cannot be compiled; if it fails in plain Python too, give Python's own message."""
+        if words := self._unusable():
+            return self._error(f"cannot be compiled: {words}", *_defined(self.function), ALLOWED)
         try:
-            checked_in_python(self, call)(*(EXAMPLE.get(name, 1) for name in call.places))
+            checked_in_python(self.apart()[0], call)(*(EXAMPLE.get(name, 1) for name in call.places))
         except PolicyError as failure:
-            return failure
+            if not isinstance(failure.__context__, LookupError):  # there may be no such number of a user, for example
+                return failure
         text = str(error)
         return self._error(f"cannot be compiled: {reason_of(text)}", *line_of(text, self.function), ALLOWED)
 
+    def _unusable(self):
+        """Name an attribute that a method reads and compiled code cannot use, if there is one."""
+        for own in (value for _, value in self.arguments if isinstance(value, _Attributes)):
+            for name, value in zip(own._fields, own, strict=True):
+                try:
+                    Outside(value)
+                except ChangingError:
+                    kind = "method that calls itself" if callable(value) else type(value).__name__
+                    return f"it reads self.{name}, a {kind}; numbers, text, arrays and methods can be read"
+        return ""
+
     def failed(self, reason: str, values: dict[str, float], error: Exception | None = None) -> PolicyError:
         """Say for which job it failed, and on which line."""
-        frames = [] if error is None else traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if _is_own(frame.filename)]
-        where = _shown(own[-1].filename, own[-1].lineno) if own else _defined(self.function)
+        where = error and _last_line(error)
+        where = _shown(*where) if where else _defined(self.function)
         given = ", ".join(f"{name} = {value:,}{UNITS.get(name, '')}" for name, value in values.items())
         counted = " (times since the first submission)" if {"now", "submit"} & set(values) else ""
         return self._error(reason, *where, f"for a job with {given}{counted}")
+
+    def check_texts(self, jitted: list) -> None:
+        """Raise if compiled functions compare a value of a job with text: numba takes them to differ always.
+
+        Parameters
+        ----------
+        jitted : list of jitted functions
+            The policy itself, and the functions that it calls.
+        """
+        for function in jitted:
+            for result in function.overloads.values():
+                for step, kinds in getattr(result.type_annotation, "calltypes", {}).items():
+                    if getattr(step, "op", None) != "binop" or step.fn not in (eq, ne, contains):
+                        continue
+                    number = _number_beside_text(kinds.args, (step.lhs, step.rhs))
+                    # A fixed argument may be a number or text, at the caller's choice.
+                    if number and all(number != name or _is_asked(value) for name, value in self.arguments):
+                        column = number if number in self.takes else None
+                        raise self.compares_with_text((step.loc.filename, step.loc.line), column)
+
+    def compares_with_text(self, line: tuple[str, int] | None, column: str | None = None) -> PolicyError:
+        """Return the error for a comparison of a value of a job with text.
+
+        Parameters
+        ----------
+        line : tuple of (str, int), optional
+            File and line, if known.
+        column : str, optional
+            Name of the value, if known.
+        """
+        where = _shown(*line) if line else _defined(self.function)
+        likely = [name for name, what in self.takes.items() if what is None and name not in MOVING]
+        return self._error(
+            TEXT.format(column or "a value of the job"), *where, CODES.format(column or (*likely, "user")[0])
+        )
 
     def _error(self, words, *lines):
         said = [f"{self.what} {self.name} {words}", *(each for line in lines for each in line.split("\n"))]
@@ -274,9 +325,27 @@ def _is_asked(value):
     return value is _NAMED or isinstance(value, Usage | Count)
 
 
+class _Whole(int):
+    """A whole number of a job; comparing it with text is an error, not always false."""
+
+    __hash__ = int.__hash__
+
+    def __eq__(self, other):
+        if isinstance(other, str):
+            raise _ComparesWithTextError
+        return int.__eq__(self, other)
+
+    def __ne__(self, other):
+        return not self == other
+
+
+class _ComparesWithTextError(TypeError):
+    """A function compares a value of a job with text."""
+
+
 def checked_in_python(policy: Policy, call: Call) -> Callable:
     """Return a policy as a function of the values of a call, in plain Python, that raises a PolicyError."""
-    kinds = [(name, int if whole else float) for name, (_, whole) in call.places.items()]
+    kinds = [(name, _Whole if whole else float) for name, (_, whole) in call.places.items()]
 
     def value(*values):
         # Plain Python numbers: division of a NumPy number by 0 only warns.
@@ -284,6 +353,8 @@ def checked_in_python(policy: Policy, call: Call) -> Callable:
         try:
             with np.errstate(all="ignore"):
                 found = policy(**given)
+        except _ComparesWithTextError as error:
+            raise policy.compares_with_text(_last_line(error)) from None
         except Exception as error:  # a user's function may raise anything
             failure = policy.failed(f"failed: {type(error).__name__}: {error}", given, error)
             raise failure from None
@@ -297,10 +368,102 @@ def checked_in_python(policy: Policy, call: Call) -> Callable:
 
 
 def _plain(given):
-    """Unwrap a function from `functools.partial` and numba's decorator; it will be compiled again."""
+    """Unwrap a function from `functools.partial`, numba's decorator, a method or an object; it is compiled again."""
     if isinstance(given, functools.partial):
         return _plain(given.func)
-    return getattr(given, "py_func", getattr(given, "_pyfunc", given))
+    if isinstance(given, MethodType):
+        return _plain(given.__func__)
+    return _method_of(given) or getattr(given, "py_func", getattr(given, "_pyfunc", given))
+
+
+def _method_of(given):
+    """Return the method by which an object of the user's is called, if there is one."""
+    method = inspect.getattr_static(type(given), "__call__", None)
+    return method if inspect.isfunction(method) and not hasattr(given, "_pyfunc") else None  # no callback of numba's
+
+
+def _fixed(given, names):
+    """Return the arguments that a partial, a method or an object fixes, by name; those without a name by number."""
+    if isinstance(given, functools.partial):
+        fixed = _fixed(given.func, names)
+        free = [name for name in names if name not in fixed]
+        rest = dict(enumerate(given.args[len(free) :]))
+        return fixed | dict(zip(free, given.args, strict=False)) | rest | given.keywords
+    owner = given.__self__ if isinstance(given, MethodType) else given if _method_of(given) else None
+    return {} if owner is None else {name: _attributes(owner, _plain(given)) for name in names[:1]}
+
+
+class _Attributes:
+    """What a method reads of ``self``: a named tuple, since compiled code takes no objects."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name):
+        raise AttributeError(f"there is no self.{name}, or it is read by another name than self")
+
+    def __setattr__(self, name, value):
+        raise TypeError(f"a policy cannot change self.{name}: it is called any number of times, in any order")
+
+
+def _attributes(owner, method, callers=()):
+    """Return the attributes of an object that a method reads, with their present values."""
+    names = [name for name in attributes_of(method) if hasattr(owner, name)]
+    values = [_compilable(getattr(owner, name), (*callers, method)) for name in names]
+    kind = type(owner).__name__
+    own = {name: property(itemgetter(place)) for place, name in enumerate(names)} | {"_fields": tuple(names)}
+    return type(kind, (_Attributes, namedtuple(kind, names, rename=True)), own)(*values)  # names may begin with _
+
+
+def _compilable(value, callers):
+    """Return an attribute; a method in a form that compiled methods can call."""
+    if inspect.isfunction(value):  # a static method
+        return numba.njit(value)
+    if not isinstance(value, MethodType) or not inspect.isfunction(value.__func__) or value.__func__ in callers:
+        return value
+    method, own = numba.njit(value.__func__), _attributes(value.__self__, value.__func__, callers)
+    return numba.njit(lambda *arguments: method(own, *arguments))
+
+
+def _label(given, fixed, parameters):
+    """Return the name of a function, with what a partial fixes, or with the attributes that a method reads."""
+    function = _plain(given)
+    given = given.func if isinstance(given, functools.partial) else given
+    name = type(given).__name__ if _method_of(given) else function.__name__
+    shown = {}
+    for each, value in fixed.items():
+        if isinstance(value, _Attributes):
+            shown |= {each: part for each, part in zip(value._fields, value, strict=True) if not callable(part)}
+        elif each not in parameters or value is not parameters[each].default:
+            shown[each] = value
+    words = ", ".join(f"{each}={_in_a_label(value)}" for each, value in shown.items())
+    return f"{name}({words})" if words else name
+
+
+def _by_position(function):
+    """Return a function without defaults that takes all arguments by position; numba knows no others."""
+    if not function.__defaults__ and not function.__code__.co_kwonlyargcount:
+        return function
+    code = function.__code__
+    code = code.replace(co_argcount=code.co_argcount + code.co_kwonlyargcount, co_kwonlyargcount=0)
+    plain = FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
+    plain.__qualname__, plain.__module__ = function.__qualname__, function.__module__
+    return plain
+
+
+def _last_line(error):
+    """Return file and line of the last of the user's own lines that an error comes from; None if there is none."""
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename)]
+    return (own[-1].filename, own[-1].lineno) if own else None
+
+
+def _number_beside_text(kinds, sides):
+    """Return the name of the number in a comparison of a number with text, or with a tuple of texts; else None."""
+    texts, numbers = (numba.types.UnicodeType, numba.types.StringLiteral), (numba.types.Number, numba.types.Boolean)
+    kinds = [each.types[0] if isinstance(each, numba.types.BaseTuple) and len(each) else each for each in kinds]
+    if not any(isinstance(each, texts) for each in kinds):
+        return None
+    names = (str(side).partition(".")[0] for side in sides)  # numba numbers the values of a variable
+    return next((name for name, each in zip(names, kinds, strict=True) if isinstance(each, numbers)), None)
 
 
 def line_of(text: str, function: Callable) -> tuple[str]:
@@ -321,6 +484,8 @@ def reason_of(text: str) -> str:
         kinds = {"none": "None", "unicode": "text", "Literal[str]": "text", "array": "an array"}
         kind = next((words for start, words in kinds.items() if found[1].startswith(start)), found[1])
         return f"it may give {kind}, expected a number"
+    if re.search(r"built-in function setitem.*readonly", text, re.DOTALL):
+        return "it changes an array from outside"
     if found := re.search(r"Use of unsupported NumPy function '([\w.]+)'", text):
         return f"{found[1]} is not among the functions that numba compiles"
     if found := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", text):

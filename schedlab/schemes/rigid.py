@@ -58,7 +58,9 @@ class Queued(Scheme):
         - ``machine_procs`` and ``user_count``: processors of the machine, and number of users. Jobs with an unknown
           user count as one user.
 
-        Other parameters need a default, or a value fixed by `functools.partial`.
+        Other parameters need a default, or a value fixed by `functools.partial`. Methods and objects that can be called
+        work, too; compiled code reads the numbers, text and arrays that they find in ``self``. A function is compiled
+        once, and again only if it or what it uses from outside has changed, such as an array or an ``@njit`` helper.
 
     Examples
     --------
