@@ -69,8 +69,7 @@ class Answer:
     @property
     def told(self) -> str:
         """The starts as text; of a long case only the first."""
-        words = ["never" if start == NONE else str(start) for start in self.starts[:MOST_TOLD]]
-        return ", ".join([*words, f"... ({len(self.starts)} jobs)"] if len(self.starts) > MOST_TOLD else words)
+        return _told(self.starts)
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,18 @@ class Case:
         parts = [display.line(self.words, strong=str(self))]
         for answer in self.answers:
             parts.append(display.line(f"{answer.words} Starts: {answer.told}.", strong=answer.convention))
-        return display.page(*parts, display.image(svg(self.chart()), self.title))
+        parts.append(display.image(svg(self.chart()), self.title))
+        if wrong := mistakes()[self.number]:
+            rows = [(_told(starts), "; ".join(names)) for starts, names in wrong.items()]
+            parts.append(
+                display.folded("what known mistakes make of it", display.table(("starts", "mistake"), rows, (0, 1)))
+            )
+        return display.page(*parts)
+
+
+def _told(starts):
+    words = ["never" if start == NONE else str(start) for start in starts[:MOST_TOLD]]
+    return ", ".join([*words, f"... ({len(starts)} jobs)"] if len(starts) > MOST_TOLD else words)
 
 
 @dataclass(frozen=True)
