@@ -18,9 +18,8 @@ from schedlab.workload.trace import Trace
 
 from .files import read_starts
 from .logs import judge_log
-from .suite import KINDS, NONE, Case, case, cases, folder, mistakes
+from .suite import KINDS, MOST_NAMED, NONE, Case, case, cases, folder, mistakes
 
-MOST_NAMED = 3  # mistakes
 SUFFIXES = (".swf", ".csv", ".txt", ".data", ".out")
 
 

@@ -23,7 +23,7 @@ from schedlab.workload import swf
 from schedlab.workload.trace import Trace, read_swf
 
 NONE = -1  # start of a job that never starts
-MOST_TOLD = 10  # starts of an answer
+MOST_TOLD, MOST_NAMED = 10, 3  # starts of an answer; mistakes that give the same schedule
 KINDS = ("FCFS", "SJF", "EASY", "conservative")  # kinds of schemes that the cases test
 
 
@@ -156,7 +156,7 @@ class Case:
             parts.append(display.line(f"{answer.words} Starts: {answer.told}.", strong=answer.convention))
         parts.append(display.image(svg(self.chart()), self.title))
         if wrong := mistakes()[self.number]:
-            rows = [(_told(starts), "; ".join(names)) for starts, names in wrong.items()]
+            rows = [(_told(starts), _named(names)) for starts, names in wrong.items()]
             parts.append(
                 display.folded("what known mistakes make of it", display.table(("starts", "mistake"), rows, (0, 1)))
             )
@@ -166,6 +166,11 @@ class Case:
 def _told(starts):
     words = ["never" if start == NONE else str(start) for start in starts[:MOST_TOLD]]
     return ", ".join([*words, f"... ({len(starts)} jobs)"] if len(starts) > MOST_TOLD else words)
+
+
+def _named(mistakes):
+    more = len(mistakes) - MOST_NAMED
+    return "; ".join([*mistakes[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
 @dataclass(frozen=True)
