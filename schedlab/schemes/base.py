@@ -28,6 +28,8 @@ class Case:
     Attributes
     ----------
     jobs : Jobs
+        An estimate of 0 s becomes 1 s here: it counts as 1 s wherever a plan is made, in the queue's order, for
+        reservations and for the expected ends of running jobs. The job still ends after its run time.
     machine : Flat, KaryTree or Partitions
     overrun, events : str
         The conventions, as in `schedlab.simulate`.
@@ -80,6 +82,7 @@ class Case:
                 raise TypeError(f"{name} of {self.name} is {column.dtype}, expected a whole number for each job")
             if column.size != columns["submit"].size:
                 raise ValueError(f"{self.name} has {columns['submit'].size} submissions, but {column.size} of {name}")
+        columns["estimate"] = np.maximum(columns["estimate"], 1)  # time is in whole seconds: no job is planned for none
         object.__setattr__(self, "jobs", Jobs(*(np.require(one, np.int64, "CW") for one in columns.values())))
         most = self.machine.procs
         wrong = np.flatnonzero((self.jobs.procs < 1) | (most is not None and self.jobs.procs > most))
