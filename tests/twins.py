@@ -12,8 +12,8 @@ all its arrivals, then one decision. ``events="each"``: one event at a time, arr
 completions in the order in which the jobs started, and a decision after each. A job that takes no time
 completes at the instant of its start, which is a further event of that instant.
 
-A running job whose estimate has expired is expected to end one second from now (1.4, point 4). An estimate of 0 s counts
-as 1 s (`planned`).
+A running job whose estimate has expired is expected to end one second from now (1.4, point 4). An estimate of 0 s
+counts as 1 s (`planned`).
 """
 
 from collections import defaultdict, namedtuple

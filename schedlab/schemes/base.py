@@ -412,7 +412,9 @@ class Scheme:
       `schedlab.schemes.steps.State`. `schedlab.python_scheme` makes such a scheme from a function.
     - ``simulate(case)`` gives the start of every job at once. It may call a kernel of your own.
 
-    A scheme that holds more processors than the machine has is an error, in either way. The class attributes below say what the scheme can do; `schedlab.simulate`, `schedlab.sweep`, `Schedule.validate`
+    In either way, holding more processors than the machine has is an error.
+
+    The class attributes below say what the scheme can do; `schedlab.simulate`, `schedlab.sweep`, `Schedule.validate`
     and the charts read them.
 
     Attributes
@@ -674,7 +676,9 @@ class Scheme:
 
 def _check_declarations(cls):
     """Make a method of ``promises = True``, and raise for what no caller could use."""
-    setting = "promises" in vars(cls).get("__annotations__", ()) and "ClassVar" not in str(cls.__annotations__["promises"])
+    setting = "promises" in vars(cls).get("__annotations__", ()) and "ClassVar" not in str(
+        cls.__annotations__["promises"]
+    )
     if isinstance(cls.promises, bool) and not setting:
         declared = cls.promises
         cls.promises = lambda self, machine: declared

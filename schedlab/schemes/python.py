@@ -90,8 +90,9 @@ def python_scheme(
 
     There is a pass at each instant at which jobs arrive or end. The function gets the `schedlab.schemes.steps.State`:
     the queue, the running jobs, the free processors and the availability profile. It starts jobs with
-    ``state.start(job)`` and makes reservations with ``state.reserve(job, time)``. Anything impossible raises an error
-    that names the instant; the state and its jobs are read-only. If the function keeps asking for another pass (``state.wake``), the simulation never ends.
+    ``state.start(job)`` and makes reservations with ``state.reserve(job, time)``. The state and its jobs are read-only.
+    Anything impossible raises an error that names the instant. If the function keeps asking for another pass
+    (``state.wake``), the simulation never ends.
 
     Parameters
     ----------

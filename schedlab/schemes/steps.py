@@ -175,8 +175,7 @@ class State(_ReadOnly):
             "_clock": clock,
             "_run": jobs.run.tolist(),
             "_jobs": [
-                Job(clock, place, number, *row)
-                for place, (number, row) in enumerate(zip(numbers, rows, strict=True))
+                Job(clock, place, number, *row) for place, (number, row) in enumerate(zip(numbers, rows, strict=True))
             ],
             "_counts": [0, 0],  # jobs arrived, jobs begun
             "_queue": {},
