@@ -264,11 +264,11 @@ def situation(schedule: Schedule, now: int) -> Decision:
     ends = (schedule.start + schedule.estimate)[running] - now
     order = np.argsort(ends, kind="stable")
     running, ends = running[order], ends[order]
-    jobs, machine = schedule.case.jobs, schedule.machine.procs
+    table, machine = schedule.trace.table, schedule.machine.procs
     free = machine - schedule.procs[running].sum()
     if not queued.size or free < 1:
         raise ValueError(f"nothing is decided at {now} s: {queued.size} jobs wait and {free} processors are free")
-    estimate, procs = jobs.estimate[queued], jobs.procs[queued]
+    estimate, procs = (table[name].to_numpy()[queued] for name in ("requested_time", "requested_procs"))
     laws = schedule.trace.laws(machine).of(queued)
     return Decision(int(now), queued, running, ends, schedule.procs[running], estimate, procs, laws, machine)
 
@@ -504,8 +504,9 @@ def fair_shares(schedule: Schedule) -> np.ndarray:
         raise ValueError(
             f"the schedule is under {scheme}, expected FairShareMoldable with its usual weight, work and mix"
         )
-    jobs, machine = schedule.case.jobs, schedule.machine.procs
-    weight = np.sqrt(jobs.estimate * schedule.trace.laws(machine).speedup(jobs.procs))
+    trace, machine = schedule.trace, schedule.machine.procs
+    estimate, procs = (trace.table[name].to_numpy() for name in ("requested_time", "requested_procs"))
+    weight = np.sqrt(estimate * trace.laws(machine).speedup(procs))
     end = schedule.end
     sums = [weight[(schedule.submit <= start) & (end > start)].sum() for start in schedule.start]
     share = schedule.scheme.overbooking * weight / np.array(sums) * machine

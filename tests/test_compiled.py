@@ -31,6 +31,7 @@ from schedlab.parts import (
     start_heads_that_fit,
     still_blocked,
 )
+from schedlab.schedule import ScheduleError
 
 pytestmark = pytest.mark.reduced
 EVENTS = st.sampled_from(["batched", "each"])
@@ -111,6 +112,18 @@ def test_conservative_backfilling_is(workload, overrun):
     jobs, procs = workload
     rebuilt = sl.Conservative(compression="rebuild")
     assert run(conservative, jobs, procs, overrun=overrun)[0] == run(rebuilt, jobs, procs, overrun=overrun)[0]
+
+
+def test_declared_promises_and_order_are_kept_or_an_error():
+    trace = trace_of([(0, 9, 9, 4), (1, 9, 9, 4), (2, 3, 3, 4)], 4)
+    for declared, words in (
+        ({"promises": True}, "job 2 starts at 12, but had been promised 9"),
+        ({"in_order": True}, "job 3 starts at 9, before a job submitted earlier"),
+    ):
+        with pytest.raises(ScheduleError, match=words):
+            sl.simulate(trace, sl.compiled_scheme(easy_sjf.function, memory=3, order="sjf", **declared)).validate()
+    kept = sl.compiled_scheme(memory=3, promises=True, in_order=True)(easy.function)
+    assert len(sl.simulate(trace, kept).validate()) == 3
 
 
 def test_it_is_a_scheme_as_any_other():

@@ -10,8 +10,8 @@ Nobody knows then how long the job will really run. A function returns the start
 - "backfilled on extra processors": it ends later, and takes processors that the first waiting job leaves over.
 
 Jobs come in the order of submission and never outlive their estimates. At each instant come all completions, then
-all arrivals, then one decision. A job of no length completes at the instant of its start, which has another pass then. An
-estimate of 0 s counts as 1 s.
+all arrivals, then one decision. A job of no length completes at the instant of its start, which has another pass then.
+An estimate of 0 s counts as 1 s.
 """
 
 from collections import namedtuple
