@@ -281,6 +281,7 @@ def first(state):
         ),
         (lambda state: state.preempt(first(state)), "no 'preempt': schedlab does not preempt jobs yet; .* start, wake"),
         (lambda state: state.earliset(first(state)), r"no 'earliset'; did you mean earliest\?; known: .*free_at"),
+        (lambda state: first(state).kill(), "job 1 has no 'kill': schedlab does not preempt jobs yet; known: end"),
         (lambda state: state.time, "a State has no 'time'; known: earliest, fits, free, free_at, memory, now, procs"),
         (
             lambda state: first(state).runtime,

@@ -47,7 +47,7 @@ class _ReadOnly:
 
 
 class Job(_ReadOnly):
-    """A job as a scheme sees it.
+    """A job as a scheme sees it; it is read-only.
 
     Besides the attributes below, it has the columns of the trace, such as ``job.user``; text columns are given as codes
     (`Trace.codes`). Even facts that only the log knows are there, such as ``run_time``: a scheme that uses them is
@@ -62,7 +62,7 @@ class Job(_ReadOnly):
     submit : int
         Seconds since the first submission.
     estimate : int
-        Seconds.
+        Seconds, at least 1: an estimate of 0 s counts as 1 s.
     procs : int
     start, end : int or None
         Start and estimated end, in seconds since the first submission; None while the job waits.
@@ -128,8 +128,8 @@ class State(_ReadOnly):
     There is a pass at each instant at which jobs arrive or end, after all of these events, and at each instant that
     `wake` asks for. Reservations last for one pass: the next pass begins without any.
 
-    A scheme changes the state by `start`, `reserve` and `wake`; to set an attribute of it or of a job is an error. An
-    estimate of 0 s counts as 1 s (`Job.estimate` is 1): wherever a plan is made, a job takes at least a second.
+    A scheme changes the state by `start`, `reserve` and `wake`; setting an attribute of it or of a job is an error.
+    Wherever a plan is made, a job takes at least a second: an estimate of 0 s counts as 1 s (`Job.estimate` is 1).
 
     Attributes
     ----------
@@ -200,8 +200,7 @@ class State(_ReadOnly):
         if name.startswith("_"):
             raise AttributeError(name)
         known = [each for each in dir(State) if not each.startswith("_")]
-        preempts = ": schedlab does not preempt jobs yet" if name.lower() in PREEMPTION.split() else ""
-        raise AttributeError(f"{self._clock}: a State has no {name!r}{preempts}{_meant(name, known)}")
+        raise AttributeError(f"{self._clock}: a State has no {name!r}{_meant(name, known)}")
 
     def __setattr__(self, name, value):
         instead = {
@@ -518,11 +517,13 @@ class State(_ReadOnly):
 
 def _meant(name, known):
     """Return the end of a message about a name that does not exist: similar ones, and all that do."""
+    listed = f"; known: {', '.join(known)}"
+    if name.lower() in PREEMPTION.split():
+        return f": schedlab does not preempt jobs yet{listed}"
     similar = get_close_matches(name, known, 2)
     if "run_time" in similar:
         similar = ["run_time (which only the log knows)", "estimate"]
-    question = f"; did you mean {' or '.join(similar)}?" if similar else ""
-    return f"{question}; known: {', '.join(known)}"
+    return f"; did you mean {' or '.join(similar)}?{listed}" if similar else listed
 
 
 def _fixed(values, kind=None):
