@@ -4,20 +4,20 @@ A compiled scheme is a function that is called at each pass with the state `c` o
 It may use Python's arithmetic, loops and conditions, arrays, and these parts:
 
 - `c.jobs.submit`, `c.jobs.estimate`, `c.jobs.procs`: int64 arrays by job, in the order of arrival; times in seconds
-  since the first submission.
+  since the first submission. An estimate of 0 s counts as 1 s: it is 1 here.
 - `c.clock[NOW]`, `c.clock[FREE]`: the instant and the free processors. `c.clock[FREED]` tells whether processors were
   freed at this instant; jobs `c.clock[NEWCOMER]` to `c.clock[ARRIVED]` - 1 have arrived at this instant.
 - The queue: `c.queue.item[place]` is the job at a place, from `front(c.queue)` to `back(c.queue)` - 1; `waiting`,
   `first_item(c.queue)` (the head), `place_in_queue`.
 - Starts: `begin(c, place)` starts the job at a place and returns the place of the next one; `start_heads_that_fit`.
 - One reservation, in an array of three numbers: `reserve_for_head`, `ends_by_shadow`, `begin_behind_head`,
-  `still_blocked`; `reservation[SHADOW]`, `reservation[EXTRA]`, `reservation[HEAD]`.
+  `still_blocked`; `reservation[SHADOW]`, `reservation[EXTRA]`, `reservation[HEAD]`. `c.promise[job]` is a job's first
+  reservation, -1 until then: set it if you reserve in another way and declare ``promises=True``.
 - Many reservations, in a profile of free processors over time, which `new_profile` makes: `fill_profile` (from the
-  running jobs), `earliest`, `add`, `least`. A job can start if ``earliest`` returns the current instant and its
-  processors are free (``<= c.clock[FREE]``): a job whose estimate is 0 holds its processors until the pass is over.
+  running jobs), `earliest`, `add`, `least`. A job can start if ``earliest`` returns the current instant.
 - Running jobs by estimated end: `c.running.key[place]` (the end) and `c.running.item[place]` (the job).
 
-The only check on a running compiled scheme is that every job it starts fits: an index beyond an array reads garbage.
+The only check on a compiled scheme is that every job it starts fits: an index beyond an array reads garbage.
 Set ``NUMBA_DISABLE_JIT=1`` to run the scheme in plain Python, with errors where they happen.
 
 Examples
@@ -54,7 +54,7 @@ Conservative backfilling, with all reservations made anew at each pass:
 ...         procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
 ...         start = earliest(profile, c.clock[NOW], NEVER, procs, estimate)
 ...         add(profile, start, start + estimate, -procs)
-...         if start == c.clock[NOW] and procs <= c.clock[FREE]:
+...         if start == c.clock[NOW]:
 ...             place = begin(c, place)
 ...         else:
 ...             place += 1

@@ -31,6 +31,7 @@ from schedlab.parts import (
     start_heads_that_fit,
     still_blocked,
 )
+from schedlab.schedule import ScheduleError
 
 pytestmark = pytest.mark.reduced
 EVENTS = st.sampled_from(["batched", "each"])
@@ -84,7 +85,7 @@ def conservative(c, steps):
         procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
         begins = earliest(steps, c.clock[NOW], NEVER, procs, estimate)
         add(steps, begins, begins + estimate, -procs)
-        if begins == c.clock[NOW] and procs <= c.clock[FREE]:
+        if begins == c.clock[NOW]:
             place = begin(c, place)
         else:
             place += 1
@@ -106,12 +107,23 @@ def test_what_is_made_of_the_parts_is_what_the_kernels_are(workload, overrun, ev
 
 
 @examples(200)
-@given(workloads(shortest=1), st.sampled_from(["kill", "extend"]))
+@given(workloads(overrun=True), st.sampled_from(["kill", "extend"]))
 def test_conservative_backfilling_is(workload, overrun):
     jobs, procs = workload
-    jobs = [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
     rebuilt = sl.Conservative(compression="rebuild")
     assert run(conservative, jobs, procs, overrun=overrun)[0] == run(rebuilt, jobs, procs, overrun=overrun)[0]
+
+
+def test_declared_promises_and_order_are_kept_or_an_error():
+    trace = trace_of([(0, 9, 9, 4), (1, 9, 9, 4), (2, 3, 3, 4)], 4)
+    for declared, words in (
+        ({"promises": True}, "job 2 starts at 12, but had been promised 9"),
+        ({"in_order": True}, "job 3 starts at 9, before a job submitted earlier"),
+    ):
+        with pytest.raises(ScheduleError, match=words):
+            sl.simulate(trace, sl.compiled_scheme(easy_sjf.function, memory=3, order="sjf", **declared)).validate()
+    kept = sl.compiled_scheme(memory=3, promises=True, in_order=True)(easy.function)
+    assert len(sl.simulate(trace, kept).validate()) == 3
 
 
 def test_it_is_a_scheme_as_any_other():

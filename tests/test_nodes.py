@@ -104,7 +104,7 @@ def test_lookahead_on_nodes_is_its_twin(workload, variant, reservation, allocati
 @given(tree_workloads(), st.sampled_from("pnw"), st.sampled_from(["first-free", "random"]), st.integers(0, 30))
 def test_lookahead_anywhere_on_the_tree_is_that_on_the_flat_machine(workload, variant, allocation, budget):
     jobs, k, n, procs = workload
-    trace = trace_of([job._replace(estimate=max(job.estimate, 1)) for job in jobs], procs)
+    trace = trace_of(jobs, procs)
     scheme = sl.DPSA(variant, budget=budget, reservation="block")
     on_nodes = sl.simulate(trace, scheme, machine=sl.KaryTree(k, n, allocation=allocation)).validate()
     flat = sl.simulate(trace, scheme)

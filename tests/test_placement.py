@@ -115,7 +115,6 @@ def test_placement_is_its_twin(workload, scheme, allocation, reservation, share,
 @given(tree_workloads(), st.sampled_from(["first-free", "random"]), st.sampled_from(OVERRUN))
 def test_anywhere_on_the_tree_is_the_flat_machine(workload, allocation, overrun):
     jobs, k, n, procs = workload
-    jobs = [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
     trace = trace_of(jobs, procs)
     tree = sl.KaryTree(k, n, allocation=allocation)
     for scheme in (sl.FCFS(), *(sl.EASY(order, reservation="block") for order in ("fcfs", "sjf", "wfp3"))):

@@ -225,14 +225,13 @@ def test_a_tree_that_is_one_block_is_a_flat_machine(workload, order, may_backfil
 
 @pytest.mark.reduced
 @examples(200)
-@given(workloads(shortest=1), st.sampled_from(ORDERS), st.data())
+@given(workloads(), st.sampled_from(ORDERS), st.data())
 def test_conservative_backfilling_asks_as_easy_does(workload, order, data):
     jobs, procs = workload
     keys = {
         name: data.draw(st.lists(st.integers(0, 2), min_size=len(jobs), max_size=len(jobs)))
         for name in ("user", "queue")
     }
-    jobs = [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
     order = order or "fcfs"
     found = simulated(jobs, procs, keys, sl.EASY(order=order, reservations="all"))[0]
     assert found == simulated(jobs, procs, keys, sl.Conservative(order=order, compression="rebuild"))[0]

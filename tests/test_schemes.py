@@ -1,13 +1,16 @@
 """What callers may expect of any scheme: a user's own, one of another package, and all built-in ones."""
 
 import pickle
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from museum import OneByOne
-from workloads import changed, trace_of
+from workloads import changed, examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab import charts, schemes
@@ -42,20 +45,73 @@ def test_a_scheme_of_ones_own_is_simulated_measured_and_drawn():
 
 
 def test_the_laws_bind_a_scheme_of_ones_own():
-    class Hasty(sl.Scheme):
-        def simulate(self, case):
-            return case.outcome(case.jobs.submit)
-
-    with pytest.raises(ScheduleError, match="5 processors held at 1 s, expected at most 4"):
-        sl.simulate(trace_of(JOBS, 4), Hasty()).validate()
-
     class Promising(OneByOne):
+        promises = True
+
+    class PromisingByMethod(OneByOne):
         def promises(self, machine):
             return True
 
-    schedule = sl.simulate(trace_of(JOBS, 4), Promising()).validate()
-    with pytest.raises(ScheduleError, match="job 2 starts at 5, but had been promised 4"):
-        changed(schedule, promise=[-1, 4, -1, -1]).validate()
+    for scheme in (Promising(), PromisingByMethod()):
+        schedule = sl.simulate(trace_of(JOBS, 4), scheme).validate()
+        with pytest.raises(ScheduleError, match="job 2 starts at 5, but had been promised 4"):
+            changed(schedule, promise=[-1, 4, -1, -1]).validate()
+    with pytest.raises(ScheduleError, match="5 processors held at 1 s, expected at most 4"):
+        changed(schedule, start=[0, 1, 2, 20]).validate()
+
+
+@dataclass(frozen=True)
+class Given(sl.Scheme):
+    """Jobs start at given times."""
+
+    starts: tuple
+    in_order: bool = False
+
+    def simulate(self, case):
+        return case.outcome(np.array(self.starts))
+
+
+def test_simulate_refuses_a_scheme_that_holds_more_processors_than_there_are():
+    hasty = Given((0, 1, 2, 20))
+    words = "at 1 s: job 2 starts with 5 processors held at 1 s, expected at most 4"
+    for run in (lambda: sl.simulate(trace_of(JOBS, 4), hasty), lambda: sl.simulate_sites([trace_of(JOBS, 4)], hasty)):
+        with pytest.raises(sl.SchemeError, match=words):
+            run()
+
+
+@examples(200)
+@given(workloads(overrun=True), st.lists(st.integers(0, 9), min_size=14, max_size=14))
+def test_simulate_and_validate_count_the_processors_alike(workload, waits):
+    jobs, procs = workload
+    trace = trace_of(jobs, procs)
+    starts = tuple(job.submit - jobs[0].submit + wait for job, wait in zip(jobs, waits, strict=False))
+    one_by_one = sl.simulate(trace, OneByOne(), overrun="extend")
+    try:
+        changed(one_by_one, start=[start + jobs[0].submit for start in starts]).validate()
+        fits = True
+    except ScheduleError:
+        fits = False
+    with nullcontext() if fits else pytest.raises(sl.SchemeError, match="processors held"):
+        sl.simulate(trace, Given(starts), overrun="extend")
+
+
+def test_a_scheme_that_declares_in_order_is_held_to_it():
+    starts = (5, 1, 20, 30)
+    assert len(sl.simulate(trace_of(JOBS, 4), Given(starts)).validate()) == 4
+    with pytest.raises(ScheduleError, match="job 2 starts at 1, before a job submitted earlier"):
+        sl.simulate(trace_of(JOBS, 4), Given(starts, in_order=True)).validate()
+
+
+def test_declarations_that_no_caller_could_use_are_refused():
+    with pytest.raises(TypeError, match="promises of Often is 'often', expected promises = True"):
+        type("Often", (sl.Scheme,), {"promises": "often"})
+    with pytest.raises(TypeError, match="promises of Set is annotated like a setting, expected promises = True"):
+
+        class Set(sl.Scheme):
+            promises: bool = True
+
+    with pytest.raises(TypeError, match="in_order of Method is .*expected True, False or a property"):
+        type("Method", (sl.Scheme,), {"in_order": lambda self: True})
 
 
 @pytest.mark.parametrize(
@@ -99,12 +155,9 @@ def test_the_laws_hold_a_scheme_to_its_trace(change, message):
 
 
 def test_processors_are_only_given_where_there_are_enough():
-    class Hasty(sl.Scheme):
-        def simulate(self, case):
-            return case.outcome([0, 1, 2, 20])
-
+    schedule = changed(sl.simulate(trace_of(JOBS, 4), OneByOne()), start=[0, 1, 2, 20])
     with pytest.raises(ScheduleError, match="5 processors held at 1 s, expected at most 4"):
-        sl.simulate(trace_of(JOBS, 4), Hasty()).allocations()
+        schedule.allocations()
 
 
 def test_a_scheme_without_simulate_says_so():

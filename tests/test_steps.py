@@ -3,6 +3,7 @@
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,19 +16,21 @@ from museum import plain_fcfs as fcfs
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
+from schedlab.schedule import ScheduleError
 
 pytestmark = pytest.mark.reduced
 
 LOG = [(0, 9, 9, 3), (1, 4, 6, 4), (1, 3, 3, 2), (2, 5, 5, 1), (2, 1, 2, 1), (3, 6, 9, 2), (4, 2, 2, 4), (5, 3, 4, 1)]
 
 
-@sl.python_scheme
+@sl.python_scheme(promises=False)
 def conservative(state):
     for job in state.queue:
-        if state.fits(job):
+        instant = state.earliest(job)
+        if instant == state.now:
             state.start(job)
         else:
-            state.reserve(job, state.earliest(job))
+            state.reserve(job, instant)
 
 
 @dataclass(frozen=True)
@@ -74,13 +77,13 @@ def test_several_reservations_are_those_of_the_kernel(workload, overrun, reserva
     assert found == run(sl.EASY(order=own_order, reservations=reservations), jobs, procs, overrun)
 
 
-@examples(200)
-@given(workloads(shortest=1), st.sampled_from(["kill", "extend"]))
+@examples(400)
+@given(workloads(overrun=True), st.sampled_from(["kill", "extend"]))
 def test_all_of_them_are_conservative_backfilling(workload, overrun):
     jobs, procs = workload
-    jobs = [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
-    rebuilt = sl.Conservative(compression="rebuild")
-    assert run(conservative, jobs, procs, overrun)[0] == run(rebuilt, jobs, procs, overrun)[0]
+    start, promise = run(conservative, jobs, procs, overrun)
+    assert start == run(sl.Conservative(compression="rebuild"), jobs, procs, overrun)[0]
+    assert (start, promise) == run(sl.EASY(reservations="all"), jobs, procs, overrun)
 
 
 @examples(100)
@@ -92,6 +95,93 @@ def test_step_by_step_is_the_same(workload, overrun):
     for state in steps:
         easy.decide(state)
     assert steps.schedule.validate().start.tolist() == sl.simulate(trace, "easy", overrun=overrun).start.tolist()
+
+
+class Plainly:
+    """A naive twin of what a `State` tells: a rescan of all running jobs and reservations at each second."""
+
+    def __init__(self, state):
+        self.now, self.procs = state.now, state.procs
+        self.running = {job.number: (state.now, max(job.end, state.now + 1), job.procs) for job in state.running}
+        self.reserved = {}
+
+    def free_at(self, time, apart_from=None):
+        reserved = [hold for number, hold in self.reserved.items() if number != apart_from]
+        holds = [*self.running.values(), *reserved]
+        return self.procs - sum(procs for begin, end, procs in holds if begin <= time < end)
+
+    def is_free(self, job, begin, apart_from=None):
+        seconds = range(begin, begin + job.estimate)
+        return all(self.free_at(time, apart_from) >= job.procs for time in seconds)
+
+    def fits(self, job):
+        return self.is_free(job, self.now, apart_from=job.number)
+
+    def earliest(self, job):
+        return next(time for time in range(self.now, 10_000) if self.is_free(job, time))
+
+    def start(self, job):
+        self.reserved.pop(job.number, None)
+        self.running[job.number] = self.now, self.now + job.estimate, job.procs
+
+    def reserve(self, job, time):
+        self.reserved[job.number] = time, time + job.estimate, job.procs
+
+    def steps(self):
+        holds = [*self.running.values(), *self.reserved.values()]
+        times = sorted({self.now, *(end for _, end, _ in holds), *(begin for begin, _, _ in holds)})
+        return times, [self.free_at(time) for time in times]
+
+
+TRIES = st.lists(
+    st.tuples(st.sampled_from(["start", "reserve", "reserve at", "look"]), st.integers(0, 5), st.integers(-2, 9)),
+    max_size=25,
+)
+
+
+@examples(400)
+@given(workloads(overrun=True, most=8), TRIES, st.booleans())
+def test_a_state_is_its_naive_twin(workload, tries, looks):
+    """With ties, jobs past their estimates, jobs that end early, and reservations at any time, refused or not."""
+    tries = iter(tries)
+    simulation = sl.steps(trace_of(*workload), overrun="keep")
+    for state in simulation:
+        twin = Plainly(state)
+        for what, which, later in tries:
+            job = (state.queue or [None])[which % max(len(state.queue), 1)]
+            if job is None or what == "look":
+                break
+            instant = twin.earliest(job) if what == "reserve" else state.now + later
+            if what == "start":
+                allowed = twin.fits(job)
+                assert state.fits(job) == allowed
+                act = (state.start, job), (twin.start, job)
+            else:
+                allowed = job.number not in twin.reserved and later >= -2 and instant >= state.now
+                allowed = allowed and twin.is_free(job, instant)
+                act = (state.reserve, job, instant), (twin.reserve, job, instant)
+            with nullcontext() if allowed else pytest.raises(sl.SchemeError):
+                act[0][0](*act[0][1:])
+            if allowed:
+                act[1][0](*act[1][1:])
+            if looks:
+                compare(state, twin)
+        compare(state, twin)
+        for job in state.queue:
+            if state.fits(job):
+                state.start(job)
+        if state.queue and not state.running:
+            state.wake(state.now + 1)  # a reservation kept the machine idle
+    simulation.schedule.validate()
+
+
+def compare(state, twin):
+    assert state.reserved.number.tolist() == list(twin.reserved)
+    for job in state.queue:
+        assert (state.fits(job), state.earliest(job)) == (twin.fits(job), twin.earliest(job))
+    assert [column.tolist() for column in state.profile] == list(twin.steps())
+    assert state.free == state.procs - state.running.procs.sum()
+    assert all(state.free_at(state.now + after) == twin.free_at(state.now + after) for after in range(12))
 
 
 @examples(200)
@@ -172,9 +262,129 @@ def test_a_run_time_is_known_to_nobody():
         state.queue[0].run  # noqa: B018
 
     with pytest.raises(
-        AttributeError, match="job 1 has no 'run'; known: end, estimate, number, place, procs, start, submit"
+        AttributeError,
+        match="peek at 0 s: job 1 has no 'run'; known: end, estimate, number, place, procs, start, submit",
     ):
         sl.simulate(trace_of(LOG, 4), sl.python_scheme(peek))
+
+
+def first(state):
+    return state.queue[0]
+
+
+@pytest.mark.parametrize(
+    ("look", "words"),
+    [
+        (
+            lambda state: state.stop(first(state)),
+            "a State has no 'stop': schedlab does not preempt jobs yet; known: ear",
+        ),
+        (lambda state: state.preempt(first(state)), "no 'preempt': schedlab does not preempt jobs yet; .* start, wake"),
+        (lambda state: state.earliset(first(state)), r"no 'earliset'; did you mean earliest\?; known: .*free_at"),
+        (lambda state: first(state).kill(), "job 1 has no 'kill': schedlab does not preempt jobs yet; known: end"),
+        (lambda state: state.time, "a State has no 'time'; known: earliest, fits, free, free_at, memory, now, procs"),
+        (
+            lambda state: first(state).runtime,
+            r"job 1 has no 'runtime'; did you mean run_time .*log knows\) or estimate",
+        ),
+        (lambda state: state.queue.widht, "job 1 has no 'widht'; known: end"),
+    ],
+)
+def test_what_does_not_exist_is_said_with_what_does(look, words):
+    with pytest.raises(AttributeError, match=f"at 0 s: .*{words}"):
+        sl.simulate(trace_of(LOG, 4), sl.python_scheme(look))
+
+
+def change(path, value):
+    """Make a scheme that sets an attribute of the state, or of a job."""
+
+    def changes(state):
+        fcfs.decide(state)
+        if state.now == 1:
+            *owners, name = path.split(".")
+            seen = state
+            for owner in owners:
+                seen = seen[0] if owner == "first" else getattr(seen, owner)
+            setattr(seen, name, value)
+
+    return sl.python_scheme(changes)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("now", r"now of a State cannot be set: wake\(time\) asks for a pass"),
+        ("free", r"free of a State cannot be set: start\(job\) and reserve\(job, time\) change the state"),
+        ("procs", "procs of a State cannot be set: machine="),
+        ("memory", "memory of a State cannot be set: it is a dict"),
+        ("queue", "queue of a State cannot be set: start"),
+        ("notes", "notes of a State cannot be set: .* notes of your own go into state.memory"),
+        ("queue.first.start", r"job 2 is read-only, start cannot be set; state.start\(job\) starts it"),
+        ("queue.first.procs", "job 2 is read-only, procs cannot be set"),
+        ("queue.first.mine", "job 2 is read-only, mine cannot be set; notes of your own go into state.memory"),
+        ("running.first.end", "job 1 is read-only, end cannot be set"),
+    ],
+)
+def test_a_state_and_its_jobs_cannot_be_set(path, words):
+    with pytest.raises(sl.SchemeError, match=f"changes at 1 s: {words}"):
+        sl.simulate(trace_of(LOG, 4), change(path, 5))
+
+
+def test_nothing_that_a_state_gives_changes_it():
+    def meddle(state):
+        lists = state.queue, state.running, state.reserved
+        lists[0].sort(key=lambda job: job.procs)
+        lists[0].reverse()
+        for jobs in lists:
+            jobs.clear()
+        for array in (*state.profile, state.queue.procs, state.queue.user, state.running.end):
+            with pytest.raises(ValueError, match="read-only"):
+                array[:] = 0
+        with pytest.raises(AttributeError, match="procs of a list of jobs cannot be set"):
+            state.queue.procs = 1
+        for thing in (state, *state.queue):
+            with pytest.raises(sl.SchemeError, match="procs.* cannot be deleted"):
+                del thing.procs
+        easy.decide(state)
+
+    trace = trace_of(LOG, 4)
+    assert sl.simulate(trace, sl.python_scheme(meddle)).start.tolist() == sl.simulate(trace, "easy").start.tolist()
+
+
+def test_what_gets_round_the_state_is_found_by_simulate():
+    def cheat(state):
+        for job in state.queue:
+            object.__setattr__(job, "procs", 1)
+            state.start(job)
+
+    words = "cheat at 1 s: job 2 starts with 7 processors held at 1 s, expected at most 4"
+    with pytest.raises(sl.SchemeError, match=words):
+        sl.simulate(trace_of(LOG[:3], 4), sl.python_scheme(cheat))
+
+
+def shortest_reserved(state):
+    """Reserve for the shortest job, which another one takes the place of."""
+    for job in sorted(state.queue, key=lambda job: (job.estimate, job.place)):
+        if state.fits(job):
+            state.start(job)
+        elif not state.reserved:
+            state.reserve(job, state.earliest(job))
+
+
+def test_declared_promises_and_order_are_kept_or_an_error():
+    trace = trace_of([(0, 9, 9, 4), (1, 9, 9, 4), (2, 3, 3, 4)], 4)
+    assert len(sl.simulate(trace, sl.python_scheme(shortest_reserved)).validate()) == 3
+    for declared, words in (
+        ({"promises": True}, "job 2 starts at 12, but had been promised 9"),
+        ({"in_order": True}, "job 3 starts at 9, before a job submitted earlier"),
+    ):
+        schedule = sl.simulate(trace, sl.python_scheme(shortest_reserved, **declared))
+        with pytest.raises(ScheduleError, match=words):
+            schedule.validate()
+
+    kept = sl.python_scheme(promises=True, in_order=True)(fcfs.function)
+    assert (str(kept), kept.promises(sl.Flat(4)), kept.in_order) == ("plain_fcfs", True, True)
+    assert len(sl.simulate(trace, kept).validate()) == 3
 
 
 def test_memory_lasts_for_one_simulation():
@@ -388,6 +598,34 @@ def test_a_reservation_does_not_stand_in_its_own_way():
 
     jobs = [(0, 5, 5, 2), (0, 10, 10, 2), (0, 5, 5, 2)]
     assert sl.simulate(trace_of(jobs, 4), sl.python_scheme(both)).validate().start.tolist() == [0, 0, 5]
+
+
+@pytest.mark.parametrize("estimate", [5, 6])
+def test_a_job_that_starts_before_its_reservation_delays_no_other_one(estimate):
+    """Job 3 is reserved for 5 and job 2 for 10; job 2 may start at 0 only if it ends by 5."""
+
+    def early(state):
+        if state.now > 0:
+            fcfs.decide(state)
+            return
+        first, second, third, fourth = state.queue
+        state.start(first)
+        state.reserve(third, 5)
+        state.reserve(second, 10)
+        assert state.fits(second) == (estimate == 5)
+        if estimate == 5:
+            state.start(second)
+            assert state.reserved == [third]
+            assert state.earliest(fourth) == 10
+        else:
+            words = "early at 0 s: start.job 2.: with 2 processors until 6 s it delays job 3, reserved for 5 s"
+            with pytest.raises(sl.SchemeError, match=words):
+                state.start(second)
+            assert state.reserved == [third, second]
+            assert (state.free, state.earliest(fourth)) == (2, 0)
+
+    jobs = [(0, 5, 5, 2), (0, estimate, estimate, 2), (0, 5, 5, 4), (0, 2, 2, 1)]
+    sl.simulate(trace_of(jobs, 4), sl.python_scheme(early)).validate()
 
 
 def test_schemes_and_schedules_are_pickled_and_jobs_copied():

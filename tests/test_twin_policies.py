@@ -62,16 +62,16 @@ def test_a_job_that_may_not_overtake_is_passed_over_without_a_reservation(reserv
     assert schedule == ([0, 6, 11, 11], [-1, 10, 11, promise])
 
 
-def test_a_reservation_for_now():
-    # Job 0 takes the machine for no time, so job 1 is promised 0, and job 2 the end of job 1. In the next round of the
-    # same instant job 1 starts.
+def test_a_job_of_no_length_ends_before_the_second_that_is_planned_for_it():
+    # Job 0 takes the machine for no time, but is expected to take a second. So job 1 is promised 1, and job 2 the end
+    # of job 1. In the next round of the same instant job 1 starts.
     jobs = table((0, 0, 0, 2), (0, 4, 4, 2), (0, 3, 3, 1))
-    assert easy(jobs, 2, reservations=2) == ([0, 0, 4], [-1, 0, 4])
+    assert easy(jobs, 2, reservations=2) == ([0, 0, 4], [-1, 1, 5])
 
 
-def test_a_reservation_for_an_estimate_of_zero_takes_a_second():
-    # Job 1 is promised 5, so job 2 is promised 6. Job 3, with an estimate of 0, delays neither. At 5 job 1 takes no
-    # time, and job 2 follows in the next round of the instant.
+def test_an_estimate_of_zero_counts_as_a_second():
+    # Job 1 is promised 5, so job 2 is promised 6. Job 3, with an estimate of 0, ends before. At 5 job 1 takes no time,
+    # and job 2 follows in the next round of the instant.
     jobs = table((0, 5, 5, 2), (1, 0, 0, 3), (1, 3, 3, 3), (1, 0, 0, 1))
     assert easy(jobs, 3, reservations=2) == ([0, 5, 5, 1], [-1, 5, 6, -1])
 

@@ -184,10 +184,11 @@ def test_easy_keeps_the_first_promise():
     assert easy(jobs, 4) == ([0, 0, 3], [-1, -1, 10])
 
 
-def test_easy_zero_estimate_holds_its_processors_for_the_rest_of_the_pass():
-    # Job 0 takes the machine for no time; job 1 is a blocked head until the next round of the same instant.
+def test_easy_plans_a_second_for_an_estimate_of_zero():
+    # Job 0 takes the machine for no time, but is expected to take a second; job 1 is a blocked head until the next
+    # round of the same instant.
     jobs = table((0, 0, 0, 2), (0, 4, 4, 2))
-    assert easy(jobs, 2) == ([0, 0], [-1, 0])
+    assert easy(jobs, 2) == ([0, 0], [-1, 1])
 
 
 def test_easy_per_event_completions_come_one_at_a_time():
@@ -292,16 +293,10 @@ def test_conservative_zero_run_completes_early_at_its_start(events):
 
 
 @BOTH
-def test_conservative_zero_estimate_needs_room_but_holds_nothing(events):
+def test_conservative_reserves_a_second_for_an_estimate_of_zero(events):
+    # Job 1 is reserved for 5 and job 2 for 6, but job 1 takes no time, so job 2 follows at once.
     jobs = table((0, 5, 5, 2), (1, 0, 0, 1), (1, 3, 3, 2))
-    assert conservative(jobs, 2, events=events) == ([0, 5, 5], [0, 5, 5])
-
-
-def test_conservative_compression_never_moves_a_job_back():
-    # Job 2 (zero estimate, whole machine) is promised 10 and job 3 put over it. When job 1 ends early at 4,
-    # the first time with three free processors is 18; job 2 keeps its 10.
-    jobs = table((0, 10, 10, 2), (0, 4, 5, 1), (1, 0, 0, 3), (1, 8, 8, 3))
-    assert conservative(jobs, 3) == ([0, 0, 10, 10], [0, 0, 10, 10])
+    assert conservative(jobs, 2, events=events) == ([0, 5, 5], [0, 5, 6])
 
 
 # --- Published schedules ---

@@ -8,8 +8,7 @@ instant, blocks, a job on [start, end)), and import nothing from the package. Po
 
 * The order of *arrival* is submit time, then trace order. It decides in which order newcomers get their reservations
   and which numbers random draws start from, whatever the queue order is.
-* A job whose estimate is 0 is placed where nodes are free for a second, but its entry in the plan holds nothing, so
-  others may be given the same nodes. It starts on its nodes even if another job has come to run there.
+* An estimate of 0 s counts as 1 s.
 * "rebuild" is done in every pass, and may delay a job whose reservation has just come due.
 * A candidate of the lookahead that cannot start beside the others still counts towards the budget.
 """
@@ -17,6 +16,7 @@ instant, blocks, a job on [start, end)), and import nothing from the package. Po
 from collections import namedtuple
 
 from twin_tree import GOLDEN, TREE, WHOLE_MACHINE, blocks_of, draw, level_used, shortened
+from twins import planned
 
 Planned = namedtuple("Planned", "start end nodes promise")  # nodes: sorted tuple of node numbers
 Filled = namedtuple("Filled", "start end nodes backfilled promise")
@@ -48,6 +48,7 @@ def conservative(
     assert compression in ("none", "queue", "reservation", "rebuild"), compression
     assert compress_on in ("early", "completion"), compress_on
     assert order in ("fcfs", "sjf"), order
+    jobs = planned(jobs)
     arrival, estimate, run_time, place = rules(jobs, k, n, installed, allocation, seed, speedup, scale_estimate)
 
     queue = sorted(arrival, key=lambda j: jobs[j].estimate) if order == "sjf" else arrival  # ties by arrival
@@ -57,10 +58,9 @@ def conservative(
 
     def earliest(j, now):
         """The entry of the job at the earliest time from now on at which the plan has nodes for it."""
-        lasting = max(estimate(j), 1)
         for t in sorted([now] + [entry.until for entry in plan.values() if entry.until > now]):
-            holders = [entry for entry in plan.values() if entry.since < t + lasting and t < entry.until]
-            held = {v for entry in holders if entry.since < entry.until for v in entry.nodes}
+            holders = [entry for entry in plan.values() if entry.since < t + estimate(j) and t < entry.until]
+            held = {v for entry in holders for v in entry.nodes}
             chosen = place(j, [v for v in range(installed) if v not in held])
             if chosen is not None:
                 return Entry(tuple(sorted(chosen)), t, t + estimate(j))
@@ -139,6 +139,7 @@ def dpsa(
     """
     assert variant in ("p", "n", "w"), variant
     assert reservation in ("count", "block"), reservation
+    jobs = planned(jobs)
     arrival, estimate, run_time, place = rules(jobs, k, n, installed, allocation, seed, speedup, scale_estimate)
 
     machine = list(range(installed))
@@ -248,7 +249,7 @@ def rules(jobs, k, n, installed, allocation, seed, speedup, scale_estimate):
     arrival = sorted(range(len(jobs)), key=lambda j: (jobs[j].submit, j))
 
     def estimate(j):
-        if scale_estimate and allocation in TREE and jobs[j].estimate > 0:
+        if scale_estimate and allocation in TREE:
             return max(1, shortened(jobs[j].estimate, speedup))
         return jobs[j].estimate
 

@@ -7,19 +7,16 @@ anew; every running sum is computed from scratch, over all jobs, whenever a func
 
 The text leaves these points open; they are decided here:
 
-1. A reservation holds its processors for at least one second, even if the estimate is 0: a blocked head with an
-   estimate of 0 keeps others from its processors in plain EASY, too.
-2. A job that has started in this decision holds its processors until the decision ends. For reservations it is over at
-   its estimated end; with an estimate of 0, that is now.
-3. A job that could start, but may not overtake the reservations made so far, is passed over for this decision.
-4. `watch` sees the values of `order` and `backfill`, not what `may_backfill` compares.
+1. An estimate of 0 s counts as 1 s, for reservations, for running jobs and for the functions.
+2. A job that could start, but may not overtake the reservations made so far, is passed over for this decision.
+3. `watch` sees the values of `order` and `backfill`, not what `may_backfill` compares.
 """
 
 from itertools import pairwise
 from math import expm1, fsum, log
 from types import SimpleNamespace
 
-from twins import _simulate
+from twins import _simulate, planned
 
 
 def easy(
@@ -44,6 +41,7 @@ def easy(
     name: kind, list of keys, half-life; see `total`). `watch` is called with every list of values to be sorted by.
     """
     assert reservations >= 1, reservations
+    jobs = planned(jobs)
     columns, sums = dict(columns), dict(sums)
     first = min((job.submit for job in jobs), default=0)
     starts, running, promises = {}, [], {}
@@ -74,8 +72,8 @@ def easy(
             return sorted(some, key=lambda j: (values[j], jobs[j].submit, j))
 
         def can_start(j):
-            """Tell whether the processors are free now, and stay free: an estimate of 0 delays nobody."""
-            return jobs[j].procs <= free and (jobs[j].estimate == 0 or fits(jobs[j], now, procs, holds))
+            """Tell whether the processors are free now, and stay free."""
+            return jobs[j].procs <= free and fits(jobs[j], now, procs, holds)
 
         def may_start(j):
             return not reserved or may_backfill is None or may_backfill(view(j))
@@ -92,7 +90,7 @@ def easy(
             # Processors get more only where a hold ends, so no other time can be the earliest.
             times = sorted([now] + [end for _, end, _ in holds if end > now])
             begin = next(t for t in times if fits(jobs[j], t, procs, holds))
-            holds.append((begin, begin + max(jobs[j].estimate, 1), jobs[j].procs))
+            holds.append((begin, begin + jobs[j].estimate, jobs[j].procs))
             reserved.append(j)
             promises.setdefault(j, begin)
 

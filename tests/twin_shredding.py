@@ -36,6 +36,8 @@ The text leaves these points open; they are decided here:
 from collections import Counter, namedtuple
 from fractions import Fraction
 
+from twins import planned
+
 Job = namedtuple("Job", "submit run estimate procs breakdown")  # whole seconds, run <= estimate; breakdown 0: no sweep
 Outcome = namedtuple("Outcome", "start end tasks promise")
 
@@ -61,6 +63,7 @@ def shredded(sites, procs, speeds, *, scheme="ojs", local="easy", release=False,
     """
     assert scheme in ("base", "flooding", "ojs"), scheme
     assert local in ("easy", "conservative"), local
+    sites = [planned(site) for site in sites]  # an estimate of 0 s counts as 1 s
     everyone = range(len(sites))
     jobs = {(home, i): job for home in everyone for i, job in enumerate(sites[home])}
     left = {}  # tasks not yet started, of every sweep to be shredded
@@ -196,10 +199,8 @@ def shredded(sites, procs, speeds, *, scheme="ojs", local="easy", release=False,
 
     def compress(site, now):
         for entry in list(queues[site]):
-            before = reserved[site].pop(entry)
+            del reserved[site][entry]
             reserve(site, entry, now)
-            # Only a zero estimate can lose its place: it holds nothing, so others may have been put over it.
-            reserved[site][entry] = min(before, reserved[site][entry])
         compress_next[site] = False
 
     def conservative_pass(site, now):

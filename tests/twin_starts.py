@@ -11,11 +11,12 @@ Nobody knows then how long the job will really run. A function returns the start
 
 Jobs come in the order of submission and never outlive their estimates. At each instant come all completions, then
 all arrivals, then one decision. A job of no length completes at the instant of its start, which has another pass then.
+An estimate of 0 s counts as 1 s.
 """
 
 from collections import namedtuple
 
-from twins import _take_fitting_heads
+from twins import _take_fitting_heads, planned
 
 HEAD, RESERVATION = "head", "reservation"
 WITHIN, EXTRA = "backfilled within the shadow", "backfilled on extra processors"
@@ -34,6 +35,7 @@ def fcfs(jobs, procs):
 
 def easy(jobs, procs, order="fcfs"):
     """Let jobs start ahead of a blocked head that do not delay it, by the estimates. Candidates come in queue order."""
+    jobs = planned(jobs)
     overtaken = {}  # by each backfilled job: when, and which head
 
     def place(j):
@@ -74,6 +76,7 @@ def easy(jobs, procs, order="fcfs"):
 
 def conservative(jobs, procs):
     """Reserve for every job, at its arrival, the earliest time; it starts then, even if it could start earlier."""
+    jobs = planned(jobs)
     reserved = {}
 
     def decide(now, held, waiting, arrived):

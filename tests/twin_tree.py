@@ -16,8 +16,7 @@ only block. Decisions where the text leaves room:
 * A head that had jobs killed for it is placed by the ordinary policy, like any other start. This matters for
   "best-fit" only: a victim spanning several blocks may have opened a tighter block than the one it was killed for.
 * "Fewest free" (best-fit) counts only nodes the job may take, so not the reserved ones if it must avoid them.
-* A job whose estimate is 0 is past its estimate from its start on, and may be killed in a later round of that
-  same instant, but not in the pass that starts it.
+* An estimate of 0 s counts as 1 s.
 * If jobs run on (1.4, `kills` False), nobody is killed, and a pass is made at completions and arrivals only.
 * Seeds, positions and the like are exact integers. A run time's share is exact too: that of the decimal number s.
 """
@@ -25,6 +24,8 @@ only block. Decisions where the text leaves room:
 from collections import namedtuple
 from fractions import Fraction
 from math import ceil
+
+from twins import planned
 
 Job = namedtuple("Job", "submit run estimate procs")  # whole seconds; run may exceed estimate
 Outcome = namedtuple("Outcome", "start end nodes killed backfilled promise")  # nodes: sorted tuple of node numbers
@@ -63,6 +64,7 @@ def placed(
     per_level = not isinstance(speedup, (int, float))
     assert not per_level or (len(speedup) == n and not scale_estimate)
 
+    jobs = planned(jobs)
     queue_order = sorted(range(len(jobs)), key=lambda j: (jobs[j].submit, j))
     machine = list(range(installed))
     coming, waiting, running = list(queue_order), [], []  # the first two in queue order
@@ -76,7 +78,7 @@ def placed(
         return shortened(jobs[j].run, speedup) if allocation in TREE else jobs[j].run
 
     def estimate(j):
-        if scale_estimate and allocation in TREE and jobs[j].estimate > 0:
+        if scale_estimate and allocation in TREE:
             return max(1, shortened(jobs[j].estimate, speedup))
         return jobs[j].estimate
 

@@ -7,13 +7,15 @@ arrival; times are whole seconds. A schedule is the list of its start times; `st
 
 from collections import namedtuple
 
+from twins import planned
+
 Change = namedtuple("Change", "time expected_start")
 
 
 def news(jobs, start, j):
     """Return the instants, in order, at which something unforeseeable happens while job j waits."""
     times = set()
-    for job, begun in zip(jobs, start, strict=True):
+    for job, begun in zip(planned(jobs), start, strict=True):
         times.add(job.submit)
         if job.run != job.estimate:
             times.add(begun + job.run)
@@ -25,7 +27,7 @@ def news(jobs, start, j):
 def known(jobs, start, now):
     """Return the jobs as known at an instant: those that are still running run as long as estimated."""
     seen = []
-    for job, begun in zip(jobs, start, strict=True):
+    for job, begun in zip(planned(jobs), start, strict=True):
         if job.submit > now:
             continue
         if begun + job.run <= now:

@@ -12,13 +12,19 @@ all its arrivals, then one decision. ``events="each"``: one event at a time, arr
 completions in the order in which the jobs started, and a decision after each. A job that takes no time
 completes at the instant of its start, which is a further event of that instant.
 
-A running job whose estimate has expired is expected to end one second from now (1.4, point 4).
+A running job whose estimate has expired is expected to end one second from now (1.4, point 4). An estimate of 0 s
+counts as 1 s (`planned`).
 """
 
 from collections import defaultdict, namedtuple
 from math import inf, log2, log10, sqrt
 
 Job = namedtuple("Job", "submit run estimate procs")
+
+
+def planned(jobs):
+    """Return the jobs as all twins plan with them: an estimate of 0 s counts as 1 s; the run time stays."""
+    return [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
 
 
 def order_value(order, now, submit, estimate, procs):
@@ -46,6 +52,7 @@ def order_value(order, now, submit, estimate, procs):
 
 def fcfs(jobs, procs, *, order="fcfs", events="batched"):
     """Start jobs in order; the first that does not fit blocks all others. Returns the start times."""
+    jobs = planned(jobs)
     ranked = _ranking(jobs, order)
 
     def decide(now, held, waiting, arrived, early, ended):
@@ -60,6 +67,7 @@ def easy(jobs, procs, *, order="fcfs", backfill=None, events="batched"):
 
     Returns the start times, and per job the shadow time found when it first was a blocked head (-1: never).
     """
+    jobs = planned(jobs)
     ranked = _ranking(jobs, order)
     ranked_to_backfill = _ranking(jobs, order if backfill is None else backfill)
     promises = {}
@@ -70,7 +78,6 @@ def easy(jobs, procs, *, order="fcfs", backfill=None, events="batched"):
         if not queue:
             return begun
         head = queue.pop(0)
-        # A job begun in this pass holds its processors to the end of the pass, even if its estimate is 0.
         held = held + [(now + jobs[j].estimate, jobs[j].procs) for j in begun]
         free = procs - sum(p for _, p in held)
 
@@ -105,6 +112,7 @@ def conservative(
     """
     assert compress_on in ("early", "completion"), compress_on
     assert compression in ("queue", "reservation", "none", "rebuild"), compression
+    jobs = planned(jobs)
     ranked = _ranking(jobs, order)
     reserved, promises = {}, {}
 
@@ -133,10 +141,8 @@ def conservative(
     def compress(now, held):
         fixed = sorted(reserved, key=lambda j: (reserved[j], jobs[j].submit, j))
         for j in ranked(reserved, now) if compression == "queue" else fixed:
-            before = reserved.pop(j)
+            del reserved[j]
             reserve(j, now, held)
-            # Only a zero estimate can lose its place: it holds nothing, so others may have been put over it.
-            reserved[j] = min(before, reserved[j])
 
     def decide(now, held, waiting, arrived, early, ended):
         if compression == "rebuild":
@@ -178,9 +184,7 @@ def _simulate(jobs, events, decide, reserved=None):
         return starts[j] + jobs[j].estimate
 
     def expected_end(j, now):
-        """The estimated end, until it has expired; a job with an estimate of 0 that has only just begun may end now."""
-        expired = estimated_end(j) <= now and starts[j] < now
-        return now + 1 if expired else estimated_end(j)
+        return now + 1 if estimated_end(j) <= now else estimated_end(j)
 
     def over(j, now):
         """Tell whether a job is over, also by its estimate; under "each", its completion event may still be to come."""
@@ -238,6 +242,7 @@ def dpsa(jobs, procs, variant="n", order="fcfs", events="batched", depth=None, o
     """
     assert variant in ("p", "n", "w"), variant
     assert objective is None or budget is None
+    jobs = planned(jobs)
     ranked = _ranking(jobs, order)
     first = min((job.submit for job in jobs), default=0)
     promises = {}
@@ -252,7 +257,6 @@ def dpsa(jobs, procs, variant="n", order="fcfs", events="batched", depth=None, o
         if not queue:
             return begun
         head = queue.pop(0)
-        # A job begun in this pass holds its processors to the end of the pass, even if its estimate is 0.
         held = held + [(now + jobs[j].estimate, jobs[j].procs) for j in begun]
         releases = sorted(end for end, p in held for _ in range(p))  # one for every processor in use
         free = procs - len(releases)

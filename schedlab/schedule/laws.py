@@ -132,7 +132,12 @@ def promises_are_kept(schedule) -> None:
 def _overruns(schedule):
     """Tell whether jobs run past their estimates; if so, no promise is binding."""
     table = schedule.trace.table
-    return schedule.overrun in (KEEP, KILL_BACKFILLED) and (table["run_time"] > table["requested_time"]).any()
+    return schedule.overrun in (KEEP, KILL_BACKFILLED) and (table["run_time"].to_numpy() > _estimates(table)).any()
+
+
+def _estimates(table):
+    """Return the estimates with which schemes plan; one of 0 s counts as 1 s."""
+    return np.maximum(table["requested_time"].to_numpy(), 1)
 
 
 def run_times_are_those_of_the_trace(schedule) -> None:
@@ -158,7 +163,7 @@ def run_times_follow_from_processors(schedule) -> None:
     reshaped = ~laws.moldable & (schedule.procs != requested)
     forbid(schedule, reshaped, "job {job} is rigid, but was reshaped, at {start}")
     run = run_times(table, schedule.overrun)
-    estimate = np.maximum(run, table["requested_time"].to_numpy())
+    estimate = np.maximum(run, _estimates(table))
     for seconds, given, what in ((run, schedule.run, "run"), (estimate, schedule.estimate, "estimated to run")):
         due = np.where(laws.moldable, laws.durations(seconds, requested, schedule.procs), seconds)
         forbid(schedule, given != due, f"job {{job}} is not {what} as long as its speedup says, from {{start}}")
@@ -189,7 +194,7 @@ def run_times_follow_from_places(schedule) -> None:
     """A job on a tree runs as long as its place allows, or was killed past its estimate after it was backfilled."""
     tree, table = schedule.machine, schedule.trace.table
     left = fractions(tree.saved())[:, schedule.locality()["stage"].to_numpy()]
-    given, estimate = run_times(table, schedule.overrun), table["requested_time"].to_numpy()
+    given, estimate = run_times(table, schedule.overrun), _estimates(table)
     due = shortened(given, *left)
     stopped = schedule.killed & (schedule.run < due)
     past = schedule.run >= (shortened(estimate, *left) if tree.scale_estimates else estimate)

@@ -1,5 +1,6 @@
 """What all schemes share: a `Case` goes in, an `Outcome` comes out, and callers can ask a `Scheme` what it supports."""
 
+import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -16,7 +17,7 @@ from schedlab.workload.columns import Columns
 from schedlab.workload.speedup import Laws
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED, OVERRUN
 
-from .steps import decided
+from .steps import SchemeError, decided
 
 NEEDS = (None, "speedup", "sweeps", "waits")
 ENTRY_POINTS = "schedlab.schemes"  # the group in which other packages register their schemes
@@ -29,6 +30,8 @@ class Case:
     Attributes
     ----------
     jobs : Jobs
+        An estimate of 0 s becomes 1 s here: it counts as 1 s wherever a plan is made, in the queue's order, for
+        reservations and for the expected ends of running jobs. The job still ends after its run time.
     machine : Flat, KaryTree or Partitions
     overrun, events : str
         The conventions, as in `schedlab.simulate`.
@@ -81,6 +84,7 @@ class Case:
                 raise TypeError(f"{name} of {self.name} is {column.dtype}, expected a whole number for each job")
             if column.size != columns["submit"].size:
                 raise ValueError(f"{self.name} has {columns['submit'].size} submissions, but {column.size} of {name}")
+        columns["estimate"] = np.maximum(columns["estimate"], 1)  # time is in whole seconds: no job is planned for none
         object.__setattr__(self, "jobs", Jobs(*(np.require(one, np.int64, "CW") for one in columns.values())))
         most = self.machine.procs
         wrong = np.flatnonzero((self.jobs.procs < 1) | (most is not None and self.jobs.procs > most))
@@ -409,6 +413,8 @@ class Scheme:
       `schedlab.schemes.steps.State`. `schedlab.python_scheme` makes such a scheme from a function.
     - ``simulate(case)`` gives the start of every job at once. It may call a kernel of your own.
 
+    In either way, holding more processors than the machine has is an error.
+
     The class attributes below say what the scheme can do; `schedlab.simulate`, `schedlab.sweep`, `Schedule.validate`
     and the charts read them.
 
@@ -426,8 +432,11 @@ class Scheme:
         The machines that it can schedule: `Flat`, `KaryTree`.
     overruns, events : tuple of str
         The conventions that it supports, as in `schedlab.simulate`.
+    promises : bool, or a method
+        Whether no job starts later than its first reservation (`Outcome.promise`). ``promises = True`` declares it for
+        all machines. `Schedule.validate` and `schedlab.testing.check_scheme` then check it.
     in_order : bool
-        Whether jobs start in order of arrival. If so, `Schedule.validate` checks it.
+        Whether jobs start in order of arrival. If so, these two check it.
     backfills : bool
         Whether jobs may start ahead of others.
     one_reservation : bool
@@ -479,6 +488,7 @@ class Scheme:
         super().__init_subclass__(**more)
         if cls.needs not in NEEDS:
             raise ValueError(f"needs of {cls.__name__} is {cls.needs!r}; known: {', '.join(map(repr, NEEDS))}")
+        _check_declarations(cls)
         if "decide" in vars(cls):
             for name, usual in (("overruns", OVERRUN), ("forgets", True)):  # `decided` knows all overrun rules
                 if name not in vars(cls):
@@ -533,6 +543,8 @@ class Scheme:
 
     def promises(self, machine: Flat | KaryTree) -> bool:
         """Tell whether no job starts later than promised on this machine. `Schedule.validate` then checks it.
+
+        A class may set ``promises = True`` instead of defining this method.
 
         Parameters
         ----------
@@ -663,6 +675,22 @@ class Scheme:
         return [self.simulate(case) for case in cases]
 
 
+def _check_declarations(cls):
+    """Make a method of ``promises = True``, and raise for what no caller could use."""
+    setting = "promises" in vars(cls).get("__annotations__", ()) and "ClassVar" not in str(
+        cls.__annotations__["promises"]
+    )
+    if isinstance(cls.promises, bool) and not setting:
+        declared = cls.promises
+        cls.promises = lambda self, machine: declared
+    elif setting or not inspect.isfunction(cls.promises):
+        what = "annotated like a setting" if setting else repr(cls.promises)
+        expected = "promises = True, promises = False, or a method promises(self, machine)"
+        raise TypeError(f"promises of {cls.__name__} is {what}, expected {expected}")
+    if callable(cls.in_order):
+        raise TypeError(f"in_order of {cls.__name__} is {cls.in_order!r}, expected True, False or a property")
+
+
 def checked(scheme: Scheme, case: Case, outcome: Outcome) -> Outcome:
     """Return the outcome if it fits the case; otherwise raise."""
     if not isinstance(outcome, Outcome):
@@ -670,7 +698,32 @@ def checked(scheme: Scheme, case: Case, outcome: Outcome) -> Outcome:
     if outcome.in_pieces and not scheme.splits:
         raise TypeError(f"{scheme} gave pieces of jobs, but does not say that it splits jobs: set splits = True")
     outcome.check(scheme, case)
+    if scheme.simulated and not outcome.in_pieces and not _is_own(scheme):
+        _check_capacity(scheme, case, outcome)
     return outcome
+
+
+def _is_own(scheme):
+    """Tell whether a kernel of this package made the schedule: checking takes 40 % of the time of EASY's."""
+    simulate, simulate_sites = type(scheme).simulate.__module__, type(scheme).simulate_sites.__module__
+    users = (__name__, f"{__package__}.compiled")  # here `decide` is called, there a user's compiled function
+    return simulate.startswith("schedlab.") and simulate not in users and simulate_sites.startswith("schedlab.")
+
+
+def _check_capacity(scheme, case, outcome):
+    """Raise if more processors are held at an instant than the machine has."""
+    lasting = np.flatnonzero(outcome.run > 0)
+    by_start, by_end = (lasting[np.argsort(time[lasting], kind="stable")] for time in (outcome.start, outcome.end))
+    given_back = np.append(0, np.cumsum(outcome.procs[by_end]))
+    ended = np.searchsorted(outcome.end[by_end], outcome.start[by_start], side="right")
+    held = np.cumsum(outcome.procs[by_start]) - given_back[ended]
+    most = case.machine.procs
+    over = np.flatnonzero(held > (held if most is None else most))
+    if over.size:
+        job, many = by_start[over[0]], held[over[0]]
+        at = f"{outcome.start[job]} s"
+        words = f"job {case.number(job)} starts with {many} processors held at {at}, expected at most {most}"
+        raise SchemeError(f"{scheme} at {at}: {words}")
 
 
 _named: dict[str, partial] = {}

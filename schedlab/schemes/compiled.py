@@ -13,6 +13,7 @@ from schedlab.kernels._jit import KernelCache, kernel, part
 from schedlab.kernels.cluster import BEGUN, FREE, NAN, NOW, advance, new_cluster
 from schedlab.kernels.questions import sort_queue
 from schedlab.kernels.sorted_pairs import NEVER
+from schedlab.machine import Flat
 from schedlab.text import plain
 from schedlab.threads import interruptible
 from schedlab.workload.trace import OVERRUN
@@ -37,10 +38,14 @@ class CompiledScheme(Queued):
         As in `schedlab.compiled_scheme`.
     order : str or function
         See `schedlab.schemes.Queued`.
+    keeps, in_order : bool
+        Whether no job starts later than its first reservation; whether jobs start in order of arrival.
     """
 
     function: Callable = field(kw_only=True)
     memory: int | Callable = field(default=0, kw_only=True)
+    keeps: bool = field(default=False, kw_only=True)
+    in_order: bool = field(default=False, kw_only=True)
 
     overruns = OVERRUN
 
@@ -66,6 +71,10 @@ class CompiledScheme(Queued):
     def label(self) -> str:
         """The name of the function."""
         return plain(self.function.__name__)
+
+    def promises(self, machine: Flat) -> bool:
+        """As of `Scheme`: what was declared."""
+        return self.keeps
 
     @explained
     def simulate(self, case: Case) -> Outcome:
@@ -94,7 +103,14 @@ class CompiledScheme(Queued):
         return SchemeError("\n".join([f"{self} cannot be compiled: {why}", *line_of(text, self.function)]))
 
 
-def compiled_scheme(function: Callable | None = None, *, memory: int | Callable = 0, order: str | Callable = "fcfs"):
+def compiled_scheme(
+    function: Callable | None = None,
+    *,
+    memory: int | Callable = 0,
+    order: str | Callable = "fcfs",
+    promises: bool = False,
+    in_order: bool = False,
+):
     """Make a scheme from a function of the kernels' parts (`schedlab.parts`); it runs as fast as the kernels.
 
     The function is called at each pass, after the completions and arrivals of the instant. The first use compiles it,
@@ -110,6 +126,8 @@ def compiled_scheme(function: Callable | None = None, *, memory: int | Callable 
         that makes arrays, such as `schedlab.parts.new_profile`.
     order : str or function
         The order of the queue that the function sees; see `schedlab.schemes.rigid.Queued`.
+    promises, in_order : bool
+        As in `schedlab.python_scheme`. A job's first reservation is ``c.promise[job]``; `reserve_for_head` sets it.
 
     Returns
     -------
@@ -131,9 +149,10 @@ def compiled_scheme(function: Callable | None = None, *, memory: int | Callable 
     >>> len(sl.simulate(sl.model_trace("lublin", jobs=300, seed=1), first_fit).validate())
     300
     """
+    settings = {"memory": memory, "keeps": promises, "in_order": in_order}
     if function is None:
-        return lambda function: CompiledScheme(order, function=function, memory=memory)
-    return CompiledScheme(order, function=function, memory=memory)
+        return lambda function: CompiledScheme(order, function=function, **settings)
+    return CompiledScheme(order, function=function, **settings)
 
 
 class _Cache(KernelCache):

@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 
+from schedlab.machine import Flat
 from schedlab.text import plain
 from schedlab.workload.trace import OVERRUN
 
@@ -20,9 +21,15 @@ class PythonScheme(Scheme):
     ----------
     function : function
         Takes the `State` of the pass.
+    keeps : bool
+        Whether no job starts later than its first reservation.
+    in_order : bool
+        Whether jobs start in order of arrival.
     """
 
     function: Callable[[State], None]
+    keeps: bool = field(default=False, kw_only=True)
+    in_order: bool = field(default=False, kw_only=True)
 
     def __post_init__(self):
         if not callable(self.function):
@@ -33,6 +40,10 @@ class PythonScheme(Scheme):
 
     def __str__(self) -> str:
         return plain(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def promises(self, machine: Flat) -> bool:
+        """As of `Scheme`: what was declared."""
+        return self.keeps
 
     def decide(self, state: State) -> None:
         """Decide which jobs start at a pass.
@@ -72,23 +83,31 @@ class StepByStep(Scheme):
     overruns = OVERRUN
 
 
-def python_scheme(function: Callable[[State], None]) -> PythonScheme:
+def python_scheme(
+    function: Callable[[State], None] | None = None, *, promises: bool = False, in_order: bool = False
+) -> PythonScheme:
     """Make a scheme from a function that is called at each pass of a simulation.
 
     There is a pass at each instant at which jobs arrive or end. The function gets the `schedlab.schemes.steps.State`:
     the queue, the running jobs, the free processors and the availability profile. It starts jobs with
-    ``state.start(job)`` and makes reservations with ``state.reserve(job, time)``. Anything impossible raises an error
-    that names the instant. If the function keeps asking for another pass (``state.wake``), the simulation never ends.
+    ``state.start(job)`` and makes reservations with ``state.reserve(job, time)``. The state and its jobs are read-only.
+    Anything impossible raises an error that names the instant. If the function keeps asking for another pass
+    (``state.wake``), the simulation never ends.
 
     Parameters
     ----------
     function : function
         Takes the state.
+    promises : bool
+        Whether the scheme promises that no job starts later than its first reservation. If so, `Schedule.validate` and
+        `schedlab.testing.check_scheme` hold it to that.
+    in_order : bool
+        Whether it promises that jobs start in order of arrival. It is checked likewise.
 
     Returns
     -------
     PythonScheme
-        A scheme like any other.
+        A scheme like any other. Without `function`, a decorator that makes one.
 
     Examples
     --------
@@ -106,4 +125,6 @@ def python_scheme(function: Callable[[State], None]) -> PythonScheme:
     >>> bool((sl.simulate(trace, easy).start == sl.simulate(trace, "easy").start).all())
     True
     """
-    return PythonScheme(function)
+    if function is None:
+        return lambda function: PythonScheme(function, keeps=promises, in_order=in_order)
+    return PythonScheme(function, keeps=promises, in_order=in_order)

@@ -1,7 +1,8 @@
 """Schemes in plain Python: the passes of a simulation, and the `State` that a scheme sees and changes in each."""
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from heapq import heappop, heappush
 from numbers import Integral
 
@@ -11,14 +12,42 @@ from schedlab.threads import go_on
 
 OFTEN = 1_000  # passes between two checks whether to continue
 MOST = 2**62  # seconds
+# What other simulators' schemes can do to running jobs.
+PREEMPTION = "abort cancel checkpoint evict interrupt kill migrate pause preempt requeue resume stop suspend terminate"
+
+ARRIVED, BEGUN = range(2)  # places in `State._counts`
+
+_set = object.__setattr__  # for what is read-only to schemes
 
 
 class SchemeError(ValueError):
     """A scheme tried something impossible; the message names the scheme, the instant and the job."""
 
 
-class Job:
-    """A job as a scheme sees it.
+class _Clock:
+    """What the jobs of a simulation share: their columns, and for messages the scheme and the instant."""
+
+    __slots__ = ("columns", "now", "scheme")
+
+    def __init__(self, scheme, columns):
+        self.scheme, self.columns, self.now = scheme, columns, 0
+
+    def __str__(self) -> str:
+        return f"{self.scheme} at {self.now} s"
+
+
+class _ReadOnly:
+    """What schemes can only look at: the simulation sets attributes by `_set`."""
+
+    __slots__ = ()
+
+    def __setstate__(self, state):
+        for name, value in state[1].items():
+            _set(self, name, value)
+
+
+class Job(_ReadOnly):
+    """A job as a scheme sees it; it is read-only.
 
     Besides the attributes below, it has the columns of the trace, such as ``job.user``; text columns are given as codes
     (`Trace.codes`). Even facts that only the log knows are there, such as ``run_time``: a scheme that uses them is
@@ -33,26 +62,39 @@ class Job:
     submit : int
         Seconds since the first submission.
     estimate : int
-        Seconds.
+        Seconds, at least 1: an estimate of 0 s counts as 1 s.
     procs : int
     start, end : int or None
         Start and estimated end, in seconds since the first submission; None while the job waits.
     """
 
-    __slots__ = ("_columns", "end", "estimate", "number", "place", "procs", "start", "submit")
+    __slots__ = ("_clock", "end", "estimate", "number", "place", "procs", "start", "submit")
 
-    def __init__(self, place, number, submit, estimate, procs, columns):
-        self.place, self.number, self.submit, self.estimate, self.procs = place, number, submit, estimate, procs
-        self.start = self.end = None
-        self._columns = columns
+    def __init__(self, clock, place, number, submit, estimate, procs):
+        _set(self, "_clock", clock)
+        _set(self, "place", place)
+        _set(self, "number", number)
+        _set(self, "submit", submit)
+        _set(self, "estimate", estimate)
+        _set(self, "procs", procs)
+        _set(self, "start", None)
+        _set(self, "end", None)
 
     def __getattr__(self, name):
         if name.startswith("_") or name in self.__slots__:  # for example while it is being copied
             raise AttributeError(name)
-        if name not in self._columns:
-            known = ", ".join((*self.__slots__[1:], *self._columns.known))
-            raise AttributeError(f"job {self.number} has no {name!r}; known: {known}")
-        return self._columns[name][self.place].item()
+        columns = self._clock.columns
+        if name not in columns:
+            known = (*self.__slots__[1:], *columns.known)
+            raise AttributeError(f"{self._clock}: job {self.number} has no {name!r}{_meant(name, known)}")
+        return columns[name][self.place].item()
+
+    def __setattr__(self, name, value):
+        instead = "state.start(job) starts it" if name in ("start", "end") else "notes of your own go into state.memory"
+        raise SchemeError(f"{self._clock}: job {self.number} is read-only, {name} cannot be set; {instead}")
+
+    def __delattr__(self, name):
+        raise SchemeError(f"{self._clock}: job {self.number} is read-only, {name} cannot be deleted")
 
     def __repr__(self) -> str:
         when = "waits" if self.start is None else f"runs from {self.start} s, estimated to end at {self.end} s"
@@ -60,33 +102,34 @@ class Job:
 
 
 class JobList(list):
-    """A list of jobs; its attributes are arrays: ``state.queue.procs``, ``state.running.end``, ``state.queue.user``."""
+    """A list of jobs as they are now; a change of it changes nothing else.
+
+    Its attributes are read-only arrays: ``state.queue.procs``, ``state.running.end``, ``state.queue.user``.
+    """
+
+    __slots__ = ()
 
     def __getitem__(self, place):
-        found = super().__getitem__(place)
-        return JobList(found) if isinstance(place, slice) else found
+        item = super().__getitem__(place)
+        return JobList(item) if isinstance(place, slice) else item
 
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return np.array([getattr(job, name) for job in self], None if self else np.int64)
+        return _fixed([getattr(job, name) for job in self], None if self else np.int64)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{name} of a list of jobs cannot be set: jobs are read-only")
 
 
-class _Reservation:
-    """Processors reserved for a waiting job; `spare` are those left over when it begins."""
-
-    __slots__ = ("begin", "end", "job", "procs", "spare")
-
-    def __init__(self, job, begin, spare):
-        self.job, self.begin, self.end, self.procs = job, begin, begin + max(job.estimate, 1), job.procs
-        self.spare = spare
-
-
-class State:
+class State(_ReadOnly):
     """What a scheme can see and do at a pass.
 
     There is a pass at each instant at which jobs arrive or end, after all of these events, and at each instant that
     `wake` asks for. Reservations last for one pass: the next pass begins without any.
+
+    A scheme changes the state by `start`, `reserve` and `wake`; setting an attribute of it or of a job is an error.
+    Wherever a plan is made, a job takes at least a second: an estimate of 0 s counts as 1 s (`Job.estimate` is 1).
 
     Attributes
     ----------
@@ -98,25 +141,77 @@ class State:
         The scheme's own storage, empty when a simulation begins.
     """
 
+    # Slots: looking up an attribute takes twice as long in a class with __getattr__ and a dictionary (Python 3.11).
+    __slots__ = (
+        "_alarms",
+        "_case",
+        "_clock",
+        "_completions",
+        "_counts",
+        "_ends",
+        "_jobs",
+        "_level",
+        "_promise",
+        "_queue",
+        "_reservations",
+        "_run",
+        "_time",
+        "free",
+        "memory",
+        "now",
+        "procs",
+    )
+
     def __init__(self, case, scheme):
-        jobs = case.jobs
+        jobs, clock = case.jobs, _Clock(scheme, case.columns)
         rows = zip(*(column.tolist() for column in (jobs.submit, jobs.estimate, jobs.procs)), strict=True)
         numbers = range(1, len(case) + 1) if case.numbers is None else list(case.numbers)
-        self._jobs = [
-            Job(place, number, *row, case.columns)
-            for place, (number, row) in enumerate(zip(numbers, rows, strict=True))
-        ]
-        self._case, self._run, self._scheme = case, jobs.run.tolist(), scheme
-        self.now, self.procs, self.free, self.memory = 0, case.machine.procs, case.machine.procs, {}
-        self._queue, self._arrived, self._begun = {}, 0, 0
-        self._completions, self._ends, self._alarms = [], [], []  # by true end; by estimated end; by instant
-        self._reservations, self._promise = [], np.full(len(case), -1)
+        first = {
+            "now": 0,
+            "procs": case.machine.procs,
+            "free": case.machine.procs,
+            "memory": {},
+            "_case": case,
+            "_clock": clock,
+            "_run": jobs.run.tolist(),
+            "_jobs": [
+                Job(clock, place, number, *row) for place, (number, row) in enumerate(zip(numbers, rows, strict=True))
+            ],
+            "_counts": [0, 0],  # jobs arrived, jobs begun
+            "_queue": {},
+            "_completions": [],  # by true end
+            "_ends": [],  # by estimated end
+            "_alarms": [],
+            "_reservations": {},  # of this pass: the begin of each job's
+            "_time": [],  # the profile of this pass: instants,
+            "_level": [],  # and the processors that are free from each on; both are empty until they are needed
+            "_promise": np.full(len(case), -1),
+        }
+        for name, value in first.items():
+            _set(self, name, value)
 
     def __repr__(self) -> str:
         return (
             f"<State at {self.now} s: {self.free} of {self.procs} processors free, {len(self._queue)} jobs wait, "
             f"{len(self._ends)} run>"
         )
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = [each for each in dir(State) if not each.startswith("_")]
+        raise AttributeError(f"{self._clock}: a State has no {name!r}{_meant(name, known)}")
+
+    def __setattr__(self, name, value):
+        instead = {
+            "now": "wake(time) asks for a pass at another instant",
+            "procs": "machine= of simulate() is the size of the machine",
+            "memory": "it is a dict for the scheme to fill",
+        }.get(name, "start(job) and reserve(job, time) change the state, notes of your own go into state.memory")
+        self._fail(f"{name} of a State cannot be set: {instead}")
+
+    def __delattr__(self, name):
+        self._fail(f"{name} of a State cannot be deleted")
 
     # -- what is seen ------------------------------------------------------------------------------------------------
 
@@ -133,21 +228,23 @@ class State:
     @property
     def reserved(self) -> JobList:
         """The waiting jobs with a reservation in this pass, in the order in which the reservations were made."""
-        return JobList(one.job for one in self._reservations)
+        return JobList(self._reservations)
 
     @property
     def profile(self) -> tuple[np.ndarray, np.ndarray]:
         """The availability profile: how many processors are free, and from which instant on.
 
-        It follows from the estimates of the running jobs and the reservations of this pass.
+        It follows from the estimates of the running jobs and the reservations of this pass. A job that is past its
+        estimate is expected to end a second from now.
 
         Returns
         -------
         time : int64, shape (n_steps,), seconds since the first submission
         free : int64, shape (n_steps,)
         """
-        time = sorted({self.now, *(end for end, _ in self._releases()), *self._turns()})
-        return np.array(time), np.array([self.free_at(instant) for instant in time])
+        if not self._time:
+            self._make_profile()
+        return _fixed(self._time, np.int64), _fixed(self._level, np.int64)
 
     def free_at(self, time: int) -> int:
         """Return the number of free processors at an instant, by estimates and reservations.
@@ -157,15 +254,11 @@ class State:
         time : int
             Seconds since the first submission, not before now.
         """
-        free = self.free
-        for end, procs in self._releases():
-            if end > time:
-                break
-            free += procs
-        for one in self._reservations:
-            if one.begin <= time < one.end:
-                free -= one.procs
-        return free
+        if not time >= self.now:
+            self._fail(f"free_at({time!r}): expected an instant, not before now")
+        if not self._time:
+            self._make_profile()
+        return self._level[bisect_right(self._time, time) - 1]
 
     def fits(self, job: Job) -> bool:
         """Tell whether a waiting job can start now without delaying any reservation of this pass, by its estimate.
@@ -177,18 +270,15 @@ class State:
         """
         if job.procs > self.free:
             return False
-        if self._reservations and job.estimate:
-            end, own = self.now + job.estimate, self._reservation_of(job)
-            for one in self._reservations:
-                if one.begin < end and one is not own and one.spare + _counted_in(own, one) < job.procs:
-                    return False
-        return True
+        if not self._reservations:
+            return True
+        end = self.now + job.estimate
+        return self._stays_free(job.procs, self.now, min(end, self._reservations.get(job, end)))
 
     def earliest(self, job: Job) -> int:
         """Find the earliest instant from which a job's processors are free, by the profile, for its whole estimate.
 
-        The instant may be now even if too few processors are free: a job with an estimate of 0 holds its processors
-        until the pass is over. So call `fits` before `start`.
+        If it is now, the job can start now.
 
         Parameters
         ----------
@@ -200,16 +290,20 @@ class State:
         int
             Seconds since the first submission.
         """
-        if not self._reservations:
-            available = self.free
-            if available >= job.procs:
-                return self.now
-            for end, procs in self._releases():
-                available += procs
-                if available >= job.procs:
-                    return end
-        times = sorted({self.now, *(end for end, _ in self._releases()), *(one.end for one in self._reservations)})
-        return next(time for time in times if self._is_free(job, time))
+        time, level = self._time, self._level
+        if not time:
+            self._make_profile()
+        procs, estimate, steps, place = job.procs, job.estimate, len(time), 0
+        while True:
+            while level[place] < procs:  # ends, because the last step has all processors
+                place += 1
+            begin = time[place]
+            end = begin + estimate
+            place += 1
+            while place < steps and time[place] < end and level[place] >= procs:
+                place += 1
+            if place == steps or time[place] >= end:
+                return begin
 
     # -- what can be done --------------------------------------------------------------------------------------------
 
@@ -227,27 +321,29 @@ class State:
             If the job does not wait, if too few processors are free, or if starting it delays a reservation of this
             pass.
         """
-        self._check_waits(job, "start")
-        procs, now = job.procs, self.now
-        if procs > self.free:
-            self._fail(f"start(job {job.number}): it needs {procs} processors, {self.free} are free")
+        if type(job) is not Job or job not in self._queue:
+            self._refuse(job, "start")
+        procs, now, free, reservations = job.procs, self.now, self.free, self._reservations
+        if procs > free:
+            self._fail(f"start(job {job.number}): it needs {procs} processors, {free} are free")
         end = now + job.estimate
-        if (own := self._reservation_of(job)) is not None:
-            self._reservations.remove(own)
-            for one in self._reservations:
-                one.spare += _counted_in(own, one)
-        for one in self._reservations:
-            if one.begin < end:
-                one.spare -= procs
-                if one.spare < 0:
-                    late = f"job {one.job.number}, reserved for {one.begin} s"
-                    self._fail(f"start(job {job.number}): with {procs} processors until {end} s it delays {late}")
+        own = reservations.get(job) if reservations else None
+        if own is None:
+            if (reservations or self._time) and not self._take(now, end, procs):
+                self._delays(job, end)
+        else:  # it holds its processors already, or begins before it was to hold them
+            if own > now:
+                if not self._stays_free(procs, now, min(end, own)):
+                    self._delays(job, min(end, own))
+                self._forget_profile()
+            del reservations[job]
         del self._queue[job]
-        self.free -= procs
-        job.start, job.end = now, end
-        self._begun += 1
-        insort(self._ends, (end, self._begun, job))
-        heappush(self._completions, (now + self._run[job.place], self._begun, job))
+        self._counts[BEGUN] = begun = self._counts[BEGUN] + 1
+        _set(self, "free", free - procs)
+        _set(job, "start", now)
+        _set(job, "end", end)
+        insort(self._ends, (end, begun, job))
+        heappush(self._completions, (now + self._run[job.place], begun, job))
 
     def reserve(self, job: Job, time: int) -> None:
         """Reserve processors for a waiting job from an instant on, for this pass only.
@@ -266,19 +362,22 @@ class State:
         SchemeError
             If the job does not wait, already holds a reservation, or its processors are not free then.
         """
-        self._check_waits(job, "reserve")
-        if not _is_instant(time) or time < self.now:
-            self._fail(f"reserve(job {job.number}, {time!r}): expected a whole second, not before now")
-        if self._reservation_of(job) is not None:
+        if type(job) is not Job or job not in self._queue:
+            self._refuse(job, "reserve")
+        if type(time) is not int:
+            if not _is_instant(time):
+                self._fail(f"reserve(job {job.number}, {time!r}): expected a whole second, not before now")
+            time = int(time)
+        if not self.now <= time < MOST:
+            self._fail(f"reserve(job {job.number}, {time}): expected a whole second, not before now")
+        if job in self._reservations:
             self._fail(f"reserve(job {job.number}, {time}): it holds a reservation already")
-        made = _Reservation(job, int(time), self.free_at(time) - job.procs)
-        if made.spare < 0 or not self._stays_free(job, time, made.end):
-            found = f"it needs {job.procs} processors for {job.estimate} s, {self.free_at(time)} are free then"
-            self._fail(f"reserve(job {job.number}, {time}): {found}{', but fewer later on' * (made.spare >= 0)}")
-        for one in self._reservations:
-            if made.begin <= one.begin < made.end:
-                one.spare -= job.procs
-        self._reservations.append(made)
+        procs, estimate = job.procs, job.estimate
+        if not self._take(time, time + estimate, procs):
+            free = self.free_at(time)
+            words = f"it needs {procs} processors for {estimate} s, {free} are free then"
+            self._fail(f"reserve(job {job.number}, {time}): {words}{', but fewer later on' * (free >= procs)}")
+        self._reservations[job] = time
         if self._promise[job.place] < 0:
             self._promise[job.place] = time
 
@@ -294,86 +393,144 @@ class State:
             self._fail(f"wake({time!r}): expected a whole second after now")
         heappush(self._alarms, int(time))
 
+    # -- the profile -------------------------------------------------------------------------------------------------
+
+    def _make_profile(self):
+        """Make the profile of this pass, from the running jobs and the reservations."""
+        time, level, now, free = self._time, self._level, self.now, self.free
+        time.append(now)
+        level.append(free)
+        for end, _, job in self._ends:
+            if end <= now:
+                end = now + 1  # it is past its estimate
+            free += job.procs
+            if end == time[-1]:
+                level[-1] = free
+            else:
+                time.append(end)
+                level.append(free)
+        for job, begin in self._reservations.items():
+            self._take(begin, begin + job.estimate, job.procs)
+
+    def _forget_profile(self):
+        self._time.clear()
+        self._level.clear()
+
+    def _take(self, begin, end, procs):
+        """Take processors from the profile on [begin, end), if they are free throughout; tell whether they are."""
+        time, level = self._time, self._level
+        if not time:
+            self._make_profile()
+        steps = len(time)
+        first = bisect_left(time, begin)
+        cut = first == steps or time[first] != begin
+        last = first - cut
+        while last < steps and time[last] < end:
+            if level[last] < procs:
+                return False
+            last += 1
+        if last == steps or time[last] != end:
+            time.insert(last, end)
+            level.insert(last, level[last - 1])
+        if cut:
+            time.insert(first, begin)
+            level.insert(first, level[first - 1])
+            last += 1
+        for place in range(first, last):
+            level[place] -= procs
+        return True
+
+    def _stays_free(self, procs, begin, end):
+        """Tell whether processors are free throughout [begin, end), by the profile."""
+        time, level = self._time, self._level
+        if not time:
+            self._make_profile()
+        place, steps = bisect_right(time, begin) - 1, len(time)
+        while place < steps and time[place] < end:
+            if level[place] < procs:
+                return False
+            place += 1
+        return True
+
+    def _delays(self, job, until):
+        """Raise because a job that needs more until an instant than is reserved for it would delay another one."""
+        delayed = next(
+            f"job {other.number}, reserved for {begin} s"
+            for other, begin in self._reservations.items()
+            if begin < until and self.free_at(begin) < job.procs
+        )
+        words = f"with {job.procs} processors until {self.now + job.estimate} s it delays {delayed}"
+        self._fail(f"start(job {job.number}): {words}")
+
     # -- the simulation ----------------------------------------------------------------------------------------------
 
     def _passes(self) -> Iterator["State"]:
         """Advance from instant to instant; yield the state at each pass."""
-        jobs, count = self._jobs, 0
-        while self._arrived < len(jobs) or self._completions or self._queue:
-            times = [jobs[self._arrived].submit] if self._arrived < len(jobs) else []
-            times += [self._completions[0][0]] if self._completions else []
-            times += self._alarms[:1]
-            if not times:
-                first = next(iter(self._queue))
+        jobs, counts, queue, clock = self._jobs, self._counts, self._queue, self._clock
+        completions, ends, alarms = self._completions, self._ends, self._alarms
+        submits, passes = [*(job.submit for job in jobs), MOST], 0
+        while counts[ARRIVED] < len(jobs) or completions or queue:
+            now = submits[counts[ARRIVED]]
+            if completions and completions[0][0] < now:
+                now = completions[0][0]
+            if alarms and alarms[0] < now:
+                now = alarms[0]
+            if now == MOST:
+                first = next(iter(queue))
                 words = f"{first.procs} processors, submitted at {first.submit} s"
-                jobs = f"{len(self._queue)} job{'s' * (len(self._queue) > 1)}"
-                self._fail(f"no job runs, none will arrive, and {jobs} still wait: first job {first.number} ({words})")
-            self._open(min(times))
-            if count % OFTEN == 0:
+                many = f"{len(queue)} job{'s' * (len(queue) > 1)}"
+                self._fail(f"no job runs, none will arrive, and {many} still wait: first job {first.number} ({words})")
+            _set(self, "now", now)
+            clock.now = now
+            self._reservations.clear()
+            self._forget_profile()
+            while alarms and alarms[0] <= now:
+                heappop(alarms)
+            while completions and completions[0][0] == now:
+                _, begun, job = heappop(completions)
+                del ends[bisect_left(ends, (job.end, begun))]
+                _set(self, "free", self.free + job.procs)
+            while submits[counts[ARRIVED]] == now:
+                queue[jobs[counts[ARRIVED]]] = None
+                counts[ARRIVED] += 1
+            if passes % OFTEN == 0:
                 go_on()
-            count += 1
+            passes += 1
             yield self
-
-    def _open(self, now):
-        """Process the events of an instant."""
-        jobs, completions = self._jobs, self._completions
-        self.now, self._reservations = now, []
-        while self._alarms and self._alarms[0] <= now:
-            heappop(self._alarms)
-        while completions and completions[0][0] == now:
-            _, begun, job = heappop(completions)
-            del self._ends[bisect_left(self._ends, (job.end, begun))]
-            self.free += job.procs
-        while self._arrived < len(jobs) and jobs[self._arrived].submit == now:
-            self._queue[jobs[self._arrived]] = None
-            self._arrived += 1
 
     def _outcome(self):
         """Return the outcome of the case once all jobs have started."""
         return self._case.outcome(np.array([job.start for job in self._jobs], np.int64), self._promise)
 
-    def _releases(self):
-        """Return the expected ends of the running jobs, and their processors; past the estimate, in a second."""
-        if not self._ends or self._ends[0][0] > self.now:
-            return [(end, job.procs) for end, _, job in self._ends]
-        overdue = sum(job.procs for end, _, job in self._ends if end <= self.now and job.start < self.now)
-        begun = sum(job.procs for end, _, job in self._ends if end <= self.now and job.start == self.now)
-        at_once = [(self.now, begun)] * (begun > 0) + [(self.now + 1, overdue)] * (overdue > 0)
-        return at_once + [(end, job.procs) for end, _, job in self._ends if end > self.now]
-
-    def _turns(self):
-        for one in self._reservations:
-            yield from (one.begin, one.end)
-
-    def _is_free(self, job, time):
-        """Tell whether a job's processors are free from an instant on, for its whole estimate."""
-        return self.free_at(time) >= job.procs and self._stays_free(job, time, time + max(job.estimate, 1))
-
-    def _stays_free(self, job, begin, end):
-        return all(one.spare >= job.procs for one in self._reservations if begin <= one.begin < end)
-
-    def _reservation_of(self, job):
-        for one in self._reservations:
-            if one.job is job:
-                return one
-        return None
-
-    def _check_waits(self, job, what):
+    def _refuse(self, job, what):
+        """Raise because something is not a waiting job."""
         if not isinstance(job, Job):
-            raise TypeError(f"{what}() takes a job of state.queue, got {job!r}")
-        if job not in self._queue:
-            if not (job.place < len(self._jobs) and self._jobs[job.place] is job):
-                self._fail(f"{what}(job {job.number}): it is not a job of this simulation")
-            found = "has not been submitted" if job.start is None else f"started at {job.start} s"
-            self._fail(f"{what}(job {job.number}): it {found}")
+            raise TypeError(f"{self._clock}: {what}() takes a job of state.queue, got {job!r}")
+        if not (job.place < len(self._jobs) and self._jobs[job.place] is job):
+            self._fail(f"{what}(job {job.number}): it is not a job of this simulation")
+        words = "has not been submitted" if job.start is None else f"started at {job.start} s"
+        self._fail(f"{what}(job {job.number}): it {words}")
 
     def _fail(self, words):
-        raise SchemeError(f"{self._scheme} at {self.now} s: {words}")
+        raise SchemeError(f"{self._clock}: {words}")
 
 
-def _counted_in(own, one):
-    """Return how many processors of a reservation come out of the spare ones of another."""
-    return own.procs if own is not None and own.begin <= one.begin < own.end else 0
+def _meant(name, known):
+    """Return the end of a message about a name that does not exist: similar ones, and all that do."""
+    listed = f"; known: {', '.join(known)}"
+    if name.lower() in PREEMPTION.split():
+        return f": schedlab does not preempt jobs yet{listed}"
+    similar = get_close_matches(name, known, 2)
+    if "run_time" in similar:
+        similar = ["run_time (which only the log knows)", "estimate"]
+    return f"; did you mean {' or '.join(similar)}?{listed}" if similar else listed
+
+
+def _fixed(values, kind=None):
+    """Return a read-only array."""
+    array = np.array(values, kind)
+    array.flags.writeable = False
+    return array
 
 
 def _is_instant(time):
