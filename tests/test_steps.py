@@ -280,12 +280,12 @@ def first(state):
             "a State has no 'stop': schedlab does not preempt jobs yet; known: ear",
         ),
         (lambda state: state.preempt(first(state)), "no 'preempt': schedlab does not preempt jobs yet; .* start, wake"),
-        (lambda state: state.earliset(first(state)), r"no 'earliset'; did you mean earliest\?; known: .*free_at"),
+        (lambda state: state.earliset(first(state)), r"no 'earliset'; known: .*free_at.*; did you mean 'earliest'\?"),
         (lambda state: first(state).kill(), "job 1 has no 'kill': schedlab does not preempt jobs yet; known: end"),
         (lambda state: state.time, "a State has no 'time'; known: earliest, fits, free, free_at, memory, now, procs"),
         (
             lambda state: first(state).runtime,
-            r"job 1 has no 'runtime'; did you mean run_time .*log knows\) or estimate",
+            r"job 1 has no 'runtime'; known: .*; did you mean 'run_time', which only the log knows, or 'estimate'",
         ),
         (lambda state: state.queue.widht, "job 1 has no 'widht'; known: end"),
     ],
@@ -293,6 +293,17 @@ def first(state):
 def test_what_does_not_exist_is_said_with_what_does(look, words):
     with pytest.raises(AttributeError, match=f"at 0 s: .*{words}"):
         sl.simulate(trace_of(LOG, 4), sl.python_scheme(look))
+
+
+def test_comparing_a_code_with_text_is_an_error_that_says_how():
+    @sl.python_scheme
+    def alice_first(state):
+        for job in state.queue:
+            if job.user == "alice" and job.procs <= state.free:
+                state.start(job)
+
+    with pytest.raises(sl.SchemeError, match=r"user is compared with 'alice', .* trace.codes\('user'\)\['alice'\]"):
+        sl.simulate(trace_of(LOG, 4), alice_first)
 
 
 def change(path, value):

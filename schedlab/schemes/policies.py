@@ -20,7 +20,7 @@ from types import FunctionType, MethodType
 import numba
 import numpy as np
 
-from schedlab.text import plain
+from schedlab.text import plain, suggestion
 
 from .outside import ChangingError, Outside, attributes_of
 from .values import Count, Usage
@@ -226,8 +226,9 @@ class Policy:
         known : list of str
             The columns that exist.
         """
+        near = suggestion(name, [*MOVING, *known])
         return self._error(
-            f"takes {name!r}, which is neither a column nor another value of a job",
+            f"takes {name!r}, which is neither a column nor another value of a job{near}",
             *_defined(self.function),
             f"Known: {', '.join((*MOVING, 'machine_procs'))}; columns: {', '.join(known) or 'none'}.",
             "Sums: user_usage, user_running, user_held, user_queued, user_count; total_usage, ...; of any column.",

@@ -2,12 +2,12 @@
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 from heapq import heappop, heappush
 from numbers import Integral
 
 import numpy as np
 
+from schedlab.text import suggestion
 from schedlab.threads import go_on
 
 OFTEN = 1_000  # passes between two checks whether to continue
@@ -87,7 +87,8 @@ class Job(_ReadOnly):
         if name not in columns:
             known = (*self.__slots__[1:], *columns.known)
             raise AttributeError(f"{self._clock}: job {self.number} has no {name!r}{_meant(name, known)}")
-        return columns[name][self.place].item()
+        value = columns[name][self.place].item()
+        return _Code(value, name) if isinstance(value, int) else value
 
     def __setattr__(self, name, value):
         instead = "state.start(job) starts it" if name in ("start", "end") else "notes of your own go into state.memory"
@@ -99,6 +100,29 @@ class Job(_ReadOnly):
     def __repr__(self) -> str:
         when = "waits" if self.start is None else f"runs from {self.start} s, estimated to end at {self.end} s"
         return f"<Job {self.number}: {self.procs} processors, {self.estimate} s, submitted at {self.submit} s, {when}>"
+
+
+class _Code(int):
+    """A whole number of a job, which may stand for text; comparing it with text is an error, not always false."""
+
+    def __new__(cls, value, column):
+        code = super().__new__(cls, value)
+        code.column = column
+        return code
+
+    __hash__ = int.__hash__
+
+    def __eq__(self, other):
+        if isinstance(other, str):
+            column, way_out = self.column, f"trace.codes({self.column!r})[{other!r}]"
+            raise SchemeError(f"{column} is compared with {other!r}, but text comes as codes; compare with {way_out}")
+        return int.__eq__(self, other)
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __reduce__(self):
+        return int, (int(self),)
 
 
 class JobList(list):
@@ -520,10 +544,10 @@ def _meant(name, known):
     listed = f"; known: {', '.join(known)}"
     if name.lower() in PREEMPTION.split():
         return f": schedlab does not preempt jobs yet{listed}"
-    similar = get_close_matches(name, known, 2)
-    if "run_time" in similar:
-        similar = ["run_time (which only the log knows)", "estimate"]
-    return f"; did you mean {' or '.join(similar)}?{listed}" if similar else listed
+    similar = suggestion(name, known)
+    if "'run_time'" in similar:
+        similar = "; did you mean 'run_time', which only the log knows, or 'estimate'?"
+    return listed + similar
 
 
 def _fixed(values, kind=None):
