@@ -14,7 +14,7 @@ from schedlab.kernels.cluster import BEGUN, FREE, NAN, NOW, advance, new_cluster
 from schedlab.kernels.questions import sort_queue
 from schedlab.kernels.sorted_pairs import NEVER
 from schedlab.text import plain
-from schedlab.threads import interruptible
+from schedlab.threads import compile_for, interruptible
 from schedlab.workload.trace import OVERRUN
 
 from .base import Case, Outcome
@@ -70,12 +70,9 @@ class CompiledScheme(Queued):
     @explained
     def simulate(self, case: Case) -> Outcome:
         """As of `Scheme`."""
-        run, procs = _kernel_of(self.function), case.machine.procs
-        memory = self.memory(len(case), procs) if callable(self.memory) else np.zeros(self.memory, np.int64)
+        run = _kernel_of(self.function)
         try:
-            start, promise, fault, waits = interruptible(
-                run, case.jobs, procs, self.queue(case), memory, case.per_event
-            )
+            start, promise, fault, waits = interruptible(run, *self._arguments(case))
         except numba.core.errors.NumbaError as error:
             raise self._not_compiled(str(error)) from None
         if fault >= 0:
@@ -87,6 +84,21 @@ class CompiledScheme(Queued):
             words = f"no job runs, none will arrive, and {jobs} still wait: first job {case.number(int(waits))}"
             raise SchemeError(f"{self}: {words}")
         return case.outcome(start, promise)
+
+    def compile(self, case: Case) -> None:
+        """Compile the scheme without running it.
+
+        Parameters
+        ----------
+        case : Case
+            Any case: its types count, not its jobs.
+        """
+        compile_for(_kernel_of(self.function), (*self._arguments(case), np.zeros(1, np.int64)))
+
+    def _arguments(self, case):
+        procs = case.machine.procs
+        memory = self.memory(len(case), procs) if callable(self.memory) else np.zeros(self.memory, np.int64)
+        return case.jobs, procs, self.queue(case), memory, case.per_event
 
     def _not_compiled(self, text):
         makes = re.search(r"Function\(<built-in function (zeros|empty|ones|full|arange|array)>\)", text)
