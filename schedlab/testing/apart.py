@@ -4,12 +4,12 @@ What would end the process, or never end, is found there. The process of the cal
 only after the other process has (`Apart.starts_of`).
 """
 
-import io
 import os
 import pickle
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import suppress
 from typing import NamedTuple
@@ -20,15 +20,17 @@ from schedlab.schemes import Scheme
 from schedlab.schemes.compiled import CompiledScheme
 
 from .shrinking import smallest
-from .workloads import Workload
+from .workloads import MOST_JOBS, Workload
 
-PATIENCE, COMPILING = 20, 300  # seconds for a simulation; for starting and compiling
+# Seconds for a tiny and for a realistic workload; for starting and compiling.
+PATIENCE, COMPILING = (20, 100), 300
 SEEDS = ("1", "2")  # of hashes; the other one is taken if this process has it
 CODE = """
-import sys, numba
+import sys
+import numba
 numba.config.BOUNDSCHECK = 1 if sys.argv[1] == "checked" else numba.config.BOUNDSCHECK
 from schedlab.testing.apart import serve
-serve()
+serve(sys.argv[2])
 """
 EXTRA = 50  # workloads before the one that only the other process simulates
 
@@ -54,19 +56,21 @@ class Beyond(NamedTuple):
     workload: Workload
 
 
-def launch(checked: bool) -> subprocess.Popen:
+def launch(checked: bool, path: str) -> subprocess.Popen:
     """Start the other process: a new interpreter with another seed of hashes.
 
     Parameters
     ----------
     checked : bool
         Whether compiled code checks that indices lie within their arrays.
+    path : str
+        The file with the scheme and the workloads.
     """
     seed = next(seed for seed in SEEDS if os.environ.get("PYTHONHASHSEED") != seed)
-    path = os.pathsep.join(filter(None, [*sys.path]))
-    command = [sys.executable, "-c", CODE, "checked" if checked else "as usual"]
-    env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)
+    folders = os.pathsep.join(filter(None, sys.path))
+    command = [sys.executable, "-c", CODE, "checked" if checked else "as usual", path]
+    env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": folders}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)
 
 
 class Apart:
@@ -93,16 +97,14 @@ class Apart:
         self._left = list(workloads)
         if extra:
             self._left.insert(EXTRA, _other_jobs())
-        sent = io.BytesIO()
-        pickle.dump((sys.path, os.getcwd()), sent)
-        pickle.dump(cloudpickle.dumps((scheme, self._left)), sent)
-        self._process, self._answers, self._patience = launch(is_checked(scheme)), queue.SimpleQueue(), COMPILING
-        threading.Thread(target=self._exchange, args=(sent.getvalue(),), daemon=True).start()
+        content = cloudpickle.dumps((scheme, self._left))
+        with tempfile.NamedTemporaryFile(delete=False) as file:
+            pickle.dump((sys.path, os.getcwd(), content), file)
+        self._path, self._answers, self._ready = file.name, queue.SimpleQueue(), False
+        self._process = launch(is_checked(scheme), file.name)
+        threading.Thread(target=self._read, daemon=True).start()
 
-    def _exchange(self, sent):
-        with suppress(OSError):
-            self._process.stdin.write(sent)
-            self._process.stdin.close()
+    def _read(self):
         while True:
             try:
                 self._answers.put(pickle.load(self._process.stdout))
@@ -124,19 +126,19 @@ class Apart:
             If the process has ended, or takes too long.
         """
         while True:
-            if self._patience == COMPILING:  # it says when it is ready
-                self._next(self._left[0])
-                self._patience = PATIENCE
+            if not self._ready:
+                self._next(self._left[0], COMPILING)
+                self._ready = True
             current = self._left.pop(0)
-            answer = self._next(current)
+            answer = self._next(current, PATIENCE[len(current) > MOST_JOBS])
             if current is workload:
                 return answer
 
-    def _next(self, workload):
+    def _next(self, workload, patience):
         try:
-            answer, lost = self._answers.get(timeout=self._patience), None
+            answer, lost = self._answers.get(timeout=patience), None
         except queue.Empty:
-            answer, lost = None, Lost(f"does not end: it was stopped after {self._patience} s")
+            answer, lost = None, Lost(f"does not end: it was stopped after {patience} s")
         if answer is None:
             self.close()
             if lost is None:
@@ -150,6 +152,8 @@ class Apart:
         """End the process."""
         self._process.kill()
         self._process.wait()
+        with suppress(OSError):
+            os.remove(self._path)
 
 
 def is_checked(scheme: Scheme) -> bool:
@@ -157,15 +161,20 @@ def is_checked(scheme: Scheme) -> bool:
     return isinstance(scheme, CompiledScheme)
 
 
-def serve() -> None:
-    """Simulate what arrives on standard input, and write the starts to standard output: the other process's work."""
+def serve(path: str) -> None:
+    """Simulate the workloads in a file, and write the starts to standard output: the work of the other process.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    """
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the scheme prints is no answer
-    with os.fdopen(os.dup(0), "rb") as source:
-        path, folder = pickle.load(source)
-        sys.path[:] = path
-        os.chdir(folder)
-        scheme, workloads = pickle.loads(pickle.load(source))
+    with open(path, "rb") as file:
+        sys.path[:], folder, content = pickle.load(file)
+    os.chdir(folder)
+    scheme, workloads = pickle.loads(content)
     if isinstance(scheme, CompiledScheme):
         with suppress(Exception):  # the first simulation fails in the same way, and its failure is reported
             scheme.compile(workloads[0].case)
@@ -177,13 +186,16 @@ def serve() -> None:
 
 
 def _checked(scheme, workload):
+    """Return the starts, or the smallest workload in which an index lies outside its array."""
+
     def is_beyond(each):
         answer = simulated(scheme, each)
         return isinstance(answer, str) and answer.startswith("IndexError")
 
-    if not is_beyond(workload):
-        return simulated(scheme, workload)
-    return Beyond(f"an index lies outside its array: {simulated(scheme, workload)}", smallest(is_beyond, workload))
+    answer = simulated(scheme, workload)
+    if not (isinstance(answer, str) and answer.startswith("IndexError")):
+        return answer
+    return Beyond(f"an index lies outside its array: {answer}", smallest(is_beyond, workload))
 
 
 def _answer(answers, value):

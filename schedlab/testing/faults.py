@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from threading import Barrier
 
 import numpy as np
 
@@ -17,11 +18,12 @@ from schedlab.threads import pool
 from schedlab.workload.trace import KEEP
 
 from . import future
-from .workloads import Workload
+from .workloads import WEEK, Workload
 
-IDLE, BEGIN = 10_000, 200_000  # seconds; longer than any tiny workload
+IDLE = 10_000  # seconds; longer than any tiny workload
 UNSEEN = 72_072_000  # added to job numbers; it has many divisors
 DRAWN = 60  # jobs: more are not drawn
+REPEATED = 5  # simulations in a thread
 STARTS = 8  # instants at which the future of a workload is changed
 
 Fault = Callable[[Workload], tuple[str, Callable | None] | None]
@@ -155,18 +157,24 @@ def threads(scheme: Scheme, others: Sequence[Workload]) -> Fault:
 
     def fault(workload):
         alone = starts(scheme, workload)
+        mixed = [workload, *others[:2], workload]
+        together = Barrier(len(mixed))
+
+        def repeated(each):
+            together.wait(timeout=60)
+            return [starts(scheme, each) for _ in range(REPEATED)]
+
         before = sys.getswitchinterval()
         sys.setswitchinterval(1e-6)
         try:
-            with pool(4) as workers:
-                mixed = [workload, *others[:2], workload]
-                found = list(workers.map(lambda each: starts(scheme, each), mixed))
+            with pool(len(mixed)) as workers:
+                found = list(workers.map(repeated, mixed))
         finally:
             sys.setswitchinterval(before)
-        for together in (found[0], found[-1]):
-            if together is None and alone is not None:
+        for other in (*found[0], *found[-1]):
+            if other is None and alone is not None:
                 return "it fails while other simulations run", None
-            if words := difference(workload, alone, together, "alone", "while other simulations run"):
+            if words := difference(workload, alone, other, "alone", "while other simulations run"):
                 return words
         return None
 
@@ -174,23 +182,27 @@ def threads(scheme: Scheme, others: Sequence[Workload]) -> Fault:
 
 
 def clock(scheme: Scheme, shifts: Sequence[int]) -> Fault:
-    """The starts do not shift with the submissions of all jobs but the first, which has ended long before."""
+    """The starts do not shift with the submissions of all jobs but the first, which has ended long before.
+
+    The last shift is one of whole weeks that brings the workload to where the clock passes 2**31.
+    """
 
     def fault(workload):
         first = workload.some(np.arange(len(workload)) == 0)
-        first = replace(first, rows=np.array([[0, 1, 1, 1]]))
-        base = starts(scheme, workload.after(first, BEGIN))
+        first = replace(first, rows=np.array([[0, 0, 1, 1]]))  # which adds nothing to its user's usage
+        passing = 2**31 - max(3, int(workload.rows[-1, 0]) // 2)
+        begin = passing % WEEK + WEEK
+        base = starts(scheme, workload.after(first, begin))
         if base is None:
             return None
-        for shift in shifts:
-            later = workload.after(first, BEGIN + shift)
-            outcome = tried(scheme, later)
+        for shift in (*shifts, max(0, passing - begin)):
+            outcome = tried(scheme, workload.after(first, begin + shift))
             if isinstance(outcome, str):
-                return f"{outcome}, if all jobs are submitted {shift:,} s later", None
+                return f"{outcome}, if it and all jobs but an early one are submitted {shift:,} s later", None
             words = f"if it and all jobs but an early one are submitted {shift:,} s later"
             if found := difference(workload, base[1:] + shift, outcome.start[1:], "in shifted time", words):
                 return found
-            other = starts(scheme, replace(workload.after(first, BEGIN), origin=workload.origin + shift))
+            other = starts(scheme, replace(workload.after(first, begin), origin=workload.origin + shift))
             words = f"if the log begins {shift:,} s later"
             if other is not None and (found := difference(workload, base[1:], other[1:], "at first", words)):
                 return found

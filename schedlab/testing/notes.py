@@ -84,7 +84,10 @@ def _delayed(seen):
                 count += 1
                 times = f"at {outcome.start[place]:,} s, and could expect {expected:,} s when it came to the head"
                 example = example or f"job {workload.numbers[place]} starts {times}\n{workload}"
-    return count and f"{count:,} heads of the queue (first come, first served) are delayed, for example:\n{example}"
+    if not count:
+        return None
+    heads = f"{count:,} heads of the queue are" if count > 1 else "a head of the queue is"
+    return f"{heads} delayed (first come, first served), for example:\n{example}"
 
 
 def _heads(jobs, start, procs):

@@ -3,6 +3,7 @@
 import math
 import statistics
 import time
+import zlib
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from itertools import product
@@ -296,14 +297,19 @@ def _orders(policy, trace):
     jobs = _jobs_in_a_queue()
     row = _row(policy, trace, jobs)
     columns = {name: column.tolist() for name, column in row.columns.items()}
+    sums = {name: _amounts(f"{what}") for name, (what, _) in row.sums.items()}
     for waited in WAITED if row.moving else WAITED[:1]:
         values = []
         for job in range(len(jobs)):
-            given = {name: column[job] for name, column in columns.items()} | {"now": int(jobs[-1, 0]) + waited}
-            given |= {name: 1000.0 * (job * (place + 3) % 7) for place, name in enumerate(row.sums)}
+            given = {name: column[job] for name, column in (columns | sums).items()}
             with np.errstate(all="ignore"):
-                values.append(float(policy(**given)))
+                values.append(float(policy(now=int(jobs[-1, 0]) + waited, **given)))
         yield waited, np.argsort(values, kind="stable")
+
+
+def _amounts(name):
+    """Return the values of a sum: others for each sum."""
+    return (1_000 * np.random.default_rng(zlib.crc32(name.encode())).integers(0, 9, QUEUED)).astype(float).tolist()
 
 
 def _first_difference(policy, other, trace):

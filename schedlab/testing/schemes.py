@@ -19,7 +19,7 @@ from . import faults, notes
 from .apart import Apart, Beyond, Lost
 from .report import Check, CheckError, Report
 from .shrinking import smallest
-from .workloads import DAY, WEEK, Coverage, Workload, overruns_of, realistic, tiny
+from .workloads import DAY, MOST_JOBS, WEEK, Coverage, Workload, overruns_of, realistic, tiny
 
 APART = "ends, and stays within its arrays, in a process of its own"
 LAWS = "keeps the laws of scheduling"
@@ -33,10 +33,12 @@ FORGETS = "forgets what lies before a long idle time"
 
 TINY = 1_000  # workloads for an effort of 1
 PARTS = {FUTURE: 5, FORGETS: 2, CLOCK: 8, KEEPS: 8, AGAIN: 20, THREADS: 20}  # one tiny workload of so many
-FEW = 3  # realistic workloads of a check other than the laws, for a scheme that is slower than a kernel
+# Realistic workloads in checks other than those of the laws and of `like`: so many of up to so many jobs, for a scheme
+# that is as fast as a kernel and for others, whose simulations may take so many seconds there.
+FEW, SHORT, QUICK = (100, 3), (400, 130), 0.3
 SLOW = 12  # seconds for the realistic workloads of such a scheme and an effort of 1
 SHIFTS = (100_003, DAY // 2, 3 * DAY)  # seconds
-WEEKS = (2 * WEEK, 3_551 * WEEK)  # seconds; the last is beyond 2**31
+WEEKS = (2 * WEEK,)  # seconds
 
 DRAWS = "It draws random numbers: begin each simulation with a seed of its own."
 HOLDS = (
@@ -159,10 +161,11 @@ class _Run:
         rules = overruns_of(*schemes)
         self.tiny = sorted(tiny(ceil(TINY * effort), rules, of), key=len)
         self.real = list(realistic(effort, self.fast, rules, of, trace))
-        self.few = self.real if self.fast else sorted(self.real, key=len)[:FEW]
+        if not self.fast:
+            self.real.sort(key=len)  # what long ones take is told by short ones
         self.coverage, self.seen, self.notes = Coverage(), {}, []
         self.left, self.skipped = np.inf if self.fast else SLOW * max(effort, 1), False
-        self.lawful, self.apart, self.other, self.unsent = False, None, None, ""
+        self.few, self.lawful, self.apart, self.other, self.unsent = [], False, None, None, ""
         if self.own:
             try:
                 self.apart = Apart(scheme, [*self.tiny, *self.real])
@@ -197,7 +200,7 @@ class _Run:
             yield from hashes
             if not hashes[-1].passed:
                 return
-        small = sorted(self.few, key=len)[:FEW]
+        small = sorted(self.few, key=len)[:3]
         yield look(THREADS, faults.threads(scheme, small), [*self.tiny[:: PARTS[THREADS]], *small])
         yield self._clock(dated)
         if not clairvoyant:
@@ -213,18 +216,22 @@ class _Run:
         return [*self.tiny[:: PARTS[name]], *self.few]
 
     def _in_time(self, workloads):
-        """Yield workloads; leave out the last ones if the realistic ones would take too long."""
-        rate = 0.0  # seconds per pair of jobs: a scheme may look at all waiting jobs whenever one ends
+        """Yield workloads; end before those that would take too long, and note the short ones."""
+        rate = (
+            0.0  # seconds for so many jobs to the power 2.5: in between a look at all jobs in each pass, and at pairs
+        )
         for workload in workloads:
-            real = workload in self.few or len(workload) > 20
-            if real and rate * len(workload) ** 2 > self.left:
+            begin, real = time.perf_counter(), len(workload) > MOST_JOBS
+            if real and rate * len(workload) ** 2.5 > self.left:
                 self.skipped = True
-                continue
-            begin = time.perf_counter()
+                return
             yield workload
             taken = time.perf_counter() - begin
             if real:
-                rate, self.left = taken / len(workload) ** 2, self.left - taken
+                rate, self.left = taken / len(workload) ** 2.5, self.left - taken
+                most, longest = FEW[not self.fast], SHORT[not self.fast]
+                if len(workload) <= longest and len(self.few) < most and (self.fast or taken < QUICK):
+                    self.few.append(workload)
 
     def _first(self):
         """Simulate each workload, after the process apart has: the scheme ends, and keeps the laws."""

@@ -343,9 +343,11 @@ def _steady(random, n_jobs, procs, load):
 
 
 def _burst(random, n_jobs, procs, load):
-    """Draw hundreds of jobs that wait at once: all arrive within hours, behind a few that hold the machine."""
+    """Draw hundreds of jobs that wait at once, wide ones first: all arrive within hours, behind two long ones."""
     run, estimate = _lengths(random, n_jobs)
-    width = np.minimum(_widths(random, n_jobs, procs), np.where(random.random(n_jobs) < 0.98, procs // 3 + 1, procs))
+    width = np.minimum(_widths(random, n_jobs, procs), procs // 3 + 1)
+    wide = (np.arange(n_jobs) < 0.85 * n_jobs) & (random.random(n_jobs) < 0.97)
+    width = np.where(wide, random.integers(procs // 3 + 1, procs * 5 // 6 + 1, n_jobs), width)
     submit = np.sort(random.integers(0, 3 * HOUR, n_jobs))
     submit[:2], run[:2], estimate[:2], width[:2] = 0, 4 * HOUR, 6 * HOUR, (procs // 2, procs - procs // 2 - procs // 50)
     return np.column_stack([submit, run, estimate, width])
