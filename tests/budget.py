@@ -18,7 +18,7 @@ BUDGETS = {
     "test_notebooks.py::test_runs_and_draws_and_its_ledger_is_what_is_kept": 30,  # in a kernel each, as users run them
     "test_report.py::test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page": 8,  # two papers, twice
     "test_compiled.py::test_it_is_kept_until_what_it_uses_changes": 8,  # two schemes are compiled
-    "test_testing.py::test_the_bugs_of_the_museum_are_found": 8,  # in hundreds of workloads, in plain Python
+    "test_testing.py::test_planted_bugs_of_compiled_schemes_are_refused_and_the_process_goes_on": 12,  # compiled twice
 }
 # All of them, as `make test` runs them: three and a half minutes on two cores.
 SUITE, SUITE_PATIENCE = 420, 2

@@ -102,7 +102,8 @@ class Apart:
             pickle.dump((sys.path, os.getcwd(), content), file)
         self._path, self._answers, self._ready = file.name, queue.SimpleQueue(), False
         self._process = launch(is_checked(scheme), file.name)
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self):
         while True:
@@ -152,6 +153,8 @@ class Apart:
         """End the process."""
         self._process.kill()
         self._process.wait()
+        self._reader.join()
+        self._process.stdout.close()
         with suppress(OSError):
             os.remove(self._path)
 

@@ -5,6 +5,7 @@ import statistics
 import time
 import zlib
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 
@@ -352,8 +353,9 @@ def _is_like(policy, like, trace):
 def _same(policy, trace):
     """Return notes on built-in orders that are the same."""
     for name in NAMES:
-        if _first_difference(policy, _of(name), trace) is None:
-            yield f"puts the jobs tried in the same order as {name!r}"
+        with suppress(PolicyError):  # for example if no user is known
+            if _first_difference(policy, _of(name), trace) is None:
+                yield f"puts the jobs tried in the same order as {name!r}"
 
 
 def _speed(given, policy, row, trace):
