@@ -273,7 +273,7 @@ def test_what_is_no_error_but_worth_knowing_is_a_note(scheme, note):
 
 
 def test_easy_has_no_notes_and_what_was_covered_is_said():
-    report = check_scheme("easy", plain_easy)
+    report = check_scheme("easy", "easy")
     assert report.passed
     assert not report.notes
     for words in (

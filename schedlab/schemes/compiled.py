@@ -111,8 +111,8 @@ def compiled_scheme(function: Callable | None = None, *, memory: int | Callable 
 
     The function is called at each pass, after the completions and arrivals of the instant. The first use compiles it,
     which takes a few seconds; the result stays on disk until the function, or anything it uses, changes. An endless
-    loop in it can only be stopped by killing the process, and an index beyond an array may end it, so try a new function
-    with `schedlab.testing.check_scheme` first: it does so in another process.
+    loop in it can only be stopped by killing the process, and an index beyond an array may end it. So try a new
+    function with `schedlab.testing.check_scheme` first, which runs it in another process.
 
     Parameters
     ----------

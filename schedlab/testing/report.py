@@ -86,7 +86,7 @@ class Report:
     >>> report.passed
     False
     >>> report.table["passed"].tolist()
-    [True, True, True, True, True, False]
+    [True, True, True, True, True, True, True, False]
     """
 
     subject: str

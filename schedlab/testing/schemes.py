@@ -157,8 +157,8 @@ class _Run:
     def __init__(self, scheme, like, known, effort, trace):
         self.scheme, self.like, self.known = scheme, like, tuple(known)
         self.own = not _is_of_the_package(scheme)
-        self.fast = not self.own or isinstance(scheme, CompiledScheme)
         schemes, of = [scheme, *([] if like is None else [like])], None if trace is None else trace.columns
+        self.fast = all(_is_of_the_package(each) or isinstance(each, CompiledScheme) for each in schemes)
         rules = overruns_of(*schemes)
         self.tiny = sorted(tiny(ceil(TINY * effort), rules, of), key=len)
         self.real = list(realistic(effort, self.fast, rules, of, trace))
@@ -210,7 +210,7 @@ class _Run:
             yield look(FORGETS, faults.forgets(scheme), self._some(FORGETS))
         if self.like is not None:
             fault = faults.unlike(scheme, self.like, start)
-            yield look(f"starts every job when {self.like} does", fault, list(self.seen))
+            yield look(f"starts every job when {self.like} does", fault, self._in_time_of(self.like, [*self.seen]))
 
     def _some(self, name):
         """Return the workloads of a check that is not about the laws."""
@@ -221,8 +221,7 @@ class _Run:
         longest = SHORT[not self.fast]
         for workload in workloads:
             begin, real = time.perf_counter(), len(workload) > MOST_JOBS
-            if len(workload) > longest and not self.fast and self._expected(workload) > self.left:
-                self.skipped = True
+            if self._is_too_long(self.scheme, workload):
                 return
             yield workload
             taken = time.perf_counter() - begin
@@ -232,14 +231,25 @@ class _Run:
                 if len(workload) <= longest and not enough and (self.fast or taken < QUICK):
                     self.few.append(workload)
 
-    def _expected(self, workload):
-        """Return how long a simulation will take, in seconds: its first jobs tell, and twice as many of them."""
+    def _in_time_of(self, scheme, workloads):
+        """Yield workloads; end before one that would take too long under another scheme."""
+        for workload in workloads:
+            if self._is_too_long(scheme, workload):
+                return
+            yield workload
+
+    def _is_too_long(self, scheme, workload):
+        """Tell whether a simulation will take more time than is left, by those of its first jobs."""
+        if self.fast or len(workload) <= SHORT[1]:
+            return False
         times = []
         for count in (60, 120):
             begin = time.perf_counter()
-            faults.starts(self.scheme, workload.some(np.arange(count)))
+            faults.starts(scheme, workload.some(np.arange(count)))
             times.append(time.perf_counter() - begin)
-        return times[1] * (times[1] / times[0]) ** np.log2(len(workload) / 120)
+        expected = times[1] * (times[1] / times[0]) ** np.log2(len(workload) / 120)
+        self.skipped |= bool(expected > self.left)
+        return expected > self.left
 
     def _first(self):
         """Simulate each workload, after the process apart has: the scheme ends, and keeps the laws."""
