@@ -17,8 +17,9 @@ It may use Python's arithmetic, loops and conditions, arrays, and these parts:
   running jobs), `earliest`, `add`, `least`. A job can start if ``earliest`` returns the current instant.
 - Running jobs by estimated end: `c.running.key[place]` (the end) and `c.running.item[place]` (the job).
 
-The only check on a compiled scheme is that every job it starts fits: an index beyond an array reads garbage.
-Set ``NUMBA_DISABLE_JIT=1`` to run the scheme in plain Python, with errors where they happen.
+The only check on a running compiled scheme is that every job it starts fits: an index beyond an array reads garbage, or
+ends the process. `schedlab.testing.check_scheme` runs the scheme in another process first, where indices are checked
+and an endless loop is stopped. Set ``NUMBA_DISABLE_JIT=1`` to run it in plain Python, with errors where they happen.
 
 Examples
 --------

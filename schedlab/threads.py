@@ -160,7 +160,7 @@ def _elsewhere(kernel, arguments, halt=None, watched=None):
     running.
     """
     begun, done, results, errors = [], threading.Event(), [], []
-    _compile(kernel, arguments)
+    compile_for(kernel, arguments)
     context = copy_context()  # it identifies who catches the errors of an order
 
     def run():
@@ -194,7 +194,15 @@ def _elsewhere(kernel, arguments, halt=None, watched=None):
     return results[0]
 
 
-def _compile(kernel, arguments):
-    """Compile a kernel before its first call, in this thread: the compiler handles Ctrl-C in the main thread only."""
+def compile_for(kernel: Callable, arguments: tuple) -> None:
+    """Compile a kernel before its first call, in this thread: the compiler handles Ctrl-C in the main thread only.
+
+    Parameters
+    ----------
+    kernel : function
+        Left alone if it is compiled already, or if numba's JIT is switched off.
+    arguments : tuple
+        Of the types that it will get.
+    """
     if not getattr(kernel, "overloads", True):  # without overloads if numba's JIT is switched off
         kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))

@@ -1,21 +1,30 @@
 """What `schedlab.testing` finds in policies and schemes, and what it lets through."""
 
-import random
+import html
+import os
+import re
+import sys
+import threading
 
 import numba
 import numpy as np
 import pandas as pd
+import planted
+import processes
 import pytest
 from museum import BUGS, ByHand, plain_easy
 
 import schedlab as sl
 from schedlab.schemes.orders import NAMED
-from schedlab.testing import CheckError, check_policy, check_scheme
+from schedlab.testing import CheckError, apart, check_policy, check_scheme
+from schedlab.testing.shrinking import smallest
+from schedlab.testing.workloads import Coverage, realistic, tiny
 
 OVERFLOW = "gives what exact arithmetic gives: no overflow"
 NUMBER = "gives a number for every job"
 AGAIN = "gives the same value when asked again"
 TIME = "depends on the time, since it takes now"
+KNOWS = "does not know the future"
 
 
 def aged(now, submit):
@@ -58,6 +67,10 @@ def huge(estimate, procs):
     return (estimate * procs) ** 40
 
 
+def nan_for_no_estimate(estimate):
+    return np.float64(estimate) / np.float64(estimate)
+
+
 def moves_by_usage(now, submit, user_usage):
     return user_usage * (now - submit)
 
@@ -83,6 +96,11 @@ def waits_for_usage(now, submit, user_usage):
         (gives_text, [NUMBER], "gives 'wide', expected a number"),
         (huge, [NUMBER], "too large for a number of 64 bits for a job with estimate = "),
         (calls_pandas, ["compiles"], "pandas.Series is not among the functions that numba compiles"),
+        (nan_for_no_estimate, [NUMBER], "gives nan, expected a number"),
+        (lambda run_time: run_time, [KNOWS], "its value changes with run_time, which is known only after a job"),
+        (lambda wait_time, estimate: wait_time + estimate, [KNOWS], "known=['wait_time'] if it is known at submission"),
+        (lambda status_usage: status_usage, [KNOWS], "takes status_usage, and status is known only after a job"),
+        (lambda used_memory_count: used_memory_count, [KNOWS], "used_memory is known only after a job has ended"),
     ],
 )
 def test_what_is_wrong_is_found_with_an_example(policy, failed, found):
@@ -91,7 +109,7 @@ def test_what_is_wrong_is_found_with_an_example(policy, failed, found):
     assert found in report.failed[0].found
     assert not report.passed
     assert found.split(",")[0] in repr(report)
-    with pytest.raises(CheckError, match=f"order {policy.__name__}: 1 of . checks failed"):
+    with pytest.raises(CheckError, match=f"order {re.escape(policy.__name__)}: 1 of . checks failed"):
         check_policy(policy)
 
 
@@ -121,7 +139,9 @@ def test_columns_of_ones_own_are_taken_from_a_trace():
         {"submit": range(40), "run": 9, "procs": 1, "account": ["a", "b"] * 20, "energy": np.linspace(0, 3, 40)}
     )
     trace = sl.from_frame(frame, submit="submit", run="run", procs="procs", machine=2)
-    assert check_policy(by_account, trace=trace).passed
+    (undeclared,) = check_policy(by_account, trace=trace, raises=False).failed
+    assert "its value changes with energy" in undeclared.found
+    assert check_policy(by_account, trace=trace, known=["energy"]).passed
     with pytest.raises(ValueError, match="cannot use queue: it is unknown for every job"):
         check_policy(lambda queue: queue, trace=trace)
 
@@ -143,34 +163,159 @@ def test_a_report_shows_itself():
     assert list(report.table.columns) == ["check", "passed", "found"]
     assert report.table["passed"].tolist().count(False) == 1
     page = report._repr_html_()
-    assert "1 of 5 checks failed" in page
+    assert "1 of 6 checks failed" in page
     assert "✗ gives what exact arithmetic gives" in page
     assert "FAILED: gives what exact" in repr(report)
+
+
+@pytest.mark.parametrize(
+    ("policy", "note"),
+    [
+        (lambda estimate: 0 * estimate, "gives every job the same value, 0"),
+        (lambda procs: np.inf, "every value is infinite"),
+        (lambda estimate, procs: 3.0 * procs * estimate + 7, "puts the jobs tried in the same order as 'saf'"),
+        (lambda now, submit, user: submit, "puts the jobs tried in the same order as 'fcfs'"),
+    ],
+)
+def test_what_is_worth_knowing_of_a_policy_is_a_note(policy, note):
+    report = check_policy(policy, raises=False)
+    assert note in report.notes
+    assert f"note: {note}" in repr(report)
+    assert f"Note: {note}".replace("'", "&#x27;") in report._repr_html_()
+
+
+def test_two_orders_are_compared():
+    assert check_policy(lambda estimate: estimate / 60.0, like="sjf").passed
+    assert (
+        check_policy(lambda now, submit, estimate: submit - now - estimate * 0, like="fcfs", raises=False)
+        .failed[0]
+        .name
+        == TIME
+    )
+    report = check_policy(lambda estimate, procs: estimate + procs / 1e6, like="sjf", raises=False)
+    assert [check.name for check in report.failed] == ["puts jobs in the order of sjf"]
+    assert "it puts first\nthe job with submit = " in report.failed[0].found
+    assert not report.notes
+    with pytest.raises(ValueError, match="like is for orders, not for objective"):
+        check_policy(aged, "objective", like="sjf")
+    with pytest.raises(ValueError, match="unknown order 'sjg'"):
+        check_policy(aged, like="sjg")
+
+
+def test_a_policy_may_know_the_future_where_that_is_meant():
+    assert check_policy(lambda run_time: run_time, clairvoyant=True).passed
 
 
 # Schemes ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("scheme", "like"),
-    [
-        ("fcfs", None),
-        ("easy", plain_easy),
-        ("conservative", None),
-        (sl.EASY(reservations=3), None),
-        (sl.DPSA(), None),
-        (plain_easy, "easy"),
-        (ByHand(), "easy"),
-    ],
-)
-def test_good_schemes_pass(scheme, like):
-    assert check_scheme(scheme, like).passed
+def forked(checked, path):
+    """Start the process apart as other tests start theirs: it has another seed of hashes than this one, and is fast."""
+    arguments = "checked" if checked else "as usual", path
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with open(os.devnull, "w") as nowhere:
+        process = processes.start(apart.CODE, *arguments, env=env, stderr=nowhere)
+    process.stderr.close()
+    process.stdout = process.stdout.detach()
+    return process
+
+
+def nowhere(checked, path):
+    raise OSError("no other process in this test")
+
+
+@pytest.fixture(autouse=True)
+def own_process(monkeypatch):
+    """Leave out the process apart: few bugs need it, and it takes half a second."""
+    launch = apart.launch
+    monkeypatch.setattr(apart, "launch", nowhere)
+    monkeypatch.setattr(apart, "PATIENCE", (5, 100))
+    return lambda new=False: monkeypatch.setattr(apart, "launch", launch if new else forked)
+
+
+def assert_refused(bug):
+    report = check_scheme(bug.scheme, bug.like, effort=bug.effort, raises=False, **bug.options)
+    (check,) = (check for check in report.failed if check.name == bug.check)
+    assert bug.found in check.found
+    return report, check
+
+
+@pytest.mark.parametrize("bug", planted.WRONG, ids=str)
+def test_a_planted_bug_is_refused_by_the_check_that_names_it(bug, own_process):
+    if bug.apart:
+        own_process(new=bug.check == planted.HASHES)
+    report, check = assert_refused(bug)
+    assert "estimate" in check.found  # a workload that shows it
+    assert html.escape(bug.check) in report._repr_html_()
+
+
+@pytest.mark.reduced
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_planted_bugs_of_compiled_schemes_are_refused_and_the_process_goes_on(own_process):
+    own_process()
+    for bug in planted.COMPILED:
+        assert_refused(bug)
+    assert check_scheme(planted.compiled(planted.RIGHT_ONE), "easy", effort=0.1).passed
+
+
+@pytest.mark.parametrize(("scheme", "like", "options"), planted.RIGHT, ids=lambda value: str(value)[:40])
+def test_right_schemes_pass(scheme, like, options):
+    report = check_scheme(scheme, like, effort=0.1, **options)
+    assert report.passed
+
+
+@pytest.mark.parametrize(("scheme", "note"), planted.NOTED, ids=lambda value: str(value)[:40])
+def test_what_is_no_error_but_worth_knowing_is_a_note(scheme, note):
+    dated = "time of day" in note
+    report = check_scheme(scheme, effort=0.3 if dated else 0.1, clairvoyant=True, remembers=True)
+    assert any(note in each for each in report.notes)
+    assert note in repr(report)
+
+
+def test_easy_has_no_notes_and_what_was_covered_is_said():
+    report = check_scheme("easy", "easy")
+    assert report.passed
+    assert not report.notes
+    for words in (
+        "1,012 workloads of up to 850 jobs",
+        "1,000,000 processors",
+        "clocks beyond 2**31 s",
+        "loads up to 1.2",
+    ):
+        assert words in report.covered
+    assert report.covered.endswith("overrun kill, extend, keep")
+    assert f"covered: {report.covered}" in repr(report)
+    assert "covered: 1,012 workloads" in report._repr_html_()
+
+
+def test_a_scheme_is_run_in_a_new_process_first(own_process):
+    own_process(new=True)
+    report = check_scheme(plain_easy, effort=0.1)
+    assert report.checks[0].name == planted.APART
+    assert report.passed
+    assert "not tried" not in repr(report)
+
+
+def test_a_scheme_that_cannot_be_sent_to_another_process_is_checked_here_and_the_report_says_so(own_process):
+    own_process()
+    lock = threading.Lock()  # which cannot be sent
+
+    @sl.python_scheme
+    def unsendable(state):
+        with lock:
+            planted.first_fit(state)
+
+    report = check_scheme(unsendable, effort=0.1)
+    assert [check.name for check in report.checks if check.found.startswith("not tried: it cannot be sent")] == [
+        planted.APART,
+        planted.HASHES,
+    ]
 
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_the_bugs_of_the_museum_are_found(bug):
-    with pytest.raises(CheckError, match="1 of 6 checks failed") as error:
-        check_scheme(ByHand(bug), "easy")
+    with pytest.raises(CheckError, match="1 of 10 checks failed") as error:
+        check_scheme(ByHand(bug), "easy", effort=0.2)
     report = error.value.report
     (found,) = report.failed
     assert found.name == "starts every job when EASY does"
@@ -182,77 +327,18 @@ def test_the_bugs_of_the_museum_are_found(bug):
     assert found.chart().to_dict()["vconcat"]
 
 
-class StartsAtOnce(sl.Scheme):
-    def simulate(self, case):
-        return case.outcome(case.jobs.submit.copy())
-
-
-class Promises(sl.Scheme):
-    """Promises each job that it starts at once, and then lets it wait."""
-
-    def promises(self, machine):
-        return True
-
-    def simulate(self, case):
-        start = sl.FCFS().simulate(case).start
-        return case.outcome(start, case.jobs.submit.copy())
-
-
-class Remembers(sl.Scheme):
-    runs = 0
-
-    def simulate(self, case):
-        Remembers.runs += 1
-        return case.outcome(sl.FCFS().simulate(case).start + Remembers.runs % 2)
-
-
-class KnowsTheDate(sl.Scheme):
-    """Waits for an even second, by the clock of the log."""
-
-    def simulate(self, case):
-        before = len(case) * case.jobs.procs.sum()
-        return case.outcome(sl.FCFS().simulate(case).start + before)
-
-
-class KnowsHowManyCome(sl.Scheme):
-    def simulate(self, case):
-        return case.outcome(sl.FCFS().simulate(case).start + (len(case) > 2))
-
-
-class LeavesWideJobs(sl.Scheme):
-    def decide(self, state):
-        for job in state.queue:
-            if job.procs < max(2, state.procs) and job.procs <= state.free:
-                state.start(job)
-
-
-@pytest.mark.parametrize(
-    ("scheme", "name", "found"),
-    [
-        (StartsAtOnce(), "keeps the laws of scheduling", "processors held at"),
-        (Promises(), "keeps the laws of scheduling", "had been promised"),
-        (LeavesWideJobs(), "keeps the laws of scheduling", "SchemeError: LeavesWideJobs at"),
-        (sl.EASY(order=lambda run_time: run_time), "does not know the future", "pass clairvoyant=True"),
-        (KnowsHowManyCome(), "does not know the future", "if nothing new happens after"),
-        (Remembers(), "gives the same schedule again, in several threads too", "at first, at"),
-        (
-            KnowsTheDate(),
-            "forgets what lies before a long idle time",
-            "after a long idle time; if that is meant, pass remembers=True",
-        ),
-    ],
-)
-def test_what_breaks_a_rule_is_found_with_its_smallest_workload(scheme, name, found):
-    report = check_scheme(scheme, raises=False)
-    check = next(check for check in report.failed if check.name == name)
-    assert found in check.found
-    assert "submit  run  estimate  procs" in check.found
-    assert check.found.count("\n") <= 5
-    report._repr_html_()
-
-
-def test_a_scheme_may_know_the_future_where_that_is_meant():
-    assert check_scheme(sl.EASY(order=lambda run_time: run_time), clairvoyant=True, examples=50).passed
+def test_a_column_of_ones_own_must_be_declared_as_known():
+    frame = pd.DataFrame({"submit": range(0, 4000, 10), "run": [90, 200] * 200, "procs": [1, 2] * 200})
+    frame["priority"] = frame["run"] % 7
+    trace = sl.from_frame(frame, submit="submit", run="run", procs="procs", machine=2)
+    scheme = sl.EASY(order=lambda priority: priority)
+    with pytest.raises(sl.PolicyError, match="takes 'priority', which is neither"):
+        sl.simulate(sl.model_trace("lublin", jobs=10), scheme)
+    (check,) = check_scheme(scheme, trace=trace, effort=0.1, raises=False).failed
+    assert check.name == planted.FUTURE
+    assert "if priority of jobs that have not ended at" in check.found
+    assert "or known=['priority'] if it is known at submission" in check.found
+    assert check_scheme(scheme, trace=trace, known=["priority"], effort=0.1).passed
 
 
 def test_what_is_no_scheme_of_rigid_jobs_is_refused():
@@ -260,17 +346,50 @@ def test_what_is_no_scheme_of_rigid_jobs_is_refused():
         check_scheme("iterative")
     with pytest.raises(ValueError, match="unknown scheme 'esay'"):
         check_scheme("easy", "esay")
-    with pytest.raises(ValueError, match="examples must be a whole number of at least 1, got 0"):
-        check_scheme("easy", examples=0)
+    for effort in (0, -1, True, "much", np.inf):
+        with pytest.raises(ValueError, match="effort must be a number greater than 0, got"):
+            check_scheme("easy", effort=effort)
 
 
-def test_a_scheme_that_throws_dice_is_found():
-    @sl.python_scheme
-    def coin(state):
-        queue = state.queue[::-1] if random.random() < 0.5 else state.queue
-        for job in queue:
-            if job.procs <= state.free:
-                state.start(job)
+# Workloads --------------------------------------------------------------------------------------------------
 
-    report = check_scheme(coin, raises=False)
-    assert "gives the same schedule again, in several threads too" in [check.name for check in report.failed]
+
+def test_realistic_workloads_are_what_is_said_of_them():
+    drawn = list(realistic(1, True, ("kill", "extend", "keep")))
+    again = list(realistic(1, True, ("kill", "extend", "keep")))
+    assert all((one.rows == other.rows).all() for one, other in zip(drawn, again, strict=True))
+    assert {each.procs for each in drawn} >= {10, 37, 100, 40_961, 1_000_000}
+    assert {each.overrun for each in drawn} == {"kill", "extend", "keep"}
+    for each in drawn:
+        assert (each.rows >= [0, 0, 1, 1]).all()
+        assert each.rows[:, 3].max() <= each.procs
+        assert (np.diff(each.rows[:, 0]) >= 0).all()
+        assert len(set(each.numbers)) == len(each)
+        assert (np.diff(each.numbers) < 0).any()
+    assert max(each.rows[-1, 0] for each in drawn) > 2**31
+    assert any((each.rows[:, 1] == 0).any() for each in drawn)
+    assert any((each.rows[:, 3] == each.procs).any() for each in drawn)
+    assert any((each.rows[:, 1] > each.rows[:, 2]).any() for each in drawn)
+
+
+def test_coverage_counts_what_waits():
+    coverage = Coverage()
+    (workload,) = tiny(1)
+    assert str(coverage) == "no workload"
+    coverage.add(workload, workload.rows[:, 0] + 100)
+    assert coverage.waiting == len(workload)
+    assert str(coverage).startswith(f"1 workloads of up to {len(workload)} jobs, {len(workload)} waiting at once")
+
+
+def test_a_large_workload_is_shrunk_to_the_jobs_that_matter():
+    workload = next(iter(realistic(0.01, False)))
+
+    def fault(each):
+        return (each.rows[:, 1] > 3600).sum() >= 2 and (each.rows[:, 3] >= 20).any()
+
+    small = smallest(fault, workload, seconds=10)
+    assert len(small) == 2
+    assert small.rows[:, 0].tolist() == [0, 0]
+    assert sorted(small.rows[:, 1].tolist()) == [3601, 3601]
+    assert small.procs == 20
+    assert small.numbers.tolist() == [1, 2]

@@ -15,7 +15,7 @@ from schedlab.kernels.questions import sort_queue
 from schedlab.kernels.sorted_pairs import NEVER
 from schedlab.machine import Flat
 from schedlab.text import plain
-from schedlab.threads import interruptible
+from schedlab.threads import compile_for, interruptible
 from schedlab.workload.trace import OVERRUN
 
 from .base import Case, Outcome
@@ -79,12 +79,9 @@ class CompiledScheme(Queued):
     @explained
     def simulate(self, case: Case) -> Outcome:
         """As of `Scheme`."""
-        run, procs = _kernel_of(self.function), case.machine.procs
-        memory = self.memory(len(case), procs) if callable(self.memory) else np.zeros(self.memory, np.int64)
+        run = _kernel_of(self.function)
         try:
-            start, promise, fault, waits = interruptible(
-                run, case.jobs, procs, self.queue(case), memory, case.per_event
-            )
+            start, promise, fault, waits = interruptible(run, *self._arguments(case))
         except numba.core.errors.NumbaError as error:
             raise self._not_compiled(str(error)) from None
         if fault >= 0:
@@ -96,6 +93,21 @@ class CompiledScheme(Queued):
             words = f"no job runs, none will arrive, and {jobs} still wait: first job {case.number(int(waits))}"
             raise SchemeError(f"{self}: {words}")
         return case.outcome(start, promise)
+
+    def compile(self, case: Case) -> None:
+        """Compile the scheme without running it.
+
+        Parameters
+        ----------
+        case : Case
+            Any case: its types count, not its jobs.
+        """
+        compile_for(_kernel_of(self.function), (*self._arguments(case), np.zeros(1, np.int64)))
+
+    def _arguments(self, case):
+        procs = case.machine.procs
+        memory = self.memory(len(case), procs) if callable(self.memory) else np.zeros(self.memory, np.int64)
+        return case.jobs, procs, self.queue(case), memory, case.per_event
 
     def _not_compiled(self, text):
         makes = re.search(r"Function\(<built-in function (zeros|empty|ones|full|arange|array)>\)", text)
@@ -115,7 +127,8 @@ def compiled_scheme(
 
     The function is called at each pass, after the completions and arrivals of the instant. The first use compiles it,
     which takes a few seconds; the result stays on disk until the function, or anything it uses, changes. An endless
-    loop in it can only be stopped by killing the process, so try a new function with ``NUMBA_DISABLE_JIT=1`` first.
+    loop in it can only be stopped by killing the process, and an index beyond an array may end it. So try a new
+    function with `schedlab.testing.check_scheme` first, which runs it in another process.
 
     Parameters
     ----------

@@ -3,7 +3,9 @@
 import math
 import statistics
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 
@@ -14,30 +16,42 @@ from schedlab.machine import Flat
 from schedlab.schemes.base import Case, Jobs
 from schedlab.schemes.cases import case_of, check_trace
 from schedlab.schemes.lookahead import DPSA
-from schedlab.schemes.policies import TAKES, Call, Policy, PolicyError, checked_in_python, is_function
+from schedlab.schemes.orders import NAMED, NAMES, check_order, order_name
+from schedlab.schemes.policies import MOVING, TAKES, Call, Policy, PolicyError, checked_in_python, is_function
 from schedlab.schemes.rigid import EASY
-from schedlab.schemes.values import Row
+from schedlab.schemes.values import Row, sum_named
 from schedlab.text import check_known
 from schedlab.workload.swf import FIELDS
 from schedlab.workload.trace import Trace, model_trace
 
+from .future import changed_at_random, is_known
 from .report import Check, CheckError, Report
-from .workloads import numbered
+from .workloads import POPULAR, numbered
 
 YEAR = 31_557_600  # seconds
 # Typical values in long logs of large machines: seconds, and processors.
 SUBMIT = (0, 1, 86_399, YEAR, 10 * YEAR)
-ESTIMATE = (1, 60, 43_200, 30 * 86_400, 10 * YEAR)
+ESTIMATE = (0, 1, 60, 43_200, 30 * 86_400, 10 * YEAR)
 PROCS = (1, 3, 4_096, 10**6)
 WAITED = (0, 1, 3_600, 30 * 86_400, 10 * YEAR)
 MACHINE = 10**6
 USED, COUNTED = (0.0, 2.5e5, MACHINE * 10.0 * YEAR), (0.0, 1.0, 1e6)  # processor-seconds; jobs or processors
 WHAT = ("order", "may_backfill", "objective")
-OTHERS = tuple(name for name in FIELDS[1:] if name.endswith(("_id", "executable", "queue", "partition", "memory")))
+OTHERS = tuple(name for name in FIELDS[2:] if name != "run_time" and not name.endswith(("procs", "requested_time")))
+QUEUED = 200  # jobs that are put in order
 TIMED, ROUNDS = 3_000, 5  # jobs in a timed simulation, and how often it runs
 
 
-def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None = None, raises: bool = True) -> Report:
+def check_policy(
+    policy: Callable,
+    what: str = "order",
+    *,
+    like: str | Callable | None = None,
+    clairvoyant: bool = False,
+    known: Collection[str] = (),
+    trace: Trace | None = None,
+    raises: bool = True,
+) -> Report:
     """Check your own policy: an order, a veto or an objective.
 
     - It compiles, and returns a number for every job: no exception, no nan. It is called for jobs such as occur in
@@ -46,9 +60,14 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
     - It does not overflow: the compiled function agrees with Python's exact integer arithmetic.
     - If it takes `now`, it depends on the time: there are two jobs whose order changes (for a veto, a job for which the
       answer changes). If not, leave out `now`: an order that does not change is computed only once.
+    - It does not know the future: its value does not change with columns that are known only after a job has ended,
+      such as ``run_time`` or ``wait_time``, nor with any other column that is not declared by `known`
+      (`check_scheme` lists those that need no declaration).
+    - If `like` is given: it puts jobs in the same order as that one.
 
     The report also gives the time that EASY takes with it, compared with a built-in policy: "sjf" or, if it depends on
-    the time, "wfp3". A veto is compared with no veto, an objective with DPSA's "slowdown".
+    the time, "wfp3". A veto is compared with no veto, an objective with DPSA's "slowdown". Its notes say if the policy
+    gives all jobs the same value, or only infinite ones, and if an order is the same as a built-in one.
 
     Parameters
     ----------
@@ -56,6 +75,12 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
         As in ``EASY(order=...)``; `schedlab.schemes.rigid.Queued` lists the values that it can ask for.
     what : {"order", "may_backfill", "objective"}
         What the policy is used for.
+    like : str or function, optional
+        An order, as in ``EASY(order=...)``, that it should agree with.
+    clairvoyant : bool
+        Allow it to know the future.
+    known : collection of str
+        Further columns that are known when a job is submitted, such as ``["priority"]``.
     trace : Trace, optional
         Supplies the values of columns. Needed for columns that are not in the Standard Workload Format.
     raises : bool
@@ -80,16 +105,26 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
     >>> report = sl.testing.check_policy(area_squared, raises=False)
     >>> [check.name for check in report.failed]
     ['gives what exact arithmetic gives: no overflow']
+
+    An order that is the same as a built-in one:
+
+    >>> report = sl.testing.check_policy(lambda estimate: 2 * estimate, like="sjf")
+    >>> report.notes
+    ("puts the jobs tried in the same order as 'sjf'",)
     """
     check_known("what", what, WHAT)
     if not is_function(policy):
         raise TypeError(f"policy is {policy!r}, expected a function of {TAKES}")
+    if like is not None:
+        if what != "order":
+            raise ValueError(f"like is for orders, not for {what}")
+        check_order(like)
     if trace is not None:
         check_trace(trace)
     asked = Policy.of(policy, what)
     row = _row(asked, trace)
     samples = list(_samples(asked, row))
-    checks = [_gives_numbers(asked, samples)]
+    checks, notes = [_gives_numbers(asked, samples)], []
     compiled = _compiled(asked)
     if checks[0].passed:
         checks.append(_compiles(asked, compiled, samples))
@@ -97,8 +132,12 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
         checks.append(_repeats_itself(asked, compiled, samples))
         checks += [_does_not_overflow(asked, compiled, samples)] if checks[-1].passed else []
         checks += [_moves_as_it_says(asked, row)] if "now" in asked.takes else []
+        checks += [] if clairvoyant else [_does_not_know_the_future(asked, row, samples, known)]
+        checks += [] if like is None else [_is_like(asked, like, trace)]
         checks.append(_speed(policy, asked, row, trace))
-    report = Report(f"{what} {asked.name}", tuple(checks))
+        notes = [*_even(asked, samples), *(_same(asked, trace) if what == "order" else ())]
+    covered = f"{len(samples):,} combinations of submission, estimate, processors, wait and other values"
+    report = Report(f"{what} {asked.name}", tuple(checks), tuple(notes), covered)
     if raises and not report.passed:
         raise CheckError(report)
     return report
@@ -107,9 +146,9 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
 # The values it is called with ---------------------------------------------------------------------------------------
 
 
-def _row(policy, trace):
-    """Return the values that a policy asks for, for jobs of all kinds."""
-    jobs = np.array(list(product(SUBMIT, ESTIMATE, PROCS)))
+def _row(policy, trace, jobs=None):
+    """Return the values that a policy asks for, for these jobs (submission, estimate, processors) or for all kinds."""
+    jobs = np.array(list(product(SUBMIT, ESTIMATE, PROCS))) if jobs is None else jobs
     submit, estimate, procs = (np.ascontiguousarray(column) for column in jobs.T)
     columns, known = _columns(trace, len(jobs)), Jobs(submit, estimate, estimate, procs)
     row = Row(Case(known, Flat(MACHINE), columns=columns, name="these jobs" if trace is None else trace.name))
@@ -211,6 +250,112 @@ def _moves_as_it_says(policy, row):
     what = {"order": "the order of two jobs", "may_backfill": "the answer", "objective": "the value"}[policy.what]
     instead = ", and the order is made only once" if policy.what == "order" and not row.sums else ""
     return Check(name, False, f"{what} never changes while they wait: leave out now{instead}")
+
+
+def _does_not_know_the_future(policy, row, samples, known):
+    name, declare = "does not know the future", "pass clairvoyant=True, or known=[{!r}] if it is known at submission"
+    random = np.random.default_rng(1)
+    for each, what in policy.takes.items():
+        if each in row.sums:
+            column = row.sums[each][0].of
+        elif what is not None or each not in row.case.columns:  # the number of distinct values of a column
+            column = getattr(what or sum_named(each), "of", None)
+        else:
+            column = each
+        if column is None or each in MOVING or is_known(column, known):
+            continue
+        if column != each:
+            words = f"takes {each}, and {column} is known only after a job has ended"
+            return Check(name, False, f"{words}; if that is meant, {declare.format(column)}")
+        values = np.array([given[each] for given in samples])
+        for given, other in zip(samples, changed_at_random(values, random).tolist(), strict=True):
+            if float(policy(**given)) != float(policy(**(given | {each: other}))):
+                words = f"its value changes with {each}, which is known only after a job has ended"
+                return Check(name, False, f"{words}; if that is meant, {declare.format(each)}")
+    return Check(name, True)
+
+
+def _even(policy, samples):
+    """Return notes on a policy that says nothing about the jobs."""
+    with np.errstate(all="ignore"):
+        values = {float(policy(**given)) for given in samples}
+    if all(map(math.isinf, values)):
+        yield "every value is infinite"
+    if len(values) == 1:
+        yield f"gives every job the same value, {values.pop():,.6g}"
+
+
+def _jobs_in_a_queue():
+    """Return jobs to put in order: submission, estimate and processors."""
+    random = np.random.default_rng(3)
+    submit = np.sort(random.integers(0, 30 * 86_400, QUEUED))
+    procs = (1_000.0 ** random.random(QUEUED)).astype("int64")
+    return np.column_stack([submit, random.choice(POPULAR, QUEUED), np.maximum(procs, 1)])
+
+
+def _orders(policy, trace):
+    """Return the order into which a policy puts jobs, each at several instants and with several sums."""
+    jobs = _jobs_in_a_queue()
+    row = _row(policy, trace, jobs)
+    columns = {name: column.tolist() for name, column in row.columns.items()}
+    sums = {name: _amounts(f"{what}") for name, (what, _) in row.sums.items()}
+    for waited in WAITED if row.moving else WAITED[:1]:
+        values = []
+        for job in range(len(jobs)):
+            given = {name: column[job] for name, column in (columns | sums).items()}
+            with np.errstate(all="ignore"):
+                values.append(float(policy(now=int(jobs[-1, 0]) + waited, **given)))
+        yield waited, np.argsort(values, kind="stable")
+
+
+def _amounts(name):
+    """Return the values of a sum: others for each sum."""
+    return (1_000 * np.random.default_rng(zlib.crc32(name.encode())).integers(0, 9, QUEUED)).astype(float).tolist()
+
+
+def _first_difference(policy, other, trace):
+    """Return the wait, and the two jobs that two orders put at the first place that differs; None if none does."""
+    pairs = zip(_at_each_wait(policy, trace), _at_each_wait(other, trace), strict=True)
+    for (waited, mine), (_, theirs) in pairs:
+        if (mine != theirs).any():
+            place = np.flatnonzero(mine != theirs)[0]
+            return waited, mine[place], theirs[place]
+    return None
+
+
+def _at_each_wait(policy, trace):
+    """Return the orders at all waits, also of an order that does not depend on the time."""
+    orders = [(0, np.arange(QUEUED))] if policy is None else list(_orders(policy, trace))
+    return orders if len(orders) == len(WAITED) else [(waited, orders[0][1]) for waited in WAITED]
+
+
+def _of(order):
+    """Return an order as a policy; None for first come, first served."""
+    return None if order == "fcfs" else Policy.of(NAMED.get(order, order) if isinstance(order, str) else order, "order")
+
+
+def _is_like(policy, like, trace):
+    name = f"puts jobs in the order of {order_name(like)}"
+    found = _first_difference(policy, _of(like), trace)
+    if found is None:
+        return Check(name, True)
+    waited, *jobs = found
+    rows = _jobs_in_a_queue()
+    first, other = (
+        f"the job with submit = {submit:,}, estimate = {estimate:,}, procs = {procs:,}"
+        for submit, estimate, procs in rows[jobs].tolist()
+    )
+    return Check(
+        name, False, f"{waited:,} s after the last submission of {QUEUED} jobs it puts first\n{first}, not\n{other}"
+    )
+
+
+def _same(policy, trace):
+    """Return notes on built-in orders that are the same."""
+    for name in NAMES:
+        with suppress(PolicyError):  # for example if no user is known
+            if _first_difference(policy, _of(name), trace) is None:
+                yield f"puts the jobs tried in the same order as {name!r}"
 
 
 def _speed(given, policy, row, trace):

@@ -35,7 +35,7 @@ class Check:
     Examples
     --------
     >>> import schedlab as sl
-    >>> report = sl.testing.check_scheme("fcfs", like="easy", examples=10, raises=False)
+    >>> report = sl.testing.check_scheme("fcfs", like="easy", effort=0.1, raises=False)
     >>> check = report.failed[0]
     >>> check.name
     'starts every job when EASY does'
@@ -74,19 +74,25 @@ class Report:
     subject : str
         What was checked.
     checks : tuple of Check
+    notes : tuple of str
+        What is no error but worth knowing.
+    covered : str
+        What the workloads contained.
 
     Examples
     --------
     >>> import schedlab as sl
-    >>> report = sl.testing.check_scheme("fcfs", like="easy", examples=10, raises=False)
+    >>> report = sl.testing.check_scheme("fcfs", like="easy", effort=0.1, raises=False)
     >>> report.passed
     False
     >>> report.table["passed"].tolist()
-    [True, True, True, True, True, False]
+    [True, True, True, True, True, True, True, False]
     """
 
     subject: str
     checks: tuple[Check, ...]
+    notes: tuple[str, ...] = ()
+    covered: str = ""
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -106,14 +112,13 @@ class Report:
         )
 
     def __repr__(self) -> str:
-        lines = [f"{'passed' if check.passed else 'FAILED'}: {check.name}" for check in self.checks]
-        said = ["\n".join(f"    {line}" for line in check.found.split("\n") if line) for check in self.checks]
-        return "\n".join(
-            [
-                f"{self.subject}: {self._summary()}",
-                *(each for pair in zip(lines, said, strict=True) for each in pair if each),
-            ]
-        )
+        lines = [f"{self.subject}: {self._summary()}"]
+        for check in self.checks:
+            lines += [f"{'passed' if check.passed else 'FAILED'}: {check.name}", *_indented(check.found)]
+        for note in self.notes:
+            first, *more = note.split("\n")
+            lines += [f"note: {first}", *_indented("\n".join(more))]
+        return "\n".join([*lines, *filter(None, [self.covered and f"covered: {self.covered}"])])
 
     def _repr_html_(self) -> str:
         from schedlab.charts import svg
@@ -125,9 +130,17 @@ class Report:
             parts += [display.line(words[1], faint=True)] if len(words) > 1 else []
             parts += [display.text("\n".join(words[2:]))] if len(words) > 2 else []
             parts += [display.image(svg(chart), check.name)] if (chart := check.chart()) else []
+        for note in self.notes:
+            first, *more = note.split("\n")
+            parts += [display.note(f"Note: {first}"), *([display.text("\n".join(more))] if more else [])]
+        parts += [display.line(f"covered: {self.covered}", faint=True)] if self.covered else []
         return display.page(*parts)
 
     def _summary(self):
         if self.passed:
             return f"all {len(self.checks)} checks passed"
         return f"{len(self.failed)} of {len(self.checks)} checks failed"
+
+
+def _indented(words):
+    return [f"    {line}" for line in words.split("\n") if line]

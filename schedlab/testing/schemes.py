@@ -1,25 +1,51 @@
-"""Checks of a scheme on thousands of small workloads; each failure comes with a small one that shows it."""
+"""Checks of a scheme on tiny and on realistic workloads; each failure comes with a small workload that shows it."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from numbers import Integral
+import time
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from math import ceil
+from numbers import Real
 
 import numpy as np
-import pandas as pd
 
 from schedlab.schemes import Scheme
 from schedlab.schemes import scheme as scheme_named
-from schedlab.schemes.cases import known_at
-from schedlab.simulation import simulate
-from schedlab.threads import pool
+from schedlab.schemes.cases import check_trace
+from schedlab.schemes.compiled import CompiledScheme
+from schedlab.schemes.python import PythonScheme
+from schedlab.workload.trace import Trace
 
+from . import faults, notes
+from .apart import Apart, Beyond, Lost
 from .report import Check, CheckError, Report
-from .workloads import LONGEST, MOST_JOBS, case_of, numbered, random_workloads, trace_of
+from .shrinking import smallest
+from .workloads import DAY, MOST_JOBS, WEEK, Coverage, Workload, overruns_of, realistic, tiny
 
-SHIFT = 100_003  # seconds
-GAP = 10_000  # seconds, longer than any small workload
-FEW = 25
-ASKED = ["submit_time", "run_time", "requested_time", "requested_procs", "allocated_procs", "wait_time", "status"]
+APART = "ends, and stays within its arrays, in a process of its own"
+LAWS = "keeps the laws of scheduling"
+AGAIN = "gives the same schedule again"
+KEEPS = "keeps nothing from one simulation to the next"
+THREADS = "gives the same in several threads"
+HASHES = "does not depend on hash order"
+CLOCK = "does not depend on the clock's origin"
+FUTURE = "does not know the future"
+FORGETS = "forgets what lies before a long idle time"
+
+TINY = 1_000  # workloads for an effort of 1
+PARTS = {FUTURE: 5, FORGETS: 2, CLOCK: 8, KEEPS: 8, AGAIN: 20, THREADS: 20}  # one tiny workload of so many
+# Realistic workloads in checks other than those of the laws and of `like`: so many of up to so many jobs, for a scheme
+# that is as fast as a kernel and for others, whose simulations may take so many seconds there.
+FEW, SHORT, QUICK = (100, 3), (400, 130), 0.3
+SLOW = 12  # seconds for the realistic workloads of such a scheme and an effort of 1
+SHIFTS = (100_003, DAY // 2, 3 * DAY)  # seconds
+WEEKS = (2 * WEEK,)  # seconds
+
+DRAWS = "It draws random numbers: begin each simulation with a seed of its own."
+HOLDS = (
+    "It keeps something (a global, a default argument, an attribute), has an unseeded generator of its own, or goes\n"
+    "through a set of objects, whose order is that of their addresses."
+)
+DAILY = "decisions depend on the time of day or of the week, counted from the first submission"
 
 
 def check_scheme(
@@ -28,24 +54,41 @@ def check_scheme(
     *,
     remembers: bool = False,
     clairvoyant: bool = False,
-    examples: int = 1_000,
+    dated: bool = False,
+    known: Collection[str] = (),
+    trace: Trace | None = None,
+    effort: float = 1.0,
     raises: bool = True,
 ) -> Report:
-    """Check a scheme on small random workloads that are full of ties, zero-length and full-width jobs, and early ends.
+    """Check a scheme on workloads of two kinds.
 
+    The tiny ones, on up to 6 processors, are full of ties, zero-length and full-width jobs, and early ends. The
+    realistic ones have times of hours and days with popular estimates, machines of 10 to 1,000,000 processors, hundreds
+    of waiting jobs, clocks beyond 2**31 s, shuffled job numbers, slices of a log at a load of 1.2, and all rules for
+    jobs that outlive their estimates that the scheme supports. The report says what was covered.
+
+    - A scheme of your own first runs in a process of its own, where compiled code checks that indices lie within their
+      arrays. What ends the process, or does not end within 20 s (100 s for a realistic workload), is a failed check. A
+      negative index counts from the end of an array, as everywhere in Python. A scheme that cannot be sent to another
+      process is not tried there, and the report says so.
     - The laws: every job starts exactly once, and not before it is submitted; no more processors are held than the
       machine has. Promises are kept if the scheme says so (`Scheme.promises`), and jobs start in order of arrival if it
-      says so. Letting jobs wait while processors idle is allowed. If a law is broken, nothing else is checked.
-    - Repetition: the same schedule comes out again, also after other simulations and in several threads.
-    - Shifting all times shifts the schedule.
-    - The future has no influence: the starts up to an instant do not depend on later arrivals, nor on how much longer
-      the running jobs take.
+      says so (`Scheme.in_order`). Letting jobs wait while processors idle is allowed. If a law is broken, nothing else
+      is checked.
+    - The same schedule comes out again: at once, after simulations of other workloads, in several threads, and in a
+      process in which sets and dictionaries have another order.
+    - The clock: if all jobs but an early one are submitted later, they start as much later.
+    - The future has no influence. Up to an instant, starts depend neither on later arrivals, nor on how long jobs run
+      that have not ended, nor on their columns that are known only afterwards: each is changed at random. Known at
+      submission are the submission, the request (processors, time and memory), user, group, account, project, qos,
+      executable, queue, partition, preceding job and think time. Others must be declared by `known`.
     - What happens before a long idle time has no influence on what happens after it.
     - If `like` is given: every job starts exactly when it does under that scheme. Use it to compare a compiled scheme
       with its plain form, or a scheme that claims to be EASY with EASY.
 
     Each failed check shows a small workload that breaks it, with the job and, if there is something to see, the
-    schedules as Gantt charts.
+    schedules as Gantt charts. `Report.notes` has what is no error but worth knowing: jobs that wait as long as others
+    arrive, waits over ten times EASY's, a delayed head of the queue, decisions that depend on the hour of day.
 
     Parameters
     ----------
@@ -54,11 +97,18 @@ def check_scheme(
     like : Scheme or str, optional
         The scheme that it should agree with.
     remembers : bool
-        Allow the past before an idle time to matter: for fair share, and for orders that depend on `submit`.
+        Allow the past before an idle time to matter: for fair share.
     clairvoyant : bool
         Allow it to know the future: for schemes that use run times.
-    examples : int
-        Number of workloads for each check (fewer for checks that need traces or threads).
+    dated : bool
+        Allow it to depend on the time since the log began: for orders of the absolute submission, such as "f1".
+    known : collection of str
+        Further columns that are known when a job is submitted, such as ``["priority"]``.
+    trace : Trace, optional
+        Supplies columns that are not in the Standard Workload Format, and the slices of a log. Default: a stand-in.
+    effort : float
+        1 takes some 5 seconds for a scheme that is as fast as a kernel, and draws 1,000 tiny and 12 realistic
+        workloads; 10 draws ten times as many. The realistic workloads of schemes in plain Python have fewer jobs.
     raises : bool
         Raise if a check fails. If false, see ``report.passed``.
 
@@ -76,214 +126,224 @@ def check_scheme(
     Examples
     --------
     >>> import schedlab as sl
-    >>> @sl.python_scheme
-    ... def first_fit(state):
-    ...     for job in state.queue:
-    ...         if job.procs <= state.free:
-    ...             state.start(job)
-    >>> sl.testing.check_scheme(first_fit).passed
-    True
-    >>> report = sl.testing.check_scheme(first_fit, like="easy", raises=False)
+    >>> report = sl.testing.check_scheme(sl.FCFS(), like="easy", effort=0.1, raises=False)
     >>> [check.name for check in report.failed]
     ['starts every job when EASY does']
     """
-    if not isinstance(examples, Integral) or examples < 1:
-        raise ValueError(f"examples must be a whole number of at least 1, got {examples!r}")
+    if isinstance(effort, bool) or not isinstance(effort, Real) or not 0 < effort < np.inf:
+        raise ValueError(f"effort must be a number greater than 0, got {effort!r}")
     scheme = scheme_named(scheme)
     like = None if like is None else scheme_named(like)
-    for one in (scheme, like):
-        if one is not None and one.needs is not None:
-            raise ValueError(f"{one} needs {one.needs!r} of the jobs; check_scheme is for schemes of rigid jobs")
-    all_of_them, few = list(random_workloads(examples)), list(random_workloads(FEW, seed=2))
-    before = {(tuple(jobs), procs): _starts(scheme, jobs, procs) for jobs, procs in few}
-    checks = [_check("keeps the laws of scheduling", _law(scheme), all_of_them)]
-    lawful = checks[0].passed
-    if lawful:
-        checks.append(_check("gives the same schedule again, in several threads too", _again(scheme, before), few))
-        checks.append(_check("shifts the schedule with all times", _shift(scheme), few))
-    if lawful and not clairvoyant:
-        checks.append(_check("does not know the future", _future(scheme), all_of_them[: -(-examples // 5)]))
-    if lawful and not remembers:
-        checks.append(_check("forgets what lies before a long idle time", _gap(scheme), all_of_them))
-    if lawful and like is not None:
-        checks.append(_check(f"starts every job when {like} does", _likeness(scheme, like), all_of_them))
-    report = Report(f"scheme {scheme}", tuple(checks))
+    for each in (scheme, like):
+        if each is not None and each.needs is not None:
+            raise ValueError(f"{each} needs {each.needs!r} of the jobs; check_scheme is for schemes of rigid jobs")
+    if trace is not None:
+        check_trace(trace)
+    run = _Run(scheme, like, known, effort, trace)
+    try:
+        checks = list(run.checks(remembers, clairvoyant, dated))
+    finally:
+        run.close()
+    said = [*run.notes, *notes.of_scheme(scheme, run.seen)] if run.lawful else []
+    report = Report(f"scheme {scheme}", tuple(checks), tuple(said), run.covered)
     if raises and not report.passed:
         raise CheckError(report)
     return report
 
 
-def _check(name: str, fault: Callable, drawn: Iterable) -> Check:
-    """Look for a small workload that shows a fault; `fault` describes it, if there is one."""
-    for jobs, procs in drawn:
-        if found := fault(jobs, procs):
+class _Run:
+    """The checks of one scheme, which share workloads and starts."""
+
+    def __init__(self, scheme, like, known, effort, trace):
+        self.scheme, self.like, self.known = scheme, like, tuple(known)
+        self.own = not _is_of_the_package(scheme)
+        schemes, of = [scheme, *([] if like is None else [like])], None if trace is None else trace.columns
+        self.fast = all(_is_of_the_package(each) or isinstance(each, CompiledScheme) for each in schemes)
+        rules = overruns_of(*schemes)
+        self.tiny = sorted(tiny(ceil(TINY * effort), rules, of), key=len)
+        self.real = list(realistic(effort, self.fast, rules, of, trace))
+        if not self.fast:
+            self.real.sort(key=len)  # what long ones take is told by short ones
+        self.coverage, self.seen, self.notes = Coverage(), {}, []
+        self.left, self.skipped = np.inf if self.fast else SLOW * max(effort, 1), False
+        self.few, self.lawful, self.apart, self.other, self.unsent = [], False, None, None, ""
+        if self.own:
+            try:
+                self.apart = Apart(scheme, [*self.tiny, *self.real])
+            except Exception as error:  # a scheme may hold anything
+                self.unsent = f"not tried: it cannot be sent to another process ({type(error).__name__}: {error})"
+
+    def close(self):
+        if self.apart:
+            self.apart.close()
+
+    @property
+    def covered(self):
+        return f"{self.coverage}{'; not all of the realistic ones, since it takes long' * self.skipped}"
+
+    def checks(self, remembers, clairvoyant, dated):
+        """Yield the checks, and no more after one that makes the others meaningless."""
+        yield from self._first()
+        if not self.lawful:
+            return
+        scheme, start = self.scheme, {workload: outcome.start for workload, outcome in self.seen.items()}
+        with faults.as_before():
+            twice = look(AGAIN, faults.again(scheme), self._some(AGAIN))
+            if not twice.passed:
+                seeded = look(KEEPS, faults.again_with_seeds(scheme), self._some(AGAIN))
+                yield _with(twice, DRAWS) if seeded.passed else _with(seeded, HOLDS)
+                return
+            yield twice
+            hashes = [self._hashes()] if self.own else []
+            if all(check.passed for check in hashes):
+                kept = look(KEEPS, faults.keeps(scheme, self.tiny[-20::5], start), self._some(KEEPS))
+                hashes.append(kept if kept.passed else _with(kept, HOLDS))
+            yield from hashes
+            if not hashes[-1].passed:
+                return
+        small = sorted(self.few, key=len)[:3]
+        yield look(THREADS, faults.threads(scheme, small), [*self.tiny[:: PARTS[THREADS]], *small])
+        yield self._clock(dated)
+        if not clairvoyant:
+            yield look(FUTURE, faults.knows(scheme, self.known), self._some(FUTURE))
+        if not remembers:
+            yield look(FORGETS, faults.forgets(scheme), self._some(FORGETS))
+        if self.like is not None:
+            fault = faults.unlike(scheme, self.like, start)
+            yield look(f"starts every job when {self.like} does", fault, self._in_time_of(self.like, [*self.seen]))
+
+    def _some(self, name):
+        """Return the workloads of a check that is not about the laws."""
+        return [*self.tiny[:: PARTS[name]], *self.few]
+
+    def _in_time(self, workloads):
+        """Yield workloads; end before one that would take too long, and note the short ones."""
+        longest = SHORT[not self.fast]
+        for workload in workloads:
+            begin, real = time.perf_counter(), len(workload) > MOST_JOBS
+            if self._is_too_long(self.scheme, workload):
+                return
+            yield workload
+            taken = time.perf_counter() - begin
+            if real:
+                self.left -= taken
+                enough = len(self.few) >= FEW[not self.fast]
+                if len(workload) <= longest and not enough and (self.fast or taken < QUICK):
+                    self.few.append(workload)
+
+    def _in_time_of(self, scheme, workloads):
+        """Yield workloads; end before one that would take too long under another scheme."""
+        for workload in workloads:
+            if self._is_too_long(scheme, workload):
+                return
+            yield workload
+
+    def _is_too_long(self, scheme, workload):
+        """Tell whether a simulation will take more time than is left, by those of its first jobs."""
+        if self.fast or len(workload) <= SHORT[1]:
+            return False
+        times = []
+        for count in (60, 120):
+            begin = time.perf_counter()
+            faults.starts(scheme, workload.some(np.arange(count)))
+            times.append(time.perf_counter() - begin)
+        expected = times[1] * (times[1] / times[0]) ** np.log2(len(workload) / 120)
+        self.skipped |= bool(expected > self.left)
+        return expected > self.left
+
+    def _first(self):
+        """Simulate each workload, after the process apart has: the scheme ends, and keeps the laws."""
+        law = faults.law(self.scheme, self.seen)
+        if self.apart and isinstance(self.scheme, CompiledScheme):
+            with suppress(Exception):  # meanwhile; the first simulation fails in the same way, and is reported
+                self.scheme.compile(self.tiny[0].case)
+        for workload in self._in_time([*self.tiny, *self.real]):
+            answer = None
+            if self.apart:
+                try:
+                    answer = self.apart.starts_of(workload)
+                except Lost as lost:
+                    yield Check(APART, False, f"{self.scheme} {lost}\n{lost.workload}")
+                    return
+                if isinstance(answer, Beyond):
+                    yield Check(APART, False, f"{answer.words}\n{answer.workload}")
+                    return
+            if law(workload):
+                yield from self._apart()
+                yield look(LAWS, law, [workload])
+                return
+            start = self.seen[workload].start
+            self.coverage.add(workload, start)
+            if self.other is None and answer is not None and not np.array_equal(answer, start):
+                self.other = workload, answer
+        self.lawful = True
+        yield from self._apart()
+        yield Check(LAWS, True)
+
+    def _apart(self):
+        return [Check(APART, True, self.unsent)] if self.own else []
+
+    def _hashes(self):
+        """Say whether the process apart gave the same; if not, whether hashes or earlier simulations are the cause."""
+        if self.unsent:
+            return Check(HASHES, True, self.unsent)
+        if self.other is None:
+            return Check(HASHES, True)
+        workload, answer = self.other
+        before = [*self.seen][: [*self.seen].index(workload) + 1]
+        second = Apart(self.scheme, before, extra=False)
+        try:
+            alone = [second.starts_of(each) for each in before][-1]
+        except Lost:
+            alone = None
+        finally:
+            second.close()
+        words = "after simulations of other workloads"
+        check, more = KEEPS, [HOLDS]
+        if (isinstance(answer, str) and answer == alone) or np.array_equal(answer, alone):
+            words = "in a process in which sets and dictionaries have another order"
+            check, more = HASHES, []
+        if isinstance(answer, str):
+            found = f"{answer}, {words}"
+        else:
+            found, _ = faults.difference(workload, self.seen[workload].start, answer, "at first", words)
+        return Check(check, False, "\n".join([found, *more, str(workload)]))
+
+    def _clock(self, dated):
+        """Say whether the starts shift with the submissions; a scheme may depend on the time of day or week."""
+        weeks = look(CLOCK, faults.clock(self.scheme, WEEKS), self._some(CLOCK))
+        if not weeks.passed:
+            if not dated:
+                return _with(weeks, "", "; if that is meant, pass dated=True")
+            self.notes.append("decisions depend on the time since the log began")
+            return Check(CLOCK, True, "not needed: dated=True")
+        days = look(CLOCK, faults.clock(self.scheme, SHIFTS), self._some(CLOCK))
+        if not days.passed:
+            self.notes.append(f"{DAILY}\n{days.found}")
+        return weeks
+
+
+def look(name: str, fault: faults.Fault, workloads: Iterable[Workload]) -> Check:
+    """Look for a fault; if a workload shows it, return the smallest one that does."""
+    for workload in workloads:
+        if found := fault(workload):
             break
     else:
         return Check(name, True)
-    smaller = _smallest(fault, jobs, procs)
-    if again := fault(*smaller):  # a scheme that uses randomness may not show it again
-        (jobs, procs), found = smaller, again
+    smaller = smallest(fault, workload)
+    if again := fault(smaller):  # a scheme that uses randomness may not show it again
+        workload, found = smaller, again
     words, schedules = found
-    return Check(name, False, f"{words}\n{_told(jobs, procs)}", schedules() if schedules else {})
+    return Check(name, False, f"{words}\n{workload}", schedules() if schedules else {})
 
 
-def _smallest(fault, jobs, procs):
-    """Simplify a workload step by step, as long as the fault remains."""
-    while simpler := next((each for each in _simpler(jobs, procs) if fault(*each)), None):
-        jobs, procs = simpler
-    return jobs, procs
+def _with(check, words, more=""):
+    """Return a failed check with another line, and more words in the first."""
+    first, *rest = check.found.split("\n")
+    lines = [f"{first}{more}", *filter(None, [words]), *rest]
+    return Check(check.name, False, "\n".join(lines), check.schedules)
 
 
-def _simpler(jobs, procs):
-    """Yield workloads with one job fewer or smaller numbers, but positive run times, since charts show no others.
-
-    Jobs submitted together keep their order.
-    """
-    for i in range(len(jobs) if len(jobs) > 1 else 0):
-        yield [*jobs[:i], *jobs[i + 1 :]], procs
-    for fewer in range(1, procs):
-        yield [job._replace(procs=min(job.procs, fewer)) for job in jobs], fewer
-    for sooner in range(jobs[-1].submit, 0, -1):
-        yield [job._replace(submit=max(0, job.submit - sooner)) for job in jobs], procs
-    for i, job in enumerate(jobs):
-        over = job.estimate - job.run
-        for each in (
-            *(job._replace(submit=submit) for submit in range(job.submit)),
-            *(job._replace(run=run, estimate=run + over) for run in range(1, job.run or LONGEST + 1)),
-            *(job._replace(estimate=job.run + less) for less in range(over)),
-            *(job._replace(procs=width) for width in range(1, job.procs)),
-        ):
-            yield sorted([*jobs[:i], each, *jobs[i + 1 :]], key=lambda job: job.submit), procs
-
-
-def _told(jobs, procs):
-    """Write a workload as text."""
-    rows = pd.DataFrame(jobs, columns=["submit", "run", "estimate", "procs"], index=range(1, len(jobs) + 1))
-    return f"on {procs} processors:\n{rows.rename_axis('job').reset_index().to_string(index=False)}"
-
-
-# Faults: None, or words and what makes the schedules that show it -----------------------------------------------------
-
-
-def _schedule(scheme, jobs, procs):
-    trace = trace_of(jobs, procs)
-    others = numbered(MOST_JOBS).table.iloc[: len(jobs)].drop(columns=ASKED).set_index(trace.table.index)
-    return simulate(replace(trace, table=trace.table.assign(**others)), scheme)
-
-
-def _law(scheme):
-    def fault(jobs, procs):
-        case = case_of(jobs, procs)
-        try:
-            outcome = scheme.outcome(case)
-        except Exception as error:  # a scheme may raise anything
-            return f"{type(error).__name__}: {error}", None
-        if _is_lawful(scheme, case, outcome):
-            return None
-        try:
-            _schedule(scheme, jobs, procs).validate()
-        except AssertionError as error:
-            return str(error), None
-        return "the outcome is not that of its case", None
-
-    return fault
-
-
-def _is_lawful(scheme, case, outcome):
-    """Tell whether `Schedule.validate` would accept it, in a hundredth of its time."""
-    start, jobs = outcome.start, case.jobs
-    if (outcome.run != jobs.run).any() or (outcome.procs != jobs.procs).any():
-        return False
-    time = np.concatenate([start + jobs.run, start])
-    change = np.concatenate([-jobs.procs, jobs.procs])
-    held = np.cumsum(change[np.lexsort((change, time))])  # what ends at an instant is free at that instant
-    kept = not scheme.promises(case.machine) or ((outcome.promise < 0) | (start <= outcome.promise)).all()
-    in_order = not scheme.in_order or (np.diff(start) >= 0).all()
-    return held.max() <= case.machine.procs and kept and in_order
-
-
-def _starts(scheme, jobs, procs, again=1):
-    """Return the starts; None if the scheme raises, which another check reports."""
-    try:
-        return scheme.outcome(case_of(jobs, procs, again)).start
-    except Exception:  # a scheme may raise anything
-        return None
-
-
-def _again(scheme, before):
-    def fault(jobs, procs):
-        runs = [before.get((tuple(jobs), procs)), _starts(scheme, jobs, procs)]
-        runs = runs if runs[0] is not None else runs[1:]
-        with pool(3) as threads:
-            runs += threads.map(lambda _: _starts(scheme, jobs, procs), range(3))
-        return next((found for one in runs[1:] if (found := _difference(runs[0], one, "at first", "then"))), None)
-
-    return fault
-
-
-def _shift(scheme):
-    def fault(jobs, procs):
-        later = [job._replace(submit=job.submit + SHIFT) for job in jobs]
-        try:
-            starts = [_schedule(scheme, each, procs).start for each in (jobs, later)]
-        except Exception:  # a scheme may raise anything
-            return None
-        return _difference(starts[0] + SHIFT, starts[1], "shifted", f"of jobs submitted {SHIFT:,} s later")
-
-    return fault
-
-
-def _future(scheme):
-    def fault(jobs, procs):
-        case = case_of(jobs, procs)
-        try:
-            outcome = scheme.outcome(case)
-        except Exception:  # a scheme may raise anything; the check of the laws reports it
-            return None
-        for now in np.unique(outcome.start).tolist():
-            known = known_at(case, outcome, now)
-            try:
-                start, before = scheme.outcome(known).start, outcome.start[: len(known)]
-            except Exception as error:  # a scheme may raise anything; the case is as valid as the first
-                return f"{type(error).__name__}: {error}, if nothing new happens after {now} s", None
-            wrong = np.flatnonzero((start != before) & ((before <= now) | (start <= now)))
-            if wrong.size:
-                job = wrong[0]
-                words = f"job {job + 1} starts at {before[job]} s, but at {start[job]} s if nothing new happens"
-                return f"{words} after {now} s; if that is meant, pass clairvoyant=True", None
-        return None
-
-    return fault
-
-
-def _gap(scheme):
-    def fault(jobs, procs):
-        start = _starts(scheme, jobs, procs)
-        twice = _starts(scheme, [*jobs, *(job._replace(submit=job.submit + GAP) for job in jobs)], procs, again=2)
-        if start is None or twice is None:
-            return None
-        found = _difference(
-            start + GAP, twice[len(jobs) :], "at first", "of the same jobs again, after a long idle time"
-        )
-        return found and (f"{found[0]}; if that is meant, pass remembers=True", None)
-
-    return fault
-
-
-def _difference(expected, found, before, after):
-    if expected is None or found is None or (expected == found).all():
-        return None
-    job = np.flatnonzero(expected != found)[0]
-    return f"job {job + 1} starts at {expected[job]:,} s {before}, at {found[job]:,} s {after}", None
-
-
-def _likeness(scheme, like):
-    def fault(jobs, procs):
-        expected, found = like.outcome(case_of(jobs, procs)).start, _starts(scheme, jobs, procs)
-        if found is None or (found == expected).all():
-            return None
-        job = np.flatnonzero(found != expected)[0]
-        words = f"job {job + 1} starts at {found[job]} s; under {like} at {expected[job]} s"
-        return words, lambda: {str(each): _schedule(each, jobs, procs) for each in (scheme, like)}
-
-    return fault
+def _is_of_the_package(scheme):
+    own = isinstance(scheme, PythonScheme | CompiledScheme)
+    return type(scheme).__module__.startswith("schedlab.") and not own

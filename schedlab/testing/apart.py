@@ -1,0 +1,222 @@
+"""Run a scheme in a process of its own first: with another seed of hashes, and compiled code with bounds checking.
+
+What would end the process, or never end, is found there. The process of the caller follows: it simulates a workload
+only after the other process has (`Apart.starts_of`).
+"""
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from schedlab.schemes import Scheme
+from schedlab.schemes.compiled import CompiledScheme
+
+from .shrinking import smallest
+from .workloads import MOST_JOBS, Workload
+
+# Seconds for a tiny and for a realistic workload; for starting and compiling.
+PATIENCE, COMPILING = (20, 100), 300
+SEEDS = ("1", "2")  # of hashes; the other one is taken if this process has it
+CODE = """
+import sys
+import numba
+numba.config.BOUNDSCHECK = 1 if sys.argv[1] == "checked" else numba.config.BOUNDSCHECK
+from schedlab.testing.apart import serve
+serve(sys.argv[2])
+"""
+EXTRA = 50  # workloads before the one that only the other process simulates
+
+
+class Lost(Exception):
+    """The other process ended or does not answer; the message says how, and `workload` at which workload."""
+
+    workload = None
+
+
+class Beyond(NamedTuple):
+    """Compiled code used an index outside its array.
+
+    Attributes
+    ----------
+    words : str
+        What was raised.
+    workload : Workload
+        The smallest one that shows it.
+    """
+
+    words: str
+    workload: Workload
+
+
+def launch(checked: bool, path: str) -> subprocess.Popen:
+    """Start the other process: a new interpreter with another seed of hashes.
+
+    Parameters
+    ----------
+    checked : bool
+        Whether compiled code checks that indices lie within their arrays.
+    path : str
+        The file with the scheme and the workloads.
+    """
+    seed = next(seed for seed in SEEDS if os.environ.get("PYTHONHASHSEED") != seed)
+    folders = os.pathsep.join(filter(None, sys.path))
+    command = [sys.executable, "-c", CODE, "checked" if checked else "as usual", path]
+    env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": folders}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)
+
+
+class Apart:
+    """The other process of a check.
+
+    Parameters
+    ----------
+    scheme : Scheme
+        Must be picklable by cloudpickle.
+    workloads : list of Workload
+        What to simulate, in this order.
+    extra : bool
+        Whether it simulates other jobs among them, so that a scheme that remembers jobs differs from here.
+
+    Raises
+    ------
+    Exception
+        If the scheme cannot be sent to another process.
+    """
+
+    def __init__(self, scheme: Scheme, workloads: list[Workload], extra: bool = True):
+        import cloudpickle  # here, as only schemes of one's own need it
+
+        self._left = list(workloads)
+        if extra:
+            self._left.insert(EXTRA, _other_jobs())
+        content = cloudpickle.dumps((scheme, self._left))
+        with tempfile.NamedTemporaryFile(delete=False) as file:
+            pickle.dump((sys.path, os.getcwd(), content), file)
+        self._path, self._answers, self._ready = file.name, queue.SimpleQueue(), False
+        self._process = launch(is_checked(scheme), file.name)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        while True:
+            try:
+                self._answers.put(pickle.load(self._process.stdout))
+            except Exception:  # it has ended, perhaps within an answer
+                self._answers.put(None)
+                return
+
+    def starts_of(self, workload: Workload) -> np.ndarray | str | Beyond:
+        """Return the starts of a workload; what was raised, as text, if the scheme fails.
+
+        Parameters
+        ----------
+        workload : Workload
+            One of those given. Those before it are passed over.
+
+        Raises
+        ------
+        Lost
+            If the process has ended, or takes too long.
+        """
+        while True:
+            if not self._ready:
+                self._next(self._left[0], COMPILING)
+                self._ready = True
+            current = self._left.pop(0)
+            answer = self._next(current, PATIENCE[len(current) > MOST_JOBS])
+            if current is workload:
+                return answer
+
+    def _next(self, workload, patience):
+        try:
+            answer, lost = self._answers.get(timeout=patience), None
+        except queue.Empty:
+            answer, lost = None, Lost(f"does not end: it was stopped after {patience} s")
+        if answer is None:
+            self.close()
+            if lost is None:
+                code = self._process.returncode
+                lost = Lost(f"ends the process of Python ({f'signal {-code}' if code < 0 else f'exit code {code}'})")
+            lost.workload = workload
+            raise lost
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        self._process.stdout.close()
+        with suppress(OSError):
+            os.remove(self._path)
+
+
+def is_checked(scheme: Scheme) -> bool:
+    """Tell whether a scheme runs compiled code of the user's, whose indices are to be checked."""
+    return isinstance(scheme, CompiledScheme)
+
+
+def serve(path: str) -> None:
+    """Simulate the workloads in a file, and write the starts to standard output: the work of the other process.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    """
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the scheme prints is no answer
+    with open(path, "rb") as file:
+        sys.path[:], folder, content = pickle.load(file)
+    os.chdir(folder)
+    scheme, workloads = pickle.loads(content)
+    if isinstance(scheme, CompiledScheme):
+        with suppress(Exception):  # the first simulation fails in the same way, and its failure is reported
+            scheme.compile(workloads[0].case)
+    _answer(answers, "ready")
+    for workload in workloads:
+        _answer(answers, _checked(scheme, workload) if is_checked(scheme) else simulated(scheme, workload))
+    answers.close()
+    os._exit(0)
+
+
+def _checked(scheme, workload):
+    """Return the starts, or the smallest workload in which an index lies outside its array."""
+
+    def is_beyond(each):
+        answer = simulated(scheme, each)
+        return isinstance(answer, str) and answer.startswith("IndexError")
+
+    answer = simulated(scheme, workload)
+    if not (isinstance(answer, str) and answer.startswith("IndexError")):
+        return answer
+    return Beyond(f"an index lies outside its array: {answer}", smallest(is_beyond, workload))
+
+
+def _answer(answers, value):
+    pickle.dump(value, answers)
+    answers.flush()
+
+
+def _other_jobs():
+    """Return jobs that nothing else simulates; what a scheme remembers of them is wrong for all other jobs."""
+    counted = np.arange(60)
+    rows = np.column_stack([counted // 20, 7 + counted % 9, 7 + counted * 5 % 31, 1 + counted * 3 % 5])
+    rows[:, 1] = np.minimum(rows[:, 1], rows[:, 2])
+    return Workload(rows, 6)
+
+
+def simulated(scheme: Scheme, workload: Workload) -> np.ndarray | str:
+    """Return the starts of a workload under a scheme; what was raised, as text, if the scheme fails."""
+    try:
+        return scheme.outcome(workload.case).start
+    except Exception as error:  # a scheme may raise anything
+        return f"{type(error).__name__}: {error}"

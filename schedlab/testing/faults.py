@@ -1,0 +1,295 @@
+"""What a scheme can do wrong: functions that look for one fault in one workload.
+
+Each returns None, or words and, if there is something to see, what makes the schedules that show it.
+"""
+
+import random
+import sys
+from collections.abc import Callable, Collection, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Barrier
+
+import numpy as np
+
+from schedlab.schemes import Outcome, Scheme
+from schedlab.simulation import simulate
+from schedlab.threads import pool
+from schedlab.workload.trace import KEEP
+
+from . import future
+from .workloads import WEEK, Workload
+
+IDLE = 10_000  # seconds; longer than any tiny workload
+UNSEEN = 72_072_000  # added to job numbers; it has many divisors
+DRAWN = 60  # jobs: more are not drawn
+REPEATED = 5  # simulations in a thread
+STARTS = 8  # instants at which the future of a workload is changed
+
+Fault = Callable[[Workload], tuple[str, Callable | None] | None]
+
+
+def tried(scheme: Scheme, workload: Workload) -> Outcome | str:
+    """Return the outcome of a workload; what was raised, as text, if the scheme fails."""
+    try:
+        return scheme.outcome(workload.case)
+    except Exception as error:  # a scheme may raise anything
+        return f"{type(error).__name__}: {error}"
+
+
+def starts(scheme: Scheme, workload: Workload) -> np.ndarray | None:
+    """Return the starts; None if the scheme fails, which the check of the laws reports."""
+    outcome = tried(scheme, workload)
+    return None if isinstance(outcome, str) else outcome.start
+
+
+def law(scheme: Scheme, seen: dict[Workload, Outcome]) -> Fault:
+    """A law of scheduling is broken, or the scheme fails. Lawful outcomes are noted in `seen`."""
+
+    def fault(workload):
+        outcome = tried(scheme, workload)
+        if isinstance(outcome, str):
+            return outcome, None
+        if is_lawful(scheme, workload, outcome):
+            seen[workload] = outcome
+            return None
+        try:
+            schedule(scheme, workload).validate()
+        except Exception as error:  # a ScheduleError, or anything from the scheme
+            return str(error), None
+        return "the outcome is not that of its case", None
+
+    return fault
+
+
+def is_lawful(scheme: Scheme, workload: Workload, outcome: Outcome) -> bool:
+    """Tell whether `Schedule.validate` would accept it, in a hundredth of its time."""
+    case = workload.case
+    start, jobs = outcome.start, case.jobs
+    if (outcome.run != jobs.run).any() or (outcome.procs != jobs.procs).any():
+        return False
+    time = np.concatenate([start + jobs.run, start])
+    change = np.concatenate([-jobs.procs, jobs.procs])
+    held = np.cumsum(change[np.lexsort((change, time))])  # what ends at an instant is free at that instant
+    due = scheme.promises(case.machine) and not (workload.overrun == KEEP and (jobs.run > jobs.estimate).any())
+    kept = not due or ((outcome.promise < 0) | (start <= outcome.promise)).all()
+    in_order = not scheme.in_order or (np.diff(start) >= 0).all()
+    return held.max() <= case.machine.procs and kept and in_order
+
+
+def schedule(scheme: Scheme, workload: Workload):
+    """Simulate a workload as users do."""
+    return simulate(workload.trace(), scheme, overrun=workload.overrun)
+
+
+def difference(workload, expected, found, before, after):
+    """Return a fault if starts differ: the first job that does, and when it starts in either case."""
+    if expected is None or found is None or (expected == found).all():
+        return None
+    place = np.flatnonzero(expected != found)[0]
+    job = workload.numbers[place]
+    return f"job {job} starts at {expected[place]:,} s {before}, at {found[place]:,} s {after}", None
+
+
+def again(scheme: Scheme) -> Fault:
+    """Two simulations in a row differ."""
+
+    def fault(workload):
+        twice = starts(scheme, workload), starts(scheme, workload)
+        return difference(workload, *twice, "at first", "in the next simulation")
+
+    return fault
+
+
+def again_with_seeds(scheme: Scheme) -> Fault:
+    """Two simulations in a row differ, though the generators that all share begin with the same seed."""
+
+    def fault(workload):
+        twice = []
+        for _ in range(2):
+            random.seed(1)
+            np.random.seed(1)  # noqa: NPY002 - a scheme may use it
+            twice.append(starts(scheme, workload))
+        return difference(workload, *twice, "at first", "in the next simulation")
+
+    return fault
+
+
+@contextmanager
+def as_before():
+    """Restore the state of the generators that all share."""
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002
+
+
+def keeps(scheme: Scheme, others: Sequence[Workload], first: dict[Workload, np.ndarray]) -> Fault:
+    """A simulation depends on those before it: on their jobs, or on job numbers that were seen in them."""
+    count = 0
+
+    def fault(workload):
+        nonlocal count
+        before = first.get(workload)
+        if before is None:
+            before = starts(scheme, workload)
+            for other in others:
+                starts(scheme, other)
+        after = starts(scheme, workload)
+        if found := difference(workload, before, after, "at first", "after simulations of other workloads"):
+            return found
+        # Starts that differ with each of the new numbers depend on the numbers themselves.
+        new = [workload.numbers + (count + more) * UNSEEN for more in range(1, 5)]
+        count += len(new)
+        unseen = [starts(scheme, replace(workload, numbers=numbers)) for numbers in new]
+        if any(each is None or (each != unseen[0]).any() for each in unseen):
+            return None
+        words = "if no earlier simulation had jobs with these numbers"
+        return difference(workload, after, unseen[0], "at first", words)
+
+    return fault
+
+
+def threads(scheme: Scheme, others: Sequence[Workload]) -> Fault:
+    """A simulation depends on others that run at the same time."""
+
+    def fault(workload):
+        alone = starts(scheme, workload)
+        mixed = [workload, *others[:2], workload]
+        together = Barrier(len(mixed))
+
+        def repeated(each):
+            together.wait(timeout=60)
+            return [starts(scheme, each) for _ in range(REPEATED)]
+
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            with pool(len(mixed)) as workers:
+                found = list(workers.map(repeated, mixed))
+        finally:
+            sys.setswitchinterval(before)
+        for other in (*found[0], *found[-1]):
+            if other is None and alone is not None:
+                return "it fails while other simulations run", None
+            if words := difference(workload, alone, other, "alone", "while other simulations run"):
+                return words
+        return None
+
+    return fault
+
+
+def clock(scheme: Scheme, shifts: Sequence[int]) -> Fault:
+    """The starts do not shift with the submissions of all jobs but the first, which has ended long before.
+
+    The last shift is one of whole weeks that brings the workload to where the clock passes 2**31.
+    """
+
+    def fault(workload):
+        first = workload.some(np.arange(len(workload)) == 0)
+        first = replace(first, rows=np.array([[0, 0, 1, 1]]))  # which adds nothing to its user's usage
+        passing = 2**31 - max(3, int(workload.rows[-1, 0]) // 2)
+        begin = passing % WEEK + WEEK
+        base = starts(scheme, workload.after(first, begin))
+        if base is None:
+            return None
+        for shift in (*shifts, max(0, passing - begin)):
+            outcome = tried(scheme, workload.after(first, begin + shift))
+            if isinstance(outcome, str):
+                return f"{outcome}, if it and all jobs but an early one are submitted {shift:,} s later", None
+            words = f"if it and all jobs but an early one are submitted {shift:,} s later"
+            if found := difference(workload, base[1:] + shift, outcome.start[1:], "in shifted time", words):
+                return found
+            other = starts(scheme, replace(workload.after(first, begin), origin=workload.origin + shift))
+            words = f"if the log begins {shift:,} s later"
+            if other is not None and (found := difference(workload, base[1:], other[1:], "at first", words)):
+                return found
+        return None
+
+    return fault
+
+
+def knows(scheme: Scheme, known: Collection[str]) -> Fault:
+    """What starts up to an instant depends on what can be known only later."""
+
+    def fault(workload):
+        outcome = tried(scheme, workload)
+        if isinstance(outcome, str):
+            return None
+        case = workload.case
+        all_of_it = future.changes(case, known)
+        for now in future.instants(outcome, STARTS if len(workload) > 20 else 2 * STARTS):
+            if not _differs(scheme, case, outcome, now, all_of_it):
+                continue
+            for what in all_of_it:
+                if found := _differs(scheme, case, outcome, now, [what]):
+                    return _said(workload, found, now, what)
+            found = _differs(scheme, case, outcome, now, all_of_it)
+            return found and _said(workload, found, now, "all that is known later")
+        return None
+
+    return fault
+
+
+def _differs(scheme, case, outcome, now, what):
+    """Return the place of a job, its start and its other start, or what was raised; None if nothing differs."""
+    other = future.changed(case, outcome, now, what, len(case))
+    try:
+        start = scheme.outcome(other).start
+    except Exception as error:  # a scheme may raise anything; the case is as valid as the first
+        return f"{type(error).__name__}: {error}"
+    known = int(np.searchsorted(case.jobs.submit, now, side="right"))
+    start, before = start[:known], outcome.start[:known]
+    wrong = np.flatnonzero((start != before) & ((before <= now) | (start <= now)))
+    return None if not wrong.size else (wrong[0], before[wrong[0]], start[wrong[0]])
+
+
+def _said(workload, found, now, what):
+    reads = {
+        future.ARRIVALS: f"if other jobs arrive after {now:,} s",
+        future.RUN_TIMES: f"if jobs that run or wait at {now:,} s run for another time (run_time)",
+    }
+    words = reads.get(what, f"if {what} of jobs that have not ended at {now:,} s is another")
+    if isinstance(found, str):
+        return f"{found}, {words}", None
+    place, before, after = found
+    way_out = "" if what in reads else f", or known=[{what!r}] if it is known at submission"
+    first = f"job {workload.numbers[place]} starts at {before:,} s, but at {after:,} s {words}"
+    return f"{first}; if that is meant, pass clairvoyant=True{way_out}", None
+
+
+def forgets(scheme: Scheme) -> Fault:
+    """The starts depend on what was before a long idle time, at the same time of the clock."""
+
+    def fault(workload):
+        rows = workload.rows
+        early = workload.some(np.arange(len(workload)) == 0)
+        early = replace(early, rows=np.array([[0, 1, 1, 1]]))
+        begin = int(rows[-1, 0] + np.maximum(rows[:, 1], rows[:, 2]).sum()) + IDLE
+        # Other jobs of the same users: what is remembered of them is wrong for these.
+        past = replace(workload, rows=np.column_stack([rows[:, 0], rows[::-1, 1:]]))
+        cases = [workload.after(each, begin) for each in (early, past)]
+        found = [None if (start := starts(scheme, each)) is None else start[-len(workload) :] for each in cases]
+        fault = difference(workload, *found, "after a long idle time", "if other jobs ran before that")
+        return fault and (f"{fault[0]}; if that is meant, pass remembers=True", None)
+
+    return fault
+
+
+def unlike(scheme: Scheme, like: Scheme, first: dict[Workload, np.ndarray]) -> Fault:
+    """A job starts at another time than under another scheme."""
+
+    def fault(workload):
+        expected = like.outcome(workload.case).start
+        start = first.get(workload)
+        start = starts(scheme, workload) if start is None else start
+        if start is None or (start == expected).all():
+            return None
+        place = np.flatnonzero(start != expected)[0]
+        words = f"job {workload.numbers[place]} starts at {start[place]:,} s; under {like} at {expected[place]:,} s"
+        both = {str(each): each for each in (scheme, like)} if len(workload) <= DRAWN else {}
+        return words, lambda: {name: schedule(each, workload) for name, each in both.items()}
+
+    return fault

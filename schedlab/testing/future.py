@@ -1,0 +1,118 @@
+"""What a scheduler cannot know: later arrivals, how long jobs will run, and columns that are filled in afterwards."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from schedlab.schemes import Case, Outcome
+from schedlab.workload.columns import WORDS
+
+from .workloads import columns_of
+
+# Columns that are known when a job is submitted; any other name must be declared.
+KNOWN = frozenset(
+    {
+        *("job_number", "submit_time", "requested_procs", "requested_time", "requested_memory", "requested_nodes"),
+        *("user", "user_id", "group", "group_id", "account", "project", "qos", "queue", "partition", "executable"),
+        *("job_name", "preceding_job", "think_time", "dependency"),
+    }
+)
+ARRIVALS, RUN_TIMES = "later arrivals", "run_time"
+
+
+def unknown_columns(names: Collection[str], known: Collection[str]) -> list[str]:
+    """Return the columns that are known only after a job has ended.
+
+    Parameters
+    ----------
+    names : collection of str
+        All columns.
+    known : collection of str
+        Names that are declared as known at submission, besides `KNOWN`.
+    """
+    return [name for name in names if not is_known(name, known)]
+
+
+def is_known(name: str, known: Collection[str]) -> bool:
+    """Tell whether a column is known when a job is submitted."""
+    return name in KNOWN or name in known or WORDS.get(name) in KNOWN
+
+
+def changed_at_random(values: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Return other values of the kind and the size of these.
+
+    Parameters
+    ----------
+    values : array
+        Whole or real numbers.
+    random : Generator
+    """
+    if values.dtype.kind == "f":
+        largest = float(np.nanmax(np.abs(values), initial=1.0))
+        return random.random(values.size) * 2 * largest
+    largest = int(min(np.abs(values).max(initial=4), 2**50))
+    other = random.integers(0, 2 * largest + 1, values.size)
+    return np.where(other == values, other + 1, other)
+
+
+def changes(case: Case, known: Collection[str]) -> list[str]:
+    """Return what can be changed of the future of a case: arrivals, run times, and columns."""
+    columns = unknown_columns([name for name in map(str, case.columns.table.columns) if name != RUN_TIMES], known)
+    return [ARRIVALS, RUN_TIMES, *columns]
+
+
+def changed(case: Case, outcome: Outcome, now: int, what: Collection[str], seed: int) -> Case:
+    """Return a case that is the same up to an instant, as far as a scheduler can know, and changed afterwards.
+
+    Parameters
+    ----------
+    case : Case
+    outcome : Outcome
+        The outcome of the case, in which each job is one piece.
+    now : int
+        Seconds after the beginning of the case. What happens then is still the same.
+    what : collection of str
+        What to change, of `changes`.
+    seed : int
+        Seed of the random changes.
+    """
+    jobs, columns = case.jobs, {name: case.columns[name] for name in case.columns.table.columns}
+    cut = case.cut
+    known = int(np.searchsorted(jobs.submit, now, side="right"))
+    ended = outcome.end <= now
+    for name in what:
+        random = np.random.default_rng([seed, len(name), len(case)])
+        if name == RUN_TIMES:
+            running = (outcome.start <= now) & ~ended
+            least = np.where(running, now - outcome.start + 1, 0)
+            most = np.maximum(np.maximum(jobs.estimate, jobs.run), least)
+            run = np.where(ended, jobs.run, random.integers(least, most + 1))
+            jobs = jobs._replace(run=run)
+            columns[RUN_TIMES] = run
+            cut = cut if cut is None else np.where(ended, cut, random.random(len(case)) < 0.5)
+        elif name != ARRIVALS:
+            columns[name] = np.where(ended, columns[name], changed_at_random(columns[name], random))
+    if ARRIVALS in what and known < len(case):
+        random = np.random.default_rng([seed, len(case)])
+        if random.random() < 0.5:
+            part = replace(case, jobs=jobs, cut=cut, columns=columns_of(columns))
+            return part.first(known)
+        more = len(case) - known
+        submit, run, estimate, procs = (column.copy() for column in jobs)
+        submit[known:] = now + 1 + np.sort(random.integers(0, 2 * int(submit[-1] - now) + 2, more))
+        mixed = known + random.permutation(more)
+        for column in (run, estimate, procs):
+            column[known:] = column[mixed]
+        jobs = type(jobs)(submit, run, estimate, procs)
+        first = columns["submit_time"][:1] - case.jobs.submit[0]
+        own = {"submit_time": submit + first, "requested_time": estimate, "requested_procs": procs}
+        columns |= {name: column for name, column in own.items() if name in columns}
+    return replace(case, jobs=jobs, cut=cut, columns=columns_of(columns))
+
+
+def instants(outcome: Outcome, most: int) -> Iterator[int]:
+    """Return some instants at which jobs start, from the first to the last."""
+    starts = np.unique(outcome.start)
+    chosen = np.unique(np.linspace(0, len(starts) - 1, min(most, len(starts))).astype(int))
+    yield from starts[chosen].tolist()

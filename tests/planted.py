@@ -1,0 +1,542 @@
+"""A library of planted bugs: schemes and policies that people write by mistake, each with what refuses it.
+
+Most are a plain EASY with one mistake. `WRONG` lists schemes that a check of `check_scheme` refuses, `NOTED` those that
+break no rule but get a note, and `RIGHT` those that must pass.
+"""
+
+import ctypes
+import os
+import random
+from dataclasses import dataclass, field
+
+import numpy as np
+from museum import ByHand, OneByOne, plain_easy, plain_fcfs
+
+import schedlab as sl
+from schedlab.parts import (
+    EXTRA,
+    FREE,
+    NEVER,
+    NOW,
+    add,
+    back,
+    begin,
+    begin_behind_head,
+    earliest,
+    ends_by_shadow,
+    fill_profile,
+    front,
+    new_profile,
+    reserve_for_head,
+    start_heads_that_fit,
+    waiting,
+)
+
+DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Wrong(sl.Scheme):
+    """A scheme with a bug: what `BUGS` has under its name decides at each pass."""
+
+    bug: str
+
+    def decide(self, state):
+        """As of `Scheme`."""
+        BUGS[self.bug](state)
+
+
+def easy(state, queue=None, may=lambda job: True, most=10**9):
+    """EASY, with an order of the queue, a rule for what may start behind the head, and a number of starts."""
+    for job in state.queue if queue is None else queue:
+        if most and state.fits(job) and (may(job) or not state.reserved):
+            state.start(job)
+            most -= 1
+        elif not state.reserved:
+            state.reserve(job, state.earliest(job))
+
+
+def first_fit(state, queue=None):
+    """Start whatever fits."""
+    for job in state.queue if queue is None else queue:
+        if job.procs <= state.free:
+            state.start(job)
+
+
+# Candidates that are left out: EASY to the eye ----------------------------------------------------------------------
+
+
+def short_only(state):
+    easy(state, may=lambda job: job.estimate <= 12)
+
+
+def day_only(state):
+    easy(state, may=lambda job: job.estimate <= DAY)
+
+
+def first_ten(state):
+    easy(state, state.queue[:10])
+
+
+def first_fifty(state):
+    easy(state, state.queue[:50])
+
+
+def not_too_many(state):
+    easy(state, state.queue[:256])
+
+
+def three_a_pass(state):
+    easy(state, most=3)
+
+
+def small_machines_only(state):
+    easy(state, may=lambda job: state.procs < 5_000 or job.procs < 4_096)
+
+
+# Numbers that are too small -----------------------------------------------------------------------------------------
+
+
+def _ends_in_time(state, kind):
+    """EASY by hand: only what ends by the shadow time may start behind the head, by a clock of some type."""
+    queue = state.queue
+    while queue and queue[0].procs <= state.free:
+        state.start(queue[0])
+        queue = state.queue
+    if not queue:
+        return
+    shadow = np.array([state.earliest(queue[0])]).astype(kind)[0]
+    for job in queue[1:]:
+        end = np.array([state.now + job.estimate]).astype(kind)[0]
+        if job.procs <= state.free and end <= shadow:
+            state.start(job)
+
+
+def clock_of_32_bits(state):
+    _ends_in_time(state, np.int32)
+
+
+def clock_in_single_precision(state):
+    _ends_in_time(state, np.float32)
+
+
+def area_of_32_bits(state):
+    area = (state.queue.procs * state.queue.estimate).astype(np.int32)
+    queue = state.queue
+    easy(state, [queue[place] for place in np.argsort(area, kind="stable")])
+
+
+class ProcessorsOf16Bits(sl.Scheme):
+    """First fit in arrays that are too small for large machines."""
+
+    def decide(self, state):
+        """As of `Scheme`."""
+        procs = state.queue.procs.astype(np.int16)
+        free = np.array([state.free]).astype(np.int16)[0]
+        for job, own in zip(state.queue, procs, strict=True):
+            if own <= free:
+                state.start(job)
+                free -= own
+
+
+# What identifies a job ----------------------------------------------------------------------------------------------
+
+
+def number_as_an_index(state):
+    tried = np.zeros(60)
+    for job in state.queue:
+        tried[job.number - 1] += 1
+        if job.procs <= state.free:
+            state.start(job)
+
+
+_lengths = {}
+
+
+def remembered_by_number(state):
+    first_fit(state, sorted(state.queue, key=lambda job: _lengths.setdefault(job.number, job.estimate)))
+
+
+_estimates = {}
+
+
+def remembered_by_place(state):
+    first_fit(state, sorted(state.queue, key=lambda job: _estimates.setdefault(job.place, job.estimate)))
+
+
+def default_argument(state, tried=set()):  # noqa: B006 - the mistake
+    for job in state.queue:
+        if job.procs <= state.free and (job.number not in tried or not state.running):
+            state.start(job)
+        else:
+            tried.add(job.number)
+
+
+class Counts(sl.Scheme):
+    """Waits a second in every other simulation."""
+
+    runs = 0
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        Counts.runs += 1
+        return case.outcome(sl.FCFS().simulate(case).start + Counts.runs % 2)
+
+
+def in_any_order(state):
+    names = {f"job {job.number}": job for job in state.queue}
+    first_fit(state, [names[name] for name in set(names)])
+
+
+def by_chance(state):
+    first_fit(state, state.queue[::-1] if random.random() < 0.5 else None)
+
+
+def by_numpys_chance(state):
+    first_fit(state, [state.queue[place] for place in np.random.permutation(len(state.queue))])  # noqa: NPY002
+
+
+_scratch = []
+
+
+class SharesAList(sl.Scheme):
+    """One job at a time, in a list that all simulations share."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        _scratch.clear()
+        now = 0
+        for submit, run in zip(case.jobs.submit.tolist(), case.jobs.run.tolist(), strict=True):
+            now = max(now, submit)
+            _scratch.append(now)
+            now += run
+        starts = np.array((_scratch + [now] * len(case))[: len(case)])
+        return case.outcome(np.maximum(starts, case.jobs.submit))
+
+
+# The future ---------------------------------------------------------------------------------------------------------
+
+
+def _by(column):
+    return lambda state: first_fit(state, sorted(state.queue, key=lambda job: getattr(job, column)))
+
+
+class CountsWhatComes(sl.Scheme):
+    """Waits a second if many jobs will come."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        return case.outcome(sl.FCFS().simulate(case).start + (len(case) > 2))
+
+
+class SeesEnds(sl.Scheme):
+    """EASY by hand, with the true ends instead of the estimated ones."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        known = case.jobs._replace(estimate=case.jobs.run)
+        return case.outcome(sl.EASY().simulate(_with_jobs(case, known)).start)
+
+
+def _with_jobs(case, jobs):
+    return sl.Case(jobs, case.machine, columns=case.columns, name=case.name, numbers=case.numbers)
+
+
+# The clock and the past ---------------------------------------------------------------------------------------------
+
+
+def long_ones_at_night(state):
+    night = not 7 * 3600 <= state.now % DAY < 19 * 3600
+    first_fit(state, [job for job in state.queue if night or job.estimate < 3600 or not state.running])
+    if not night and state.queue:
+        state.wake(state.now - state.now % DAY + 19 * 3600)
+
+
+def by_the_logarithm(state):
+    first_fit(state, sorted(state.queue, key=lambda job: np.log1p(job.submit) + job.estimate / 86_400))
+
+
+def by_the_date(state):
+    first_fit(state, sorted(state.queue, key=lambda job: job.estimate % (job.submit_time % 1009 + 1)))
+
+
+def used_so_far(state):
+    used = state.memory
+    for job in sorted(state.queue, key=lambda job: used.get(job.user, 0)):
+        if job.procs <= state.free:
+            state.start(job)
+            used[job.user] = used.get(job.user, 0) + job.procs * job.estimate
+
+
+# Laws ---------------------------------------------------------------------------------------------------------------
+
+
+class AtOnce(sl.Scheme):
+    """Starts every job when it is submitted."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        return case.outcome(case.jobs.submit.copy())
+
+
+class TooEarly(sl.Scheme):
+    """Starts one second before the submission if it can."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        return case.outcome(np.maximum(sl.FCFS().simulate(case).start - 1, 0))
+
+
+class Promises(sl.Scheme):
+    """Promises every job the start that first fit would give it without later ones; declares that it keeps this."""
+
+    def promises(self, machine):
+        """As of `Scheme`."""
+        return True
+
+    def decide(self, state):
+        """As of `Scheme`."""
+        first_fit(state)
+        for job in state.queue:
+            state.reserve(job, state.earliest(job))
+
+
+class InOrder(sl.Scheme):
+    """First fit that claims to start jobs in the order of arrival."""
+
+    in_order = True
+
+    def decide(self, state):
+        """As of `Scheme`."""
+        first_fit(state)
+
+
+def never_the_whole_machine(state):
+    first_fit(state, [job for job in state.queue if job.procs < max(2, state.procs)])
+
+
+def ends_are_in_time(state):
+    assert all(job.end >= state.now for job in state.running), "a job is late"
+    easy(state)
+
+
+def divides(state):
+    first_fit(state, sorted(state.queue, key=lambda job: job.procs / job.estimate))
+
+
+class NoLengthHolds(sl.Scheme):
+    """EASY in which a job of no length holds its processors for a second."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        return case.outcome(
+            ByHand().simulate(_with_jobs(case, case.jobs._replace(run=np.maximum(case.jobs.run, 1)))).start
+        )
+
+
+# What ends the process, or never ends -------------------------------------------------------------------------------
+
+
+def endless(state):
+    while state.queue and state.queue[0].procs > state.free:
+        pass
+    first_fit(state)
+
+
+def exits(state):
+    if len(state.queue) > 2:
+        os._exit(3)
+    first_fit(state)
+
+
+def reads_at_address_zero(state):
+    if len(state.queue) > 2:
+        ctypes.string_at(0)
+    first_fit(state)
+
+
+BUGS = {name: value for name, value in globals().items() if callable(value) and not isinstance(value, type)}
+BUGS |= {f"by {column}": _by(column) for column in ("run_time", "wait_time", "status", "avg_cpu_time", "used_memory")}
+
+# Compiled ones, in a single function, since each takes seconds to compile ---------------------------------------------
+
+BUG = 3  # the place in the memory that says which
+RIGHT_ONE, PAST_THE_END, BEYOND_THE_MEMORY, LAST_BY_MINUS_ONE, BEFORE_THE_FIRST, NARROW_CLOCK, FIRST_FIT = range(7)
+
+
+def compiled_easy(c, memory):
+    """EASY of the kernels' parts, with a bug."""
+    bug = memory[BUG]
+    start_heads_that_fit(c)
+    if not waiting(c):
+        return
+    reserve_for_head(c, memory)
+    if bug == BEYOND_THE_MEMORY:
+        memory[BUG + c.jobs.procs[c.queue.item[front(c.queue)]]] = 0
+    place, last = front(c.queue) + 1, back(c.queue)
+    if bug == PAST_THE_END:
+        last += 1
+    while place < last:
+        job = c.queue.item[place - last - 1] if bug == LAST_BY_MINUS_ONE else c.queue.item[place]
+        if bug == BEFORE_THE_FIRST:
+            job = c.queue.item[place - 1]
+        procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
+        in_time = ends_by_shadow(c, memory, job)
+        if bug == NARROW_CLOCK:
+            in_time = np.int32(c.clock[NOW] + estimate) <= np.int32(memory[1])
+        if procs <= c.clock[FREE] and (procs <= memory[EXTRA] or in_time or bug == FIRST_FIT):
+            place = begin_behind_head(c, memory, place)
+            last = back(c.queue) + (bug == PAST_THE_END)
+        else:
+            place += 1
+
+
+def compiled(bug):
+    """Return the compiled scheme with a bug."""
+    return sl.compiled_scheme(compiled_easy, memory=lambda jobs, procs: np.array([0, 0, 0, bug]))
+
+
+@sl.compiled_scheme(memory=new_profile)
+def compiled_conservative(c, steps):
+    """Conservative backfilling of the kernels' parts."""
+    fill_profile(c, steps)
+    place = front(c.queue)
+    while place < back(c.queue):
+        job = c.queue.item[place]
+        procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
+        begins = earliest(steps, c.clock[NOW], NEVER, procs, estimate)
+        add(steps, begins, begins + estimate, -procs)
+        if begins == c.clock[NOW] and procs <= c.clock[FREE]:
+            place = begin(c, place)
+        else:
+            place += 1
+
+
+@sl.python_scheme
+def plain_conservative(state):
+    """Conservative backfilling in plain Python: all reservations are made anew at each pass."""
+    for job in state.queue:
+        if state.fits(job) and state.earliest(job) == state.now:
+            state.start(job)
+        else:
+            state.reserve(job, state.earliest(job))
+
+
+# What refuses them --------------------------------------------------------------------------------------------------
+
+LIKE_EASY = "starts every job when EASY does"
+LIKE_SAF = "starts every job when EASY-SAF does"
+APART = "ends, and stays within its arrays, in a process of its own"
+LAWS = "keeps the laws of scheduling"
+AGAIN = "gives the same schedule again"
+KEEPS = "keeps nothing from one simulation to the next"
+THREADS = "gives the same in several threads"
+HASHES = "does not depend on hash order"
+CLOCK = "does not depend on the clock's origin"
+FUTURE = "does not know the future"
+FORGETS = "forgets what lies before a long idle time"
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A wrong scheme, the check that must refuse it, words of what it must find, and how it is asked."""
+
+    scheme: object
+    check: str
+    found: str = ""
+    like: object = None
+    effort: float = 0.1
+    apart: bool = False  # whether the process apart is needed to find it
+    options: dict = field(default_factory=dict)
+
+    def __str__(self):
+        return getattr(self.scheme, "bug", None) or str(self.scheme)
+
+
+# Other checks than the one that must refuse a bug are left out, to save time.
+PRESENT, PAST = {"clairvoyant": True}, {"remembers": True}
+
+
+def _like_easy(name, **more):
+    return Bug(Wrong(name), LIKE_EASY, "under EASY at", "easy", options=PRESENT | PAST, **more)
+
+
+WRONG = [
+    *map(_like_easy, ("short_only", "first_ten", "first_fifty", "not_too_many", "three_a_pass")),
+    _like_easy("day_only", effort=0.3),
+    _like_easy("small_machines_only", effort=0.3),
+    Bug(NoLengthHolds(), LIKE_EASY, "under EASY at", "easy"),
+    Bug(
+        Wrong("area_of_32_bits"),
+        LIKE_SAF,
+        "under EASY-SAF at",
+        sl.EASY(order="saf"),
+        effort=0.3,
+        options=PRESENT | PAST,
+    ),
+    Bug(Wrong("clock_of_32_bits"), CLOCK, "submitted", options=PRESENT | PAST),
+    Bug(Wrong("clock_in_single_precision"), CLOCK, "submitted", options=PRESENT | PAST),
+    Bug(ProcessorsOf16Bits(), LAWS, "processors", effort=0.3),
+    Bug(Wrong("number_as_an_index"), LAWS, "IndexError"),
+    Bug(Wrong("remembered_by_number"), KEEPS, "if no earlier simulation had jobs with these numbers"),
+    Bug(Wrong("remembered_by_place"), KEEPS, "", apart=True),
+    Bug(Wrong("default_argument"), KEEPS, "a default argument"),
+    Bug(Counts(), KEEPS, "in the next simulation"),
+    Bug(Wrong("in_any_order"), HASHES, "sets and dictionaries have another order", apart=True),
+    Bug(Wrong("by_chance"), AGAIN, "draws random numbers"),
+    Bug(Wrong("by_numpys_chance"), AGAIN, "draws random numbers"),
+    Bug(SharesAList(), THREADS, "", effort=0.3),
+    Bug(Wrong("by run_time"), FUTURE, "run_time", options=PAST),
+    Bug(Wrong("by wait_time"), FUTURE, "wait_time", options=PAST),
+    Bug(Wrong("by status"), FUTURE, "status", options=PAST),
+    Bug(Wrong("by avg_cpu_time"), FUTURE, "avg_cpu_time", options=PAST),
+    Bug(Wrong("by used_memory"), FUTURE, "used_memory", options=PAST),
+    Bug(sl.EASY(order=lambda run_time: run_time), FUTURE, "run_time"),
+    Bug(CountsWhatComes(), FUTURE, "if other jobs arrive after"),
+    Bug(SeesEnds(), FUTURE, "run_time"),
+    Bug(Wrong("by_the_logarithm"), CLOCK, "pass dated=True", effort=0.3, options=PRESENT | PAST),
+    Bug(Wrong("by_the_date"), CLOCK, "pass dated=True", options=PRESENT | PAST),
+    Bug(Wrong("used_so_far"), FORGETS, "pass remembers=True", options=PRESENT),
+    Bug(AtOnce(), LAWS, "processors held at"),
+    Bug(TooEarly(), LAWS, ""),
+    Bug(Promises(), LAWS, "had been promised"),
+    Bug(InOrder(), LAWS, "before a job submitted earlier"),
+    Bug(Wrong("never_the_whole_machine"), LAWS, "SchemeError"),
+    Bug(Wrong("ends_are_in_time"), LAWS, "AssertionError: a job is late", effort=0.5),
+    Bug(Wrong("divides"), LAWS, "ZeroDivisionError"),
+    Bug(Wrong("endless"), APART, "does not end", apart=True),
+    Bug(Wrong("exits"), APART, "ends the process of Python (exit code 3)", apart=True),
+    Bug(Wrong("reads_at_address_zero"), APART, "ends the process of Python (signal 11)", apart=True),
+]
+COMPILED = [
+    Bug(compiled(PAST_THE_END), APART, "an index lies outside its array", apart=True),
+    Bug(compiled(BEYOND_THE_MEMORY), APART, "an index lies outside its array", apart=True),
+    Bug(compiled(LAST_BY_MINUS_ONE), APART, "an index lies outside its array", apart=True),
+    Bug(compiled(BEFORE_THE_FIRST), LAWS, "more processors are held", apart=True),
+    Bug(compiled(NARROW_CLOCK), CLOCK, "submitted", apart=True),
+    Bug(compiled(FIRST_FIT), LIKE_EASY, "under EASY at", "easy", apart=True),
+]
+NOTED = [
+    (sl.python_scheme(first_fit), "(starvation)"),
+    (sl.EASY(order="sjf"), "a job of 10,000 s waits as long as"),
+    (OneByOne(), "times that under EASY"),
+    (ByHand("first fit"), "heads of the queue are delayed"),
+    (Wrong("long_ones_at_night"), "decisions depend on the time of day or of the week"),
+]
+RIGHT = [
+    (plain_fcfs, "fcfs", {}),
+    (plain_easy, "easy", {}),
+    (plain_conservative, None, {}),
+    (ByHand(), "easy", {}),
+    (OneByOne(), None, {}),
+    (sl.FCFS(), None, {}),
+    (sl.EASY(), plain_easy, {}),
+    (sl.EASY(order="sjf", backfill="narrow"), None, {}),
+    (sl.EASY(reservations=3), None, {}),
+    (sl.EASY(order="f1"), None, {"dated": True}),
+    (sl.EASY(order="fairshare"), None, {"remembers": True}),
+    (sl.EASY(order="multifactor"), None, {"remembers": True}),
+    (sl.EASY(order=lambda run_time: run_time), None, {"clairvoyant": True}),
+    (sl.Conservative(), None, {}),
+    (sl.DPSA(), None, {}),
+]
