@@ -290,9 +290,7 @@ class TooEarly(sl.Scheme):
 class Promises(sl.Scheme):
     """Promises every job the start that first fit would give it without later ones; declares that it keeps this."""
 
-    def promises(self, machine):
-        """As of `Scheme`."""
-        return True
+    promises = True
 
     def decide(self, state):
         """As of `Scheme`."""
@@ -406,7 +404,7 @@ def compiled_conservative(c, steps):
         procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
         begins = earliest(steps, c.clock[NOW], NEVER, procs, estimate)
         add(steps, begins, begins + estimate, -procs)
-        if begins == c.clock[NOW] and procs <= c.clock[FREE]:
+        if begins == c.clock[NOW]:
             place = begin(c, place)
         else:
             place += 1
@@ -416,10 +414,11 @@ def compiled_conservative(c, steps):
 def plain_conservative(state):
     """Conservative backfilling in plain Python: all reservations are made anew at each pass."""
     for job in state.queue:
-        if state.fits(job) and state.earliest(job) == state.now:
+        instant = state.earliest(job)
+        if instant == state.now:
             state.start(job)
         else:
-            state.reserve(job, state.earliest(job))
+            state.reserve(job, instant)
 
 
 # What refuses them --------------------------------------------------------------------------------------------------
@@ -526,7 +525,7 @@ NOTED = [
 RIGHT = [
     (plain_fcfs, "fcfs", {}),
     (plain_easy, "easy", {}),
-    (plain_conservative, None, {}),
+    (plain_conservative, sl.Conservative(compression="rebuild"), {}),
     (ByHand(), "easy", {}),
     (OneByOne(), None, {}),
     (sl.FCFS(), None, {}),
