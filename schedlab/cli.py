@@ -363,7 +363,7 @@ def _parser():
     judged.add_argument("--of", choices=conformance.KINDS, help="only cases about this scheme (default: all)")
     _convention_arguments(judged)
     _trace_options(judged)
-    judged.set_defaults(run=_conformance, log=None)
+    judged.set_defaults(run=_conformance, log=None, overrun=None, events=None)  # None: not given
 
     compiling = commands.add_parser("compile", help="compile all kernels now instead of at first use")
     compiling.description = _compile.__doc__
@@ -900,7 +900,13 @@ def _conformance(options):
         print("\n".join(str(path) for path in conformance.export(options.export)))
         return
     given = options.results if options.results is not None else options.scheme
-    how = {} if options.scheme is None else {"overrun": options.overrun, "events": options.events}
+    if options.scheme is not None and (options.results is not None or options.trace is not None):
+        raise ValueError(
+            "--scheme judges a scheme of schedlab on the small logs, expected no results and no --log with it"
+        )
+    how = {name: getattr(options, name) for name in ("overrun", "events") if getattr(options, name) is not None}
+    if how and options.scheme is None:
+        raise ValueError(f"--{next(iter(how))} is for a scheme of schedlab, expected --scheme with it")
     if options.trace is not None:
         if options.results is None:
             raise ValueError("--log needs the file with the simulator's starts: schedlab conformance --log TRACE FILE")
@@ -917,6 +923,8 @@ def _conformance(options):
             raise ValueError(f"--{name.replace('_', '-')} is for a whole log, expected --log TRACE with it")
     if given is None:
         for case in conformance.cases():
+            if options.of not in (None, case.scheme):
+                continue
             print(f"{case.number} {case.scheme}: {case.title}\n")
             _print_indented(case.words)
             for answer in case.answers:

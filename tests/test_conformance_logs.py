@@ -107,6 +107,14 @@ def test_estimates_are_told_apart(late, estimates):
     assert {(scheme, overrun, name) for scheme, _, overrun, name in agreeing(verdict)} == {("EASY", "kill", estimates)}
 
 
+def test_a_schedule_of_other_estimates_is_said_to_be_one(late):
+    output = starts(sl.simulate(estimates_of(late, "kill")["exact"], "easy"))
+    verdict = judge(output, "EASY", trace=late)
+    assert verdict.passed
+    assert "only with exact run times as estimates: not with the estimates of the log" in str(verdict)
+    assert "only with" not in str(judge(starts(sl.simulate(late, "easy")), "EASY", trace=late))
+
+
 def test_missing_estimates_are_tried_by_several_conventions(tmp_path):
     lines = [
         f"{i} {50 * i} -1 {400 + 90 * (i % 5)} {1 + i % 4} -1 -1 {1 + i % 4} {-1 if i % 3 else 3600}" for i in range(60)
@@ -231,8 +239,25 @@ def test_another_scheme_than_claimed_is_refused(trace):
     assert judge(output, "conservative", trace=trace).passed
     easy = starts(sl.simulate(trace, "easy"))
     _, said = refused(easy, trace, "FCFS")
-    assert re.match(r"breaks a law: job \d+ starts at [\d,]+ s, before a job that was submitted earlier", said)
+    assert re.match(r"breaks a law: job \d+ starts at [\d,]+ s, ahead of job \d+, which was submitted earlier", said)
     assert not judge(starts(sl.simulate(trace, sl.EASY(backfill="sjf"))), "EASY", trace=trace).passed
+
+
+def test_order_binds_only_what_was_submitted_in_another_second():
+    tied = trace_of([(0, 10, 10, 1), (0, 10, 10, 1), (0, 10, 10, 1), (5, 10, 10, 1)], procs=1)
+    assert judge(pd.Series([20, 10, 0, 30], [1, 2, 3, 4]), "FCFS", trace=tied).laws == ()
+    verdict, _ = refused(pd.Series([0, 30, 10, 20], [1, 2, 3, 4]), tied, "FCFS")
+    assert verdict.laws == ("job 4 starts at 20 s, ahead of job 2, which was submitted earlier",)
+
+
+def test_estimates_are_shown_as_the_log_has_them(late):
+    output = starts(sl.simulate(estimates_of(late, "kill")["doubled"], "easy"))
+    output[output.index[100]] += 1
+    verdict, said = refused(output, late, "EASY")
+    assert verdict.nearest.setting.estimates == "doubled"
+    waiting = verdict.first_difference.waiting
+    assert waiting["estimate"].tolist() == late.jobs.loc[waiting.index, "requested_time"].tolist()
+    assert "why, in ours (with doubled estimates): " in said
 
 
 def test_a_schedule_that_is_all_too_late_is_recognized(trace, easy):

@@ -1,7 +1,10 @@
 """Read when jobs start from the output of any simulator."""
 
+import codecs
 import csv
 import gzip
+import io
+import zlib
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -25,6 +28,8 @@ NAMES = {
 }
 CQSIM = ("job", "procs", "procs", "estimate", "run", "wait", "submit", "start", "end")  # separated by ";", no header
 NEVER = ("", "nan", "none", "na")  # in the place of a time: the job does not start
+LIMIT = 2**53  # float64 holds every whole number below
+GZIP_MAGIC = b"\x1f\x8b"
 
 
 def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
@@ -45,7 +50,8 @@ def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
     Raises
     ------
     ValueError
-        Names file, line, field, value and what was expected.
+        Names file, line, field, value and what was expected. Also for a job that the case does not have, or that is
+        given twice.
 
     Examples
     --------
@@ -60,11 +66,17 @@ def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
     """
     table = read_table(path)
     jobs, submits = table["job"].to_numpy(), case.records["submit_time"]
+    unknown = np.flatnonzero(~np.isin(jobs, submits.index))
+    if unknown.size:
+        numbers = f"{submits.index.min()} to {submits.index.max()}"
+        where, job = table.index[unknown[0]], jobs[unknown[0]]
+        raise ValueError(f"{where}: job {job} is not in case {case.number}, expected one of its jobs, {numbers}")
+    again = np.flatnonzero(table["job"].duplicated())
+    if again.size:
+        where, job = table.index[again[0]], jobs[again[0]]
+        first = table.index[np.flatnonzero(jobs == job)[0]]
+        raise ValueError(f"{where}: job {job} is given a second time, after {first}, expected one start of each job")
     if table.attrs["dated"] or table["start"].isna().all():
-        unknown = np.flatnonzero(~np.isin(jobs, submits.index))
-        if unknown.size:
-            where = table.index[unknown[0]]
-            raise ValueError(f"{where}: job {jobs[unknown[0]]} is not in case {case.number}")
         start = submits[jobs].to_numpy() + table["wait"].to_numpy()
     else:
         start = table["start"].to_numpy()
@@ -84,22 +96,19 @@ def read_table(path: str | PathLike) -> pd.DataFrame:
     DataFrame
         One row per row of the file; the index says where it is (``"jobs.csv:3"``). Columns: job (int64), and submit,
         start and wait (float64, whole seconds on the simulator's clock; nan if unknown, or if the job never starts).
-        ``attrs["dated"]`` tells whether the clock is a calendar.
+        ``attrs["dated"]`` tells whether the clock is a calendar, ``attrs["notes"]`` which of several columns was taken.
 
     Raises
     ------
     ValueError
         Names file, line, field, value and what was expected.
     """
-    path = Path(path)
-    opens = gzip.open if path.suffix == ".gz" else open
-    with opens(path, "rt", encoding="utf-8", errors="replace") as file:
-        lines = [
-            (number, line.strip())
-            for number, line in enumerate(file, start=1)
-            if line.strip() and not line.lstrip().startswith((";", "#"))
-        ]
     name = plain(str(path))
+    lines = [
+        (number, line.strip())
+        for number, line in enumerate(io.StringIO(_text(path, name), newline=None), start=1)
+        if line.strip() and not line.lstrip().startswith((";", "#"))
+    ]
     if not lines:
         raise ValueError(f"{name}: no jobs in the file")
     first = lines[0][1]
@@ -111,11 +120,35 @@ def read_table(path: str | PathLike) -> pd.DataFrame:
         separator = max(",;\t", key=first.count)
         rows = [(number, next(csv.reader([line], delimiter=separator))) for number, line in lines]
         names, rows = _header(name, rows, separator)
+        if not rows:
+            raise ValueError(f"{name}: no jobs in the file, only the names of its columns")
     for number, row in rows:
         if len(row) < len(names):
             raise ValueError(f"{name}:{number}: {len(row)} fields, expected {len(names)}")
     columns = {label: [row[i].strip() for _, row in rows] for i, label in enumerate(names)}
     return _table(columns, [f"{name}:{number}" for number, _ in rows])
+
+
+def _text(path, name):
+    """Return the text of a file, plain or gzipped; its content, not its name, decides which."""
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise ValueError(f"{name}: no such file, expected one with the starts of all jobs") from None
+    except IsADirectoryError:
+        raise ValueError(f"{name}: a folder, expected one file with the starts of all jobs") from None
+    if content.startswith(GZIP_MAGIC):
+        try:
+            content = gzip.decompress(content)
+        except EOFError:
+            raise ValueError(f"{name}: the gzip stream ends early, expected a complete file") from None
+        except (zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{name}: the gzip stream is damaged ({error}), expected a sound file") from None
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(f"{name}: the text is UTF-16, expected UTF-8")
+    if b"\0" in content:
+        raise ValueError(f"{name}: the file is binary or UTF-16, expected text in UTF-8")
+    return content.decode("utf-8-sig", errors="replace")
 
 
 def _header(name, rows, separator):
@@ -133,19 +166,28 @@ def _header(name, rows, separator):
 
 
 def _columns(labels, where):
-    """Return the label of each column that is needed, by what it holds."""
-    lower = {label.strip().casefold(): label for label in reversed(labels)}
-    columns = {
-        what: lower[next(label for label in known if label in lower)]
-        for what, known in NAMES.items()
-        if any(label in lower for label in known)
-    }
+    """Return the label of each column that is needed, by what it holds, and notes on what was taken of several."""
+    columns, notes = {}, []
+    for what, known in NAMES.items():
+        found = sorted(
+            (label for label in labels if label.strip().casefold() in known),
+            key=lambda label: known.index(label.strip().casefold()),
+        )
+        if not found:
+            continue
+        first, *others = found
+        if len({*found}) < len(found):
+            label = next(label for label in found if found.count(label) > 1)
+            raise ValueError(f"{where}: {found.count(label)} columns are named {plain(label)}, expected one")
+        columns[what] = first
+        if others:
+            notes.append(f"of several columns for the {what}, {first} was taken, not {', '.join(others)}")
     missing = "job" if "job" not in columns else "start" if not {"start", "wait"} & columns.keys() else None
     if missing:
         known = NAMES[missing]
         expected = f"expected a column {known[0]} or {known[-2]}, or two columns without names"
         raise ValueError(f"{where}: no {missing} among {', '.join(map(str, labels))}; {expected}")
-    return columns
+    return columns, tuple(map(plain, notes))
 
 
 def _of_accasim(name, lines):
@@ -190,19 +232,24 @@ def table_of(output: pd.DataFrame | pd.Series | Schedule) -> pd.DataFrame:
         raise ValueError("the table has no rows, expected one for each job")
     labels = [str(label) for label in output.columns]
     if not {label.casefold() for label in labels} & {*NAMES["job"]}:
+        if isinstance(output.index, pd.MultiIndex):
+            levels = ", ".join(map(str, output.index.names))
+            raise ValueError(f"the index has {output.index.nlevels} levels ({levels}), expected one of job numbers")
         if isinstance(output.index, pd.RangeIndex) and output.index.name is None and output.index.start == 0:
             raise ValueError(f"no job among {', '.join(labels)}; expected a column job_id, or an index of job numbers")
         output = output.rename_axis("job").reset_index()
     output = output.set_axis([str(label) for label in output.columns], axis="columns")
-    columns = {label: output[label].tolist() for label in _columns(list(output.columns), "the table").values()}
+    _columns(list(output.columns), "the table")  # refuses columns of the same name
+    known = {label for labels in NAMES.values() for label in labels}
+    columns = {label: output[label].tolist() for label in output.columns if label.strip().casefold() in known}
     return _table(columns, [f"the table, row {i}" for i in range(1, len(output) + 1)])
 
 
 def _table(columns, places, dated=False):
     """Make the table of `read_table` from columns of words or numbers."""
-    named = _columns(list(columns), places[0] if places else "the table")
+    named, notes = _columns(list(columns), places[0])
     job = [word.rpartition("!")[2] if isinstance(word, str) else word for word in columns[named["job"]]]  # "w0!1"
-    values = {"job": _whole(job, places, named["job"]).astype("int64")}
+    values = {"job": _whole(job, places, named["job"], "number").astype("int64")}
     for what in ("submit", "start", "wait"):
         values[what] = np.full(len(places), np.nan)
         if what in named:
@@ -220,20 +267,24 @@ def _table(columns, places, dated=False):
     elif "wait" not in named:
         values["wait"] = values["start"] - values["submit"]
     table = pd.DataFrame(values, index=places)
-    table.attrs["dated"] = dated
+    table.attrs.update(dated=dated, notes=notes)
     return table
 
 
-def _whole(words, places, label):
+def _whole(words, places, label, what="second"):
     """Read numbers of seconds, or of jobs; rounding noise such as Batsim's 10.000001 is removed."""
     try:
         values = np.array(words, dtype="float64")
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         values = np.array([_number(word) for word in words])
+    values[[isinstance(word, bool | np.bool_) for word in words]] = np.nan
+    large = np.abs(values) >= LIMIT
+    values = np.where(large, 0, values)
     whole = np.round(values)
-    wrong = np.flatnonzero(~(np.abs(values - whole) < 0.01))
+    wrong = np.flatnonzero(large | ~(np.abs(values - whole) < 0.01))
     if wrong.size:
-        raise ValueError(f"{places[wrong[0]]}: {label} is {words[wrong[0]]!r}, expected a whole number")
+        expected = f"a {what} below 2**53" if large[wrong[0]] else "a whole number"
+        raise ValueError(f"{places[wrong[0]]}: {label} is {words[wrong[0]]!r}, expected {expected}")
     return whole
 
 
@@ -242,3 +293,5 @@ def _number(word):
         return float(word)
     except (ValueError, TypeError):
         return np.nan
+    except OverflowError:
+        return np.inf

@@ -11,16 +11,16 @@ import pandas as pd
 
 from schedlab.machine import Flat
 from schedlab.schedule import Schedule
-from schedlab.schemes import Scheme
+from schedlab.schemes import Scheme, by_name
 from schedlab.simulation import simulate
 from schedlab.text import check_known, plain
 from schedlab.workload.trace import Trace
 
-from .files import read_starts
+from .files import LIMIT, read_starts
 from .logs import judge_log
 from .suite import KINDS, MOST_NAMED, NONE, Case, case, cases, folder, mistakes
 
-SUFFIXES = (".swf", ".csv", ".txt", ".data", ".out")
+SUFFIXES = (".swf", ".csv", ".txt", ".data", ".out")  # of files of cases, in upper or lower case, also with .gz
 
 
 def judge(
@@ -35,9 +35,10 @@ def judge(
     Parameters
     ----------
     given : path, Scheme or mapping
-        - A folder with one file per case, named like its log (``06-candidates-against-the-head.csv``). Formats: SWF
-          with waits; the jobs file of Batsim or evalys, or any CSV with columns for the job and its start; a CSV of
-          these two columns without a header; AccaSim's dispatching plan.
+        - A folder with one file per case, named like its log (``06-candidates-against-the-head.csv``). Formats, also
+          compressed (.gz): SWF with waits; the jobs file of Batsim or evalys, or any CSV with columns for the job and
+          its start; a CSV of these two columns without a header; AccaSim's dispatching plan. The logs themselves may
+          be in the folder, too.
         - A schedlab scheme, which is run on the cases of its kind.
         - The starts themselves, by name of the case and job number.
     scheme : {"FCFS", "SJF", "EASY", "conservative"}, optional
@@ -61,7 +62,10 @@ def judge(
     Raises
     ------
     ValueError
-        Names file and line of what cannot be read. Also if no case has a file, or for an unknown case.
+        Names file and line of what cannot be read. Also if no case has a file, for an unknown case, or for conventions
+        without a scheme.
+    TypeError
+        If `given` is something else.
 
     Examples
     --------
@@ -80,6 +84,7 @@ def judge(
     >>> verdict.passed, verdict.candidates.loc[0, "scheme"], verdict.candidates.loc[0, "agree"].item()
     (True, 'EASY-SJBF', 200)
     """
+    _check_given(given, trace, conventions)
     if trace is not None or isinstance(given, pd.DataFrame | pd.Series | Schedule):
         given = given if not isinstance(given, Scheme) else simulate(trace, given, **conventions)
         return judge_log(given, trace, scheme)
@@ -98,13 +103,37 @@ def judge(
             names = ", ".join(case.name for case in known)
             raise ValueError(f"none of the cases given tests {scheme}; these do: {names}")
     else:
-        files = [(case, _file(Path(given), case)) for case in known]
-        starts = {case.name: read_starts(path, case) for case, path in files if path is not None}
+        files = _files(Path(given), known)
+        starts = {case.name: read_starts(files[case.name], case) for case in known if case.name in files}
         if not starts:
             example = f"{known[0].path.stem}.csv"
             raise ValueError(f"{plain(str(given))}: no file of any case, expected such as {example}")
     rows = [_verdict(case, starts[case.name]) for case in known if case.name in starts]
     return Verdicts(rows, columns=["case", "scheme", "title", "starts", "follows", "convention", "words"])
+
+
+def _check_given(given, trace, conventions):
+    """Raise if `judge` was given what it cannot judge, or conventions that it would not use."""
+    if not isinstance(given, str | PathLike | Scheme | pd.DataFrame | pd.Series | Schedule | Mapping) or (
+        trace is not None and isinstance(given, Mapping)
+    ):
+        found = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
+        if trace is None:
+            expected = (
+                "the path of a folder with results, a scheme such as sl.EASY(), or the starts by case and job number; "
+                "for a whole log a path, table, Series or Schedule, with trace="
+            )
+        else:
+            expected = (
+                "the path of a file with starts, a table, a Series of starts by job number, a Schedule or a scheme"
+            )
+        raise TypeError(f"judge was given {found}, expected {expected}")
+    if isinstance(given, str) and not Path(given).exists() and given.casefold() in by_name():
+        raise ValueError(f"{given}: no such file or folder; for a scheme expected an instance of it, such as sl.EASY()")
+    if conventions and not isinstance(given, Scheme):
+        raise ValueError(
+            f"{', '.join(conventions)}: only for a scheme, which judge runs; results are judged as they are"
+        )
 
 
 def _whole_starts(case, given):
@@ -115,8 +144,12 @@ def _whole_starts(case, given):
     for job, start in given.items():
         if job not in jobs:
             raise ValueError(f"{case.name}: there is no job {job!r}, expected numbers of {', '.join(map(str, jobs))}")
-        if not (isinstance(start, Real) and np.isfinite(start) and abs(start - round(start)) < 0.01):
-            raise ValueError(f"{case.name}: job {job} starts at {start!r}, expected a whole number of seconds")
+        if job in starts:
+            raise ValueError(f"{case.name}: job {job} is given a second time, expected one start of each job")
+        real = isinstance(start, Real) and not isinstance(start, bool)
+        if not (real and abs(start) < LIMIT and abs(start - round(start)) < 0.01):
+            expected = "a whole number of seconds below 2**53"
+            raise ValueError(f"{case.name}: job {job} starts at {start!r}, expected {expected}")
         starts[job] = round(start)
     return starts
 
@@ -140,11 +173,23 @@ def _simulated(case, scheme, conventions):
     return dict(zip(schedule.trace.table.index.tolist(), schedule.start.tolist(), strict=True))
 
 
-def _file(folder, case):
+def _files(folder, known):
+    """Return the files of cases in a folder, by the name of the case, without copies of the logs."""
     if not folder.is_dir():
-        raise ValueError(f"{plain(str(folder))}: no such folder, expected one with a file for each case")
-    found = [folder / f"{case.path.stem}{suffix}" for suffix in SUFFIXES]
-    return next((path for path in found if path.is_file()), None)
+        found = "a file, expected a folder" if folder.exists() else "no such folder, expected one"
+        whole = "; a file of a whole log needs trace=" if folder.exists() else ""
+        raise ValueError(f"{plain(str(folder))}: {found} with a file for each case{whole}")
+    of_names = {f"{case.path.stem}{suffix}{gz}": case for case in known for suffix in SUFFIXES for gz in ("", ".gz")}
+    files = {}
+    for path in sorted(folder.iterdir()):
+        case = of_names.get(path.name.casefold())
+        if case is None or not path.is_file() or path.read_bytes() == case.path.read_bytes():
+            continue
+        if case.name in files:
+            both = f"{files[case.name].name} and {path.name}"
+            raise ValueError(f"{plain(f'{folder}: {both}')} are both of case {case.number}, expected one file of each")
+        files[case.name] = path
+    return files
 
 
 def _verdict(case, starts):

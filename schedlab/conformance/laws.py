@@ -46,12 +46,18 @@ def _early(schedule):
 
 
 def _out_of_order(schedule):
-    start = schedule.start
-    late = np.flatnonzero(start < np.maximum.accumulate(start))
+    """Find jobs that start ahead of one that was submitted earlier; within a second any order will do."""
+    submit, start, numbers = schedule.submit, schedule.start, schedule.trace.table.index
+    earlier = np.searchsorted(submit, submit)  # how many jobs were submitted before
+    latest = np.append(start.min(), np.maximum.accumulate(start))[earlier]  # start of these
+    late = np.flatnonzero(start < latest)
     if not late.size:
         return []
-    i, number = late[0], schedule.trace.table.index[late[0]]
-    return [f"job {number} starts at {start[i]:,} s, before a job that was submitted earlier{_more(late)}"]
+    i = late[0]
+    passed = numbers[np.flatnonzero(start[: earlier[i]] > start[i])[0]]
+    return [
+        f"job {numbers[i]} starts at {start[i]:,} s, ahead of job {passed}, which was submitted earlier{_more(late)}"
+    ]
 
 
 def _more(places):

@@ -46,8 +46,8 @@ class Difference:
     free : int
         Processors that were free before anything started at that instant; both schedules agree up to there.
     waiting : DataFrame
-        The jobs that waited then, index job_number: procs, estimate, submit_time, and their starts in the schedules,
-        ours and theirs.
+        The jobs that waited then, index job_number: procs, estimate (that of the log, whatever was tried), submit_time,
+        and their starts in the schedules, ours and theirs.
 
     Examples
     --------
@@ -66,8 +66,8 @@ class Difference:
     waiting: pd.DataFrame
 
 
-def first_difference(theirs: Schedule, ours: Schedule) -> Difference | None:
-    """Return where two schedules of the same jobs first differ, None if nowhere."""
+def first_difference(theirs: Schedule, ours: Schedule, log: Trace) -> Difference | None:
+    """Return where two schedules of the jobs of a log first differ, None if nowhere."""
     other = theirs.start != ours.start
     if not other.any():
         return None
@@ -78,7 +78,7 @@ def first_difference(theirs: Schedule, ours: Schedule) -> Difference | None:
     waited = np.flatnonzero((first >= now) & ((ours.submit <= now) | (first == now)))
     columns = {
         "procs": ours.procs[waited],
-        "estimate": ours.estimate[waited],
+        "estimate": log.table["requested_time"].to_numpy()[waited],
         "submit_time": ours.submit[waited],
         "theirs": theirs.start[waited],
         "ours": ours.start[waited],
@@ -158,7 +158,7 @@ class LogVerdict:
     @cached_property
     def first_difference(self) -> Difference | None:
         """Where the best setting first differs from them; None if nowhere."""
-        return first_difference(self.theirs, self.ours)
+        return first_difference(self.theirs, self.ours, self.output.trace)
 
     @cached_property
     def why(self) -> dict[str, Why]:
@@ -210,6 +210,10 @@ class LogVerdict:
         prefix = "" if claimed or not self.kind else f"not {self.kind}: "
         if exact:
             yield f"{prefix}all {count(total, 'start')} are those of {exact[0]}"
+            estimates = list(dict.fromkeys(fit.setting.estimates for fit in claimed or self.exact))
+            if settings.GIVEN not in estimates:
+                told = " or ".join(settings.ESTIMATES[name] for name in estimates)
+                yield f"    only with {told}: not with the estimates of the log"
             for words in exact[1:SETTINGS]:
                 yield f"    this log does not tell it from {words}"
             if len(exact) > SETTINGS:
@@ -280,8 +284,10 @@ class LogVerdict:
             yield f"    and {count(len(waiting) - WAITING, 'other job')} (first_difference.waiting)"
 
     def _reasons(self):
+        used = self.nearest.setting.estimates
+        estimates = "" if used == settings.GIVEN else f" (with {settings.ESTIMATES[used]})"
         for name, reason in self.why.items():
-            yield f"why, in {name}: {' '.join(str(reason).splitlines())}"
+            yield f"why, in {name}{estimates}: {' '.join(str(reason).splitlines())}"
 
     def _tried(self):
         parts = self.candidates["jobs"].value_counts().sort_index()

@@ -12,6 +12,8 @@ from schedlab.workload.trace import Trace
 
 NAMED = 3  # examples in a sentence
 DAY = 86_400  # seconds
+MILLI = 1_000  # milliseconds in a second
+MOST_LATE = 10  # how many times longer than submissions the starts of a log take that is believed to be in milliseconds
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def matched(table: pd.DataFrame, trace: Trace) -> Output:
     ValueError
         If nothing can be matched: other job numbers, or other submissions.
     """
-    notes, laws, numbers = [], [], trace.table.index
+    notes, laws, numbers = [*table.attrs["notes"]], [], trace.table.index
     again = table["job"].duplicated().to_numpy()
     if again.any():
         first = table["job"].to_numpy()[again][0]
@@ -142,22 +144,29 @@ def _on_the_clock(table, submit, trace, notes, laws):
         offset, words = _origin(start[~np.isnan(start)], submit[~np.isnan(start)], trace)
         if words:
             notes.append(words)
+        known = ~np.isnan(start)
+        if _is_longer(start[known], submit[known]):
+            notes.append(
+                "the starts span 1,000 times as long as the submissions of the trace: milliseconds? expected seconds"
+            )
         return start - offset, ~np.isnan(start)
     values, counts = np.unique(off[~np.isnan(off)], return_counts=True)
     offset = values[counts.argmax()]
     wrong = np.flatnonzero(off != offset)
     if 2 * wrong.size > off.size:
         job = table.index[wrong[0]]
+        known = ~np.isnan(theirs)
+        units = ", but milliseconds instead of seconds would" * _is_longer(theirs[known], submit[known])
         found = f"job {job} is submitted at {theirs[wrong[0]]:.0f} s, in the trace at {submit[wrong[0]]:,} s"
         raise ValueError(
             f"the submissions of the output are not those of {trace.name}: {found}, and no shift of the clock explains "
-            "this for most jobs; give the trace that was simulated, with its load and its changes"
+            f"this for most jobs{units}; give the trace that was simulated, with its load and its changes"
         )
     if wrong.size:
         at = f"{theirs[wrong[0]] - offset:,.0f} s, in the trace at {submit[wrong[0]]:,} s"
         laws.append(f"submitted at another time: {_jobs(table.index[wrong])}; job {table.index[wrong[0]]} at {at}")
     if offset:
-        notes.append(f"the clock of the output is {offset:,.0f} s ahead of the log's, by the submissions")
+        notes.append(f"the clock of the output is {_ahead(offset)} the log's, by the submissions")
     return start - offset, ~np.isnan(start)
 
 
@@ -174,10 +183,21 @@ def _origin(start, submit, trace):
         values, counts = np.unique(waits, return_counts=True)
         best = int(values[counts.argmax()])
         return best, (
-            f"the clock of the output is taken to be {best:,} s ahead of the log's: most jobs then start at their "
+            f"the clock of the output is taken to be {_ahead(best)} the log's: most jobs then start at their "
             "submission; a column of submissions would tell"
         )
     return best, usual[best]
+
+
+def _ahead(offset):
+    return f"{abs(offset):,.0f} s {'ahead of' if offset > 0 else 'behind'}"
+
+
+def _is_longer(times, submit):
+    """Return whether times pass about 1000 times as fast as submissions, as milliseconds would."""
+    span = np.ptp(submit) * MILLI
+    least = (submit - submit.min()) * MILLI - MILLI  # a start is never earlier, but for rounding
+    return bool(span > 0 and (times - times.min() >= least).all() and np.ptp(times) <= MOST_LATE * span)
 
 
 def _jobs(numbers):

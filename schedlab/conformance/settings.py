@@ -18,6 +18,13 @@ from schedlab.workload.trace import KEEP, OVERRUN, Trace
 GIVEN, EXACT = "as given", "exact"
 DOUBLED, TWICE_RUN = "doubled", "twice the run time"
 LONGEST, UNKNOWN = "missing: the longest of the log", "missing: no end is expected"
+ESTIMATES = {
+    EXACT: "exact run times as estimates",
+    DOUBLED: "doubled estimates",
+    TWICE_RUN: "twice the run times as estimates",
+    LONGEST: "the longest estimate of the log for missing ones",
+    UNKNOWN: "no expected end where an estimate is missing",
+}
 NO_END = 10**9  # seconds; longer than any log
 ORDERS = tuple(name for name in NAMES if name not in ("fcfs", *OF_USERS))
 FIRST = 2_000  # jobs of the first part of a log that all settings are tried on
