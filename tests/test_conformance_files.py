@@ -88,11 +88,11 @@ def test_logs_beside_the_results_are_not_taken_for_results(tmp_path):
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        (None, "a NoneType"),
-        (3, "a int"),
-        ([0, 10], "a list"),
+        (None, "an object of type NoneType"),
+        (3, "an object of type int"),
+        ([0, 10], "an object of type list"),
         (sl.EASY, "the class EASY"),
-        (b"results", "a bytes"),
+        (b"results", "an object of type bytes"),
     ],
 )
 def test_what_is_no_result_is_refused_by_its_type(given, found):
@@ -104,7 +104,7 @@ def test_what_is_no_result_is_refused_by_its_type(given, found):
 
 def test_a_whole_log_takes_no_mapping(trace):
     with pytest.raises(
-        TypeError, match="judge was given a dict, expected the path of a file with starts, a table, a Ser"
+        TypeError, match="an object of type dict, expected the path of a file with starts, a table, a Series"
     ):
         judge(STARTS, trace=trace)
 
@@ -138,7 +138,9 @@ def test_conventions_are_only_for_schemes(given):
         judge(given, overrun="keep", foo=1)
 
 
-@pytest.mark.parametrize("start", [10**30, 10**400, float("inf"), float("nan"), True, None, "0"])
+@pytest.mark.parametrize(
+    "start", [10**30, 10**400, float("inf"), float("nan"), True, None, "0"], ids=lambda start: repr(start)[:9]
+)
 def test_a_start_is_a_second(start):
     with pytest.raises(ValueError, match="job 1 starts at .*, expected a whole number of seconds below"):
         judge({CASE.name: STARTS | {1: start}})

@@ -117,7 +117,9 @@ def _check_given(given, trace, conventions):
     if not isinstance(given, str | PathLike | Scheme | pd.DataFrame | pd.Series | Schedule | Mapping) or (
         trace is not None and isinstance(given, Mapping)
     ):
-        found = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
+        found = (
+            f"the class {given.__name__}" if isinstance(given, type) else f"an object of type {type(given).__name__}"
+        )
         if trace is None:
             expected = (
                 "the path of a folder with results, a scheme such as sl.EASY(), or the starts by case and job number; "
