@@ -15,6 +15,7 @@ import pytest
 PATIENCE = 3  # a busy machine with two threads to a core has made tests take twice as long
 DEFAULT = 4
 BUDGETS = {
+    "test_conformance.py::test_what_is_written_of_mistakes_is_what_the_library_gives": 16,  # 150 schedulers, 58 logs
     "test_notebooks.py::test_runs_and_draws_and_its_ledger_is_what_is_kept": 30,  # in a kernel each, as users run them
     "test_report.py::test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page": 8,  # two papers, twice
     "test_compiled.py::test_it_is_kept_until_what_it_uses_changes": 8,  # two schemes are compiled

@@ -20,6 +20,8 @@ from mutants import MUTANTS, RIGHT, ByHand, Clocked, ForgetsMixed, ForgetsTheSec
 from schedlab import conformance
 from schedlab.simulation import simulate
 
+LONG = 100  # jobs
+
 
 def jobs_of(case):
     """Return the jobs of a case of the suite as (submit, run, estimate, procs); a missing estimate is the run time."""
@@ -84,9 +86,14 @@ def conventions_of(kind, name):
 
 
 def under(case):
-    """Return, by the starts of each right schedule of a case, which conventions give it; not where all do."""
+    """Return, by the starts of each right schedule of a case, which conventions give it; not where all do.
+
+    In a long case no two events fall on one instant, so the orders of events that no kernel has are left out there.
+    """
     every, by_starts = {}, {}
     for name, member in RIGHT[case.scheme].items():
+        if len(case.records) > LONG and case.scheme == "conservative" and isinstance(member, Clocked):
+            continue
         own = by_starts.setdefault(starts_in(case, member), {})
         for choice, convention in conventions_of(case.scheme, name).items():
             every.setdefault(choice, {})[convention] = own.setdefault(choice, {})[convention] = None

@@ -5,10 +5,11 @@ candidate only"). Each differs from a right scheduler in one method. They import
 schemes altogether (k reservations, DPSA, ...) are those of schedlab. `RIGHT` holds what is right, by convention.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 
 import numpy as np
 
@@ -631,6 +632,78 @@ class ForgetsTheSecondArrival(Easy):
         return [job for job in super().candidates(s) if job not in s.arrived[1:]]
 
 
+class HundredCandidates(FirstCandidate):
+    """looks at the first hundred candidates only"""
+
+    many = 100
+
+
+class TenBackfilled(OneBackfilled):
+    """backfills ten jobs in a pass"""
+
+    many = 10
+
+
+class NarrowHeadsUnprotected(Easy):
+    """reserves nothing for a head narrower than a quarter of the machine"""
+
+    def may_start(self, s, job, shadow, extra):
+        return 4 * s.procs[s.queue[0]] < s.machine or super().may_start(s, job, shadow, extra)
+
+
+class NearlyInTime(Easy):
+    """compares times to five digits"""
+
+    def in_time(self, s, job, shadow):
+        return bool(np.isclose(s.now + s.estimate[job], shadow)) or super().in_time(s, job, shadow)
+
+
+class EndsInSinglePrecision(Easy):
+    """computes times in single precision"""
+
+    def in_time(self, s, job, shadow):
+        return bool(np.float32(s.now + s.estimate[job]) <= np.float32(shadow))
+
+
+class DayAtMost(Easy):
+    """expects no running job to take more than a day"""
+
+    def expected_end(self, s, job):
+        return s.start[job] + min(s.estimate[job], 86_400)
+
+
+class NothingBeyondADay(Easy):
+    """reserves nothing for a head that cannot start within a day"""
+
+    def may_start(self, s, job, shadow, extra):
+        return shadow > s.now + 86_400 or super().may_start(s, job, shadow, extra)
+
+
+class BusyAtArrivals(Easy):
+    """does not decide at arrivals while more than sixty-four jobs wait"""
+
+    def decide(self, s):
+        if s.ended or len(s.queue) <= 64 or not s.running:
+            super().decide(s)
+
+
+class SixtyFourRunning(Easy):
+    """runs at most sixty-four jobs at once"""
+
+    def start_heads(self, s):
+        while s.queue and s.procs[s.queue[0]] <= s.free and len(s.running) < 64:
+            s.begin(s.queue[0])
+
+    def backfill(self, s):
+        if s.procs[s.queue[0]] <= s.free:
+            return
+        shadow, extra = self.reservation(s, s.queue[0])
+        for job in self.candidates(s):
+            if s.procs[job] <= s.free and len(s.running) < 64 and self.may_start(s, job, shadow, extra):
+                extra = self.left_over(s, job, shadow, extra)
+                s.begin(job)
+
+
 # --- First come, first served ---
 
 
@@ -739,6 +812,67 @@ class FcfsNarrowest(Fcfs):
             s.begin(narrowest)
 
 
+class FcfsTenStarts(Fcfs):
+    """starts ten jobs in a pass"""
+
+    def start_heads(self, s):
+        for _ in range(10):
+            if s.queue and s.procs[s.queue[0]] <= s.free:
+                s.begin(s.queue[0])
+
+
+class FcfsSixtyFourRunning(Fcfs):
+    """runs at most sixty-four jobs at once"""
+
+    def start_heads(self, s):
+        while s.queue and s.procs[s.queue[0]] <= s.free and len(s.running) < 64:
+            s.begin(s.queue[0])
+
+
+class FcfsNarrowestOfEqual(Fcfs):
+    """serves the narrowest of those that came together"""
+
+    def value(self, s, job):
+        return s.procs[job]
+
+    def start_heads(self, s):
+        s.queue.sort(key=lambda job: (s.submit[job], self.value(s, job)))
+        super().start_heads(s)
+
+
+class FcfsShortestOfEqual(FcfsNarrowestOfEqual):
+    """serves the shortest of those that came together"""
+
+    def value(self, s, job):
+        return s.estimate[job]
+
+
+class FcfsLastOfEqual(FcfsNarrowestOfEqual):
+    """serves the last in the log of those that came together"""
+
+    def value(self, s, job):
+        return -job
+
+
+class FcfsLastOfMany(Fcfs):
+    """serves the last first while more than a hundred wait"""
+
+    def start_heads(self, s):
+        while s.queue and s.procs[job := s.queue[-1 if len(s.queue) > 100 else 0]] <= s.free:
+            s.begin(job)
+
+
+class FcfsOnceAMinute(Fcfs):
+    """decides once a minute"""
+
+    def alarms(self, s):
+        return [(s.now // 60 + 1) * 60] if s.queue else []
+
+    def start_heads(self, s):
+        if s.now % 60 == 0:
+            super().start_heads(s)
+
+
 # --- Conservative backfilling ---
 
 
@@ -808,35 +942,46 @@ class Conservative:
     def free_again(self, s, job):
         return s.start[job] + self.expected(s, job)
 
-    def free_at(self, s, time, holds):
-        return s.machine - sum(procs for begin, end, procs in holds if begin <= time < end)
+    def steps(self, s, holds):
+        """Return the profile: instants from now on, and the processors free from each of them on."""
+        changes = {s.now: s.machine}
+        for begin, end, procs in holds:
+            if end > s.now:
+                changes[max(begin, s.now)] = changes.get(max(begin, s.now), 0) - procs
+                changes[end] = changes.get(end, 0) + procs
+        times = sorted(changes)
+        return times, list(accumulate(changes[time] for time in times))
 
     def earliest(self, s, job):
-        holds = self.holds(s)
-        for time in sorted({s.now, *(end for _, end, _ in holds if end > s.now)}):
-            if self.fits(s, job, time, holds):
-                return time
-        raise AssertionError(f"job {job} fits nowhere")
+        times, free = self.steps(s, self.holds(s))
+        return next(time for time in self.starts(s, times) if self.fits(s, job, time, times, free))
 
-    def fits(self, s, job, time, holds):
-        last = time + self.expected(s, job)
-        instants = [time, *(begin for begin, _, _ in holds if time < begin < last)]
-        return all(self.free_at(s, instant, holds) >= s.procs[job] for instant in instants)
+    def starts(self, s, times):
+        """Return the instants at which a reservation may begin."""
+        return times
+
+    def fits(self, s, job, time, times, free):
+        place, last = bisect_right(times, time) - 1, time + self.expected(s, job)
+        while place < len(times) and times[place] < last:
+            if free[place] < s.procs[job]:
+                return False
+            place += 1
+        return True
 
 
 class StartOnly(Conservative):
     """asks whether a new reservation fits at its start, not through its length"""
 
-    def fits(self, s, job, time, holds):
-        return self.free_at(s, time, holds) >= s.procs[job]
+    def fits(self, s, job, time, times, free):
+        return free[bisect_right(times, time) - 1] >= s.procs[job]
 
 
 class StartAndEndOnly(Conservative):
     """asks whether a new reservation fits at its start and at its end, not in between"""
 
-    def fits(self, s, job, time, holds):
+    def fits(self, s, job, time, times, free):
         last = time + s.estimate[job] - 1
-        return min(self.free_at(s, time, holds), self.free_at(s, last, holds)) >= s.procs[job]
+        return min(free[bisect_right(times, at) - 1] for at in (time, last)) >= s.procs[job]
 
 
 class RunningOnly(Conservative):
@@ -854,19 +999,17 @@ class BehindAll(Conservative):
 
     def place(self, s, jobs):
         for job in jobs:
-            holds, last = self.holds(s), max(self.reserved.values(), default=s.now)
-            times = sorted({last, *(end for _, end, _ in holds if end > last)})
-            self.reserved[job] = next(time for time in times if self.fits(s, job, time, holds))
+            last = max(self.reserved.values(), default=s.now)
+            times, free = self.steps(s, self.holds(s))
+            later = [last, *(time for time in times if time > last)]
+            self.reserved[job] = next(time for time in later if self.fits(s, job, time, times, free))
 
 
 class AtEndsOnly(Conservative):
     """places new reservations at the ends of running jobs or now, not at the ends of reservations"""
 
-    def earliest(self, s, job):
-        holds = self.holds(s)
-        ends = {self.free_again(s, other) for other in s.running}
-        latest = max((end for _, end, _ in holds), default=s.now)
-        return next(time for time in sorted({s.now, *ends, latest}) if self.fits(s, job, time, holds))
+    def starts(self, s, times):
+        return sorted({s.now, *(self.free_again(s, job) for job in s.running), times[-1]})
 
 
 class FirstMovesOnly(Conservative):
@@ -1011,6 +1154,43 @@ class RebuildsShortestFirst(Conservative):
         return sorted(s.queue, key=lambda job: s.estimate[job])
 
 
+class ShortQueuesMoveOnly(Conservative):
+    """moves reservations only while at most thirty-two jobs wait"""
+
+    def moves(self, s):
+        return len(s.queue) <= 32 and super().moves(s)
+
+
+class FirstFiftyMove(Conservative):
+    """moves the first fifty waiting jobs only"""
+
+    def visited(self, s):
+        return super().visited(s)[:50]
+
+
+class ThirtyTwoReserved(Conservative):
+    """gives only the first thirty-two waiting jobs a reservation"""
+
+    many = 32
+
+    def decide(self, s):
+        if self.moves(s):
+            self.compress(s)
+        self.give(s)
+        self.start_due(s)
+        self.give(s)
+        self.start_due(s)
+
+    def give(self, s):
+        self.place(s, [job for job in s.queue[: self.many] if job not in self.reserved])
+
+
+class HundredReserved(ThirtyTwoReserved):
+    """gives only the first hundred waiting jobs a reservation"""
+
+    many = 100
+
+
 class OneDue(Conservative):
     """starts one job in a pass"""
 
@@ -1120,7 +1300,9 @@ RIGHT = {
     "EASY": {name: Clocked(Easy, clock) for name, clock in CLOCKS.items()} | {AS_PYSS: (sl.EASY(), "each")},
     "conservative": {
         **{
-            f"{name}; {clock_name}": Clocked(partial(_conservative, **settings), clock)
+            f"{name}; {clock_name}": (sl.Conservative(**settings), "batched")
+            if clock == "instant"
+            else Clocked(partial(_conservative, **settings), clock)
             for (name, settings), (clock_name, clock) in product(COMPRESSIONS.items(), CLOCKS.items())
         },
         **{f"{name}; {AS_PYSS}": (sl.Conservative(**settings), "each") for name, settings in COMPRESSIONS.items()},

@@ -319,7 +319,7 @@ def ends_are_in_time(state):
 
 
 def divides(state):
-    first_fit(state, sorted(state.queue, key=lambda job: job.procs / job.estimate))
+    first_fit(state, sorted(state.queue, key=lambda job: job.procs / (job.estimate - 1)))
 
 
 class NoLengthHolds(sl.Scheme):

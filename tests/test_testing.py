@@ -67,8 +67,8 @@ def huge(estimate, procs):
     return (estimate * procs) ** 40
 
 
-def nan_for_no_estimate(estimate):
-    return np.float64(estimate) / np.float64(estimate)
+def nan_for_a_second(estimate):
+    return np.float64(estimate - 1) / np.float64(estimate - 1)
 
 
 def moves_by_usage(now, submit, user_usage):
@@ -96,7 +96,7 @@ def waits_for_usage(now, submit, user_usage):
         (gives_text, [NUMBER], "gives 'wide', expected a number"),
         (huge, [NUMBER], "too large for a number of 64 bits for a job with estimate = "),
         (calls_pandas, ["compiles"], "pandas.Series is not among the functions that numba compiles"),
-        (nan_for_no_estimate, [NUMBER], "gives nan, expected a number"),
+        (nan_for_a_second, [NUMBER], "gives nan, expected a number"),
         (lambda run_time: run_time, [KNOWS], "its value changes with run_time, which is known only after a job"),
         (lambda wait_time, estimate: wait_time + estimate, [KNOWS], "known=['wait_time'] if it is known at submission"),
         (lambda status_usage: status_usage, [KNOWS], "takes status_usage, and status is known only after a job"),

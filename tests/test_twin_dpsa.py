@@ -207,10 +207,12 @@ def test_dpsa_looks_at_the_last_job_of_the_list(variant, events):
 
 
 def test_dpsa_jobs_that_take_no_time():
-    # Batched: job 0 holds its processors while job 1 is looked at; then it is over, and all start at 0.
+    # Batched: job 0 holds its processors while job 1 is looked at, and counts as 1 s; then it is over, and all start at
+    # 0.
     jobs = table((0, 0, 0, 2), (0, 3, 3, 2), (0, 0, 0, 1), (0, 2, 2, 1))
-    assert dpsa(jobs, 3, "p") == ([0, 0, 0, 0], [-1, 0, -1, -1])
-    assert dpsa(jobs, 3, "p", events="each") == ([0, 0, 0, 0], [-1, -1, -1, -1])
+    assert dpsa(jobs, 3, "p") == ([0, 0, 0, 0], [-1, 1, -1, -1])
+    # Each on its own: job 3 comes before job 0 has gone, and is blocked by job 1, which then starts.
+    assert dpsa(jobs, 3, "p", events="each") == ([0, 0, 0, 0], [-1, 1, -1, 1])
 
 
 @BOTH

@@ -263,7 +263,7 @@ def fault(case: Case, starts: tuple[int, ...]) -> str:
                 f"job {i + 1} starts at {now} and may run until {now + estimate[i]}, though job {head + 1}, the head "
                 f"of the queue, could start at {shadow}{delayed}"
             )
-    for i in order:
+    for i in order if case.scheme != "conservative" else ():
         free = [
             now
             for now in sorted({submit[i], *(starts[j] + run[j] for j in jobs)})
@@ -327,8 +327,9 @@ class Verdicts(pd.DataFrame):
 
     @property
     def conventions(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """The conventions that explain all cases which follow: by scheme and choice ("EASY", "events")."""
-        return {key: names for key, (names, _) in self._common().items() if names}
+        """The conventions that explain all cases, by scheme and choice ("EASY", "events"); not of refused schemes."""
+        refused = {*self.loc[~self["follows"], "scheme"], *(scheme for scheme, _ in self._contradicted())}
+        return {key: names for key, (names, _) in self._common().items() if key[0] not in refused}
 
     @property
     def contradictions(self) -> tuple[str, ...]:
@@ -354,18 +355,14 @@ class Verdicts(pd.DataFrame):
 
     @property
     def mistakes(self) -> dict[str, tuple[str, ...]]:
-        """The known mistakes that explain all cases of a scheme, by scheme; only for schemes that are refused.
-
-        Cases that turn on the order of events are left out, since a mistake may come with any order.
-        """
+        """The known mistakes that explain all cases of a scheme, right ones too; only for schemes that are refused."""
         explanations = {}
         for scheme, rows in self.groupby("scheme"):
             if rows["follows"].all() and not any(key[0] == scheme for key in self._contradicted()):
                 continue
             names = _known_mistakes(scheme)
             for row in rows.itertuples():
-                if not any("events" in answer.under for answer in case(row.case).answers):
-                    names = names & _mistakes_giving(case(row.case), row.starts)
+                names = names & _mistakes_giving(case(row.case), row.starts)
             if names:
                 explanations[scheme] = tuple(sorted(names))
         return explanations
@@ -377,7 +374,7 @@ class Verdicts(pd.DataFrame):
             if row.follows:
                 lines.append(f"{row.scheme}, {about}: {row.convention}")
             else:
-                told = f"{row.convention}. {row.words}" if row.convention else row.words
+                told = f"as with: {row.convention}. {row.words}" if row.convention else row.words
                 lines.append(f"not {row.scheme}: {about}: {told}")
         lines += [f"not {contradiction}" for contradiction in self.contradictions]
         lines += [
@@ -386,14 +383,18 @@ class Verdicts(pd.DataFrame):
             if len(names) <= MOST_NAMED
         ]
         lines += [f"{scheme}, {choice}: {' or '.join(names)}" for (scheme, choice), names in self.conventions.items()]
+        for scheme, numbers in self.groupby("scheme")["case"]:
+            every = sum(each.scheme == scheme for each in cases())
+            if len(numbers) < every:
+                lines.append(f"{scheme}: {len(numbers)} of {every} cases are here; the others may tell more")
         count, total = int((~self["follows"]).sum()), len(self)
-        cases = f"{total} {'case' if total == 1 else 'cases'}"
+        of_them, follow = ("the case", "follows its") if total == 1 else (f"all of {total} cases", "follow their")
         if count:
-            lines.append(f"not following their scheme: {count} of {cases}")
+            lines.append(f"not following their scheme: {count} of {total} case{'s' * (total > 1)}")
         elif self.contradictions:
-            lines.append(f"all of {cases} follow their scheme, but not under one convention")
+            lines.append(f"{of_them} {follow} scheme, but not under one convention")
         else:
-            lines.append(f"all of {cases} follow their scheme")
+            lines.append(f"{of_them} {follow} scheme")
         return "\n".join(lines)
 
 

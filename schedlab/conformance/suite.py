@@ -285,7 +285,7 @@ def export(to: str | PathLike) -> list[Path]:
     >>> with TemporaryDirectory() as folder:
     ...     logs = sl.conformance.export(folder)
     >>> len(logs), logs[0].name
-    (48, '01-extra-processors.swf')
+    (58, '01-extra-processors.swf')
     """
     to = Path(to)
     to.mkdir(parents=True, exist_ok=True)
