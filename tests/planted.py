@@ -7,6 +7,7 @@ break no rule but get a note, and `RIGHT` those that must pass.
 import ctypes
 import os
 import random
+import sys
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -309,6 +310,40 @@ class InOrder(sl.Scheme):
         first_fit(state)
 
 
+class CutsRunTimes(sl.Scheme):
+    """Cuts long run times in the arrays that it is given."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        np.minimum(case.jobs.run, 64_800, out=case.jobs.run)
+        return sl.FCFS().simulate(case)
+
+
+def exits_as_python_does(state):
+    if len(state.queue) > 2:
+        sys.exit(3)
+    first_fit(state)
+
+
+def interrupts(state):
+    if len(state.queue) > 2:
+        raise KeyboardInterrupt
+    first_fit(state)
+
+
+class Speechless(Exception):
+    """Has no text."""
+
+    def __str__(self):
+        raise ValueError("no text")
+
+
+def raises_without_text(state):
+    if len(state.queue) > 2:
+        raise Speechless
+    first_fit(state)
+
+
 def never_the_whole_machine(state):
     first_fit(state, [job for job in state.queue if job.procs < max(2, state.procs)])
 
@@ -359,7 +394,7 @@ BUGS |= {f"by {column}": _by(column) for column in ("run_time", "wait_time", "st
 # Compiled ones, in a single function, since each takes seconds to compile ---------------------------------------------
 
 BUG = 3  # the place in the memory that says which
-RIGHT_ONE, PAST_THE_END, BEYOND_THE_MEMORY, LAST_BY_MINUS_ONE, BEFORE_THE_FIRST, NARROW_CLOCK, FIRST_FIT = range(7)
+RIGHT_ONE, PAST_THE_END, BEYOND_THE_MEMORY, LAST_BY_MINUS_ONE, BEFORE_THE_FIRST, NARROW_CLOCK, FIRST_FIT, CUT = range(8)
 
 
 def compiled_easy(c, memory):
@@ -379,6 +414,8 @@ def compiled_easy(c, memory):
         if bug == BEFORE_THE_FIRST:
             job = c.queue.item[place - 1]
         procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
+        if bug == CUT:
+            c.jobs.run[job] = min(c.jobs.run[job], 64_800)
         in_time = ends_by_shadow(c, memory, job)
         if bug == NARROW_CLOCK:
             in_time = np.int32(c.clock[NOW] + estimate) <= np.int32(memory[1])
@@ -503,6 +540,10 @@ WRONG = [
     Bug(Wrong("never_the_whole_machine"), LAWS, "SchemeError"),
     Bug(Wrong("ends_are_in_time"), LAWS, "AssertionError: a job is late", effort=0.5),
     Bug(Wrong("divides"), LAWS, "ZeroDivisionError"),
+    Bug(CutsRunTimes(), LAWS, "changes its input: run of job ", effort=0.3),
+    Bug(Wrong("exits_as_python_does"), LAWS, "SystemExit: 3", apart=True),
+    Bug(Wrong("interrupts"), LAWS, "KeyboardInterrupt"),
+    Bug(Wrong("raises_without_text"), LAWS, "Speechless, whose text cannot be made", apart=True),
     Bug(Wrong("endless"), APART, "does not end", apart=True),
     Bug(Wrong("exits"), APART, "ends the process of Python (exit code 3)", apart=True),
     Bug(Wrong("reads_at_address_zero"), APART, "ends the process of Python (signal 11)", apart=True),
@@ -514,6 +555,7 @@ COMPILED = [
     Bug(compiled(BEFORE_THE_FIRST), LAWS, "more processors are held", apart=True),
     Bug(compiled(NARROW_CLOCK), CLOCK, "submitted", apart=True),
     Bug(compiled(FIRST_FIT), LIKE_EASY, "under EASY at", "easy", apart=True),
+    Bug(compiled(CUT), LAWS, "changes its input: run of job ", effort=0.3, apart=True),
 ]
 NOTED = [
     (sl.python_scheme(first_fit), "(starvation)"),

@@ -4,6 +4,7 @@ What would end the process, or never end, is found there. The process of the cal
 only after the other process has (`Apart.starts_of`).
 """
 
+import dis
 import os
 import pickle
 import queue
@@ -11,19 +12,20 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
-from schedlab.schemes import Scheme
+from schedlab.schemes import Case, Outcome, Scheme
 from schedlab.schemes.compiled import CompiledScheme
 
 from .shrinking import smallest
 from .workloads import MOST_JOBS, Workload
 
-# Seconds for a tiny and for a realistic workload; for starting and compiling.
-PATIENCE, COMPILING = (20, 100), 300
+# Seconds for a tiny and for a realistic workload; for starting and compiling; for ending after the last answer.
+PATIENCE, COMPILING, ENDING = (20, 100), 300, 5
 SEEDS = ("1", "2")  # of hashes; the other one is taken if this process has it
 CODE = """
 import sys
@@ -141,6 +143,10 @@ class Apart:
         except queue.Empty:
             answer, lost = None, Lost(f"does not end: it was stopped after {patience} s")
         if answer is None:
+            if lost is None:  # it is about to end: how it does is not to be that it was killed here
+                end = time.monotonic() + ENDING
+                while self._process.poll() is None and time.monotonic() < end:
+                    time.sleep(0.01)
             self.close()
             if lost is None:
                 code = self._process.returncode
@@ -179,7 +185,7 @@ def serve(path: str) -> None:
     os.chdir(folder)
     scheme, workloads = pickle.loads(content)
     if isinstance(scheme, CompiledScheme):
-        with suppress(Exception):  # the first simulation fails in the same way, and its failure is reported
+        with suppress(BaseException):  # the first simulation fails in the same way, and its failure is reported
             scheme.compile(workloads[0].case)
     _answer(answers, "ready")
     for workload in workloads:
@@ -216,7 +222,29 @@ def _other_jobs():
 
 def simulated(scheme: Scheme, workload: Workload) -> np.ndarray | str:
     """Return the starts of a workload under a scheme; what was raised, as text, if the scheme fails."""
+    outcome = attempted(scheme, workload.case)
+    return outcome if isinstance(outcome, str) else outcome.start
+
+
+def attempted(scheme: Scheme, case: Case) -> Outcome | str:
+    """Return the outcome of a case; what was raised, as text, if the scheme fails.
+
+    A scheme may raise anything, also what ends a process: only an interrupt from outside, by the user, goes on.
+    """
     try:
-        return scheme.outcome(workload.case).start
-    except Exception as error:  # a scheme may raise anything
-        return f"{type(error).__name__}: {error}"
+        return scheme.outcome(case)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and not _is_raised_by_a_statement(error):
+            raise
+        try:
+            return f"{type(error).__name__}: {error}"
+        except BaseException as second:
+            return f"{type(error).__name__}, whose text cannot be made: {type(second).__name__}"
+
+
+def _is_raised_by_a_statement(error):
+    """Tell whether an interrupt comes from ``raise``: one from outside comes at any other instruction."""
+    trace = error.__traceback__
+    while trace.tb_next:
+        trace = trace.tb_next
+    return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"

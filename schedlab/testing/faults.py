@@ -18,7 +18,8 @@ from schedlab.threads import pool
 from schedlab.workload.trace import KEEP
 
 from . import future
-from .workloads import WEEK, Workload
+from .apart import attempted
+from .workloads import WEEK, Workload, changed_input, copied
 
 IDLE = 10_000  # seconds; longer than any tiny workload
 UNSEEN = 72_072_000  # added to job numbers; it has many divisors
@@ -30,11 +31,9 @@ Fault = Callable[[Workload], tuple[str, Callable | None] | None]
 
 
 def tried(scheme: Scheme, workload: Workload) -> Outcome | str:
-    """Return the outcome of a workload; what was raised, as text, if the scheme fails."""
-    try:
-        return scheme.outcome(workload.case)
-    except Exception as error:  # a scheme may raise anything
-        return f"{type(error).__name__}: {error}"
+    """Return the outcome of a workload; text if the scheme fails, or changes the jobs that it is given."""
+    outcome = attempted(scheme, workload.case)
+    return workload.spoiled() or outcome
 
 
 def starts(scheme: Scheme, workload: Workload) -> np.ndarray | None:
@@ -236,10 +235,11 @@ def knows(scheme: Scheme, known: Collection[str]) -> Fault:
 def _differs(scheme, case, outcome, now, what):
     """Return the place of a job, its start and its other start, or what was raised; None if nothing differs."""
     other = future.changed(case, outcome, now, what, len(case))
-    try:
-        start = scheme.outcome(other).start
-    except Exception as error:  # a scheme may raise anything; the case is as valid as the first
-        return f"{type(error).__name__}: {error}"
+    own = copied(other)
+    answer = attempted(scheme, own)
+    if found := changed_input(own, other.jobs) or (answer if isinstance(answer, str) else None):
+        return found  # the case is as valid as the first
+    start = answer.start
     known = int(np.searchsorted(case.jobs.submit, now, side="right"))
     start, before = start[:known], outcome.start[:known]
     wrong = np.flatnonzero((start != before) & ((before <= now) | (start <= now)))
@@ -282,7 +282,10 @@ def unlike(scheme: Scheme, like: Scheme, first: dict[Workload, np.ndarray]) -> F
     """A job starts at another time than under another scheme."""
 
     def fault(workload):
-        expected = like.outcome(workload.case).start
+        expected = tried(like, workload)
+        if isinstance(expected, str):
+            return f"{like}: {expected}", None
+        expected = expected.start
         start = first.get(workload)
         start = starts(scheme, workload) if start is None else start
         if start is None or (start == expected).all():

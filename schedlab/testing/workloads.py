@@ -200,7 +200,7 @@ class Workload:
     @property
     def columns(self) -> dict[str, np.ndarray]:
         """The columns of the jobs as a trace has them, by name."""
-        submit, run, estimate, procs = self.rows.T
+        submit, run, estimate, procs = self.rows.T.copy()
         own = {"submit_time": submit + self.origin, "run_time": run, "requested_time": estimate}
         own |= {"requested_procs": procs, "allocated_procs": procs}
         rows = self.who % len(self.of.table)
@@ -209,7 +209,7 @@ class Workload:
     @cached_property
     def case(self) -> Case:
         """The case that a scheme simulates, made in a hundredth of the time that a trace takes."""
-        submit, run, estimate, procs = (np.ascontiguousarray(column) for column in self.rows.T)
+        submit, run, estimate, procs = self.rows.T.copy()
         late = run > estimate
         if self.overrun == "kill":
             run = np.minimum(run, estimate)
@@ -218,7 +218,17 @@ class Workload:
         cut = late if self.overrun == "kill" else np.zeros_like(late)
         columns = columns_of(self.columns)
         jobs, numbers = Jobs(submit, run, estimate, procs), pd.Index(self.numbers)
-        return Case(jobs, Flat(self.procs), self.overrun, cut=cut, columns=columns, name=NAME, numbers=numbers)
+        case = Case(jobs, Flat(self.procs), self.overrun, cut=cut, columns=columns, name=NAME, numbers=numbers)
+        object.__setattr__(self, "_jobs", copied(case).jobs)
+        return case
+
+    def spoiled(self) -> str | None:
+        """Say how a scheme has changed the case; if it has, the next simulation gets a new one."""
+        case = self.__dict__.get("case")
+        words = None if case is None else changed_input(case, self._jobs)
+        if words:
+            self.__dict__.pop("case", None)
+        return words
 
     def trace(self) -> Trace:
         """Return the workload as a trace."""
@@ -243,6 +253,29 @@ def columns_of(numbers: dict[str, np.ndarray]) -> Columns:
     """
     (n_jobs,) = next(iter(numbers.values())).shape
     return Columns(_rows_of_columns(n_jobs, tuple(numbers)), _made=dict(numbers))
+
+
+def copied(case: Case) -> Case:
+    """Return the case with jobs of its own, which a scheme may change without harm to others."""
+    return replace(case, jobs=Jobs(*(column.copy() for column in case.jobs)))
+
+
+def changed_input(case: Case, jobs: Jobs) -> str | None:
+    """Say which number of the jobs of a case is not what it was before.
+
+    Parameters
+    ----------
+    case : Case
+        Has been simulated.
+    jobs : Jobs
+        Its jobs before that.
+    """
+    for name, before, after in zip(Jobs._fields, jobs, case.jobs, strict=True):
+        if not np.array_equal(before, after):
+            place = np.flatnonzero(before != after)[0]
+            words = f"{name} of job {case.number(place)} from {before[place]:,} to {after[place]:,}"
+            return f"changes its input: {words}; work on a copy: case.jobs.{name}.copy()"
+    return None
 
 
 # Draws --------------------------------------------------------------------------------------------------------------
