@@ -230,6 +230,38 @@ class CountsWhatComes(sl.Scheme):
         return case.outcome(sl.FCFS().simulate(case).start + (len(case) > 2))
 
 
+class LastOne(sl.Scheme):
+    """First come, first served, but the last job of a trace of over 50 waits for all others."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        start = sl.FCFS().simulate(case).start.copy()
+        if len(start) > 50:
+            start[-1] = (start + case.jobs.run).max()
+        return case.outcome(start)
+
+
+class CountsAll(sl.Scheme):
+    """Takes twice the processors in traces of over 120 jobs."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        wide = np.minimum(2 * case.jobs.procs, case.machine.procs)
+        jobs = case.jobs._replace(procs=wide) if len(case) > 120 else case.jobs
+        return case.outcome(sl.FCFS().simulate(_with_jobs(case, jobs)).start)
+
+
+class WidestTenth(sl.Scheme):
+    """Gives the whole machine to the widest tenth of all jobs of the trace."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        procs = case.jobs.procs
+        wide = (procs > np.quantile(procs, 0.9)) & (len(case) > 30)
+        jobs = case.jobs._replace(procs=np.where(wide, case.machine.procs, procs))
+        return case.outcome(sl.FCFS().simulate(_with_jobs(case, jobs)).start)
+
+
 class SeesEnds(sl.Scheme):
     """EASY by hand, with the true ends instead of the estimated ones."""
 
@@ -529,6 +561,9 @@ WRONG = [
     Bug(Wrong("by used_memory"), FUTURE, "used_memory", options=PAST),
     Bug(sl.EASY(order=lambda run_time: run_time), FUTURE, "run_time"),
     Bug(CountsWhatComes(), FUTURE, "if other jobs arrive after"),
+    Bug(LastOne(), FUTURE, "if other jobs arrive after", effort=0.5),
+    Bug(CountsAll(), FUTURE, "if other jobs arrive after", effort=0.5),
+    Bug(WidestTenth(), FUTURE, "if other jobs arrive after", effort=0.5),
     Bug(SeesEnds(), FUTURE, "run_time"),
     Bug(Wrong("by_the_logarithm"), CLOCK, "pass dated=True", effort=0.3, options=PRESENT | PAST),
     Bug(Wrong("by_the_date"), CLOCK, "pass dated=True", options=PRESENT | PAST),

@@ -26,6 +26,7 @@ UNSEEN = 72_072_000  # added to job numbers; it has many divisors
 DRAWN = 60  # jobs: more are not drawn
 REPEATED = 5  # simulations in a thread
 STARTS = 8  # instants at which the future of a workload is changed
+FEW_MORE, MANY_MORE = 3, 150  # jobs that arrive in addition
 
 Fault = Callable[[Workload], tuple[str, Callable | None] | None]
 
@@ -219,22 +220,27 @@ def knows(scheme: Scheme, known: Collection[str]) -> Fault:
             return None
         case = workload.case
         all_of_it = future.changes(case, known)
-        for now in future.instants(outcome, STARTS if len(workload) > 20 else 2 * STARTS):
-            if not _differs(scheme, case, outcome, now, all_of_it):
+        instants = list(future.instants(outcome, STARTS if len(workload) > 20 else 2 * STARTS))
+        for place, now in enumerate(instants):
+            # Another way to change arrivals at each instant; at the last one few jobs are left to change, but all
+            # have started: then it is seen if the starts depend on how many jobs there are.
+            extra = (MANY_MORE if len(workload) > 20 or len(workload) % 4 == 0 else FEW_MORE) * (now == instants[-1])
+            way = place + len(workload), extra
+            if not _differs(scheme, case, outcome, now, all_of_it, way):
                 continue
             for what in all_of_it:
-                if found := _differs(scheme, case, outcome, now, [what]):
+                if found := _differs(scheme, case, outcome, now, [what], way):
                     return _said(workload, found, now, what)
-            found = _differs(scheme, case, outcome, now, all_of_it)
+            found = _differs(scheme, case, outcome, now, all_of_it, way)
             return found and _said(workload, found, now, "all that is known later")
         return None
 
     return fault
 
 
-def _differs(scheme, case, outcome, now, what):
+def _differs(scheme, case, outcome, now, what, way):
     """Return the place of a job, its start and its other start, or what was raised; None if nothing differs."""
-    other = future.changed(case, outcome, now, what, len(case))
+    other = future.changed(case, outcome, now, what, *way)
     own = copied(other)
     answer = attempted(scheme, own)
     if found := changed_input(own, other.jobs) or (answer if isinstance(answer, str) else None):

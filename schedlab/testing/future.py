@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from schedlab.schemes import Case, Outcome
 from schedlab.workload.columns import WORDS
@@ -19,6 +20,7 @@ KNOWN = frozenset(
     }
 )
 ARRIVALS, RUN_TIMES = "later arrivals", "run_time"
+DROPPED, SOON, LATER = range(3)  # ways to change later arrivals
 
 
 def unknown_columns(names: Collection[str], known: Collection[str]) -> list[str]:
@@ -62,7 +64,7 @@ def changes(case: Case, known: Collection[str]) -> list[str]:
     return [ARRIVALS, RUN_TIMES, *columns]
 
 
-def changed(case: Case, outcome: Outcome, now: int, what: Collection[str], seed: int) -> Case:
+def changed(case: Case, outcome: Outcome, now: int, what: Collection[str], seed: int, extra: int = 0) -> Case:
     """Return a case that is the same up to an instant, as far as a scheduler can know, and changed afterwards.
 
     Parameters
@@ -75,7 +77,9 @@ def changed(case: Case, outcome: Outcome, now: int, what: Collection[str], seed:
     what : collection of str
         What to change, of `changes`.
     seed : int
-        Seed of the random changes.
+        Seed of the random changes; it also says in which way arrivals are changed.
+    extra : int
+        So many jobs arrive in addition, if arrivals are changed.
     """
     jobs, columns = case.jobs, {name: case.columns[name] for name in case.columns.table.columns}
     cut = case.cut
@@ -93,22 +97,38 @@ def changed(case: Case, outcome: Outcome, now: int, what: Collection[str], seed:
             cut = cut if cut is None else np.where(ended, cut, random.random(len(case)) < 0.5)
         elif name != ARRIVALS:
             columns[name] = np.where(ended, columns[name], changed_at_random(columns[name], random))
-    if ARRIVALS in what and known < len(case):
-        random = np.random.default_rng([seed, len(case)])
-        if random.random() < 0.5:
-            part = replace(case, jobs=jobs, cut=cut, columns=columns_of(columns))
-            return part.first(known)
-        more = len(case) - known
-        submit, run, estimate, procs = (column.copy() for column in jobs)
-        submit[known:] = now + 1 + np.sort(random.integers(0, 2 * int(submit[-1] - now) + 2, more))
-        mixed = known + random.permutation(more)
-        for column in (run, estimate, procs):
-            column[known:] = column[mixed]
-        jobs = type(jobs)(submit, run, estimate, procs)
-        first = columns["submit_time"][:1] - case.jobs.submit[0]
-        own = {"submit_time": submit + first, "requested_time": estimate, "requested_procs": procs}
-        columns |= {name: column for name, column in own.items() if name in columns}
-    return replace(case, jobs=jobs, cut=cut, columns=columns_of(columns))
+    case = replace(case, jobs=jobs, cut=cut, columns=columns_of(columns))
+    return _with_other_arrivals(case, known, now, seed, extra) if ARRIVALS in what else case
+
+
+def _with_other_arrivals(case, known, now, seed, extra):
+    """Return a case with other jobs after the first ones: none, others that come sooner or later, and extra ones."""
+    random, more = np.random.default_rng([seed, len(case)]), len(case) - known
+    way = DROPPED if not extra and seed % 3 == 0 else SOON if seed % 3 == 1 else LATER
+    if way == DROPPED:
+        return case.first(known)
+    # The later jobs in another order, then extra ones: jobs as there were, but short ones that do not pile up.
+    places = np.concatenate([np.arange(known), known + random.permutation(more), random.integers(0, len(case), extra)])
+    submit, run, estimate, procs = (column[places] for column in case.jobs)
+    span = max(0, int(case.jobs.submit[-1]) - now)
+    submit[known : known + more] = now + 1 + np.sort(random.integers(0, 2 * span + 2, more))
+    submit[known + more :] = max(now, int(submit[: known + more].max())) + 1 + 3 * np.arange(extra)
+    run[known + more :], estimate[known + more :] = 1, 2
+    if way == SOON and more:
+        submit[known] = now + 1
+    columns = {name: case.columns[name] for name in case.columns.table.columns}
+    own_place = np.arange(len(places))
+    kept = np.where(own_place < len(case), own_place, places)  # users and the like stay
+    first = columns["submit_time"][0] - case.jobs.submit[0]
+    own = {"submit_time": submit + first, "run_time": run, "requested_time": estimate, "requested_procs": procs}
+    columns = {name: column[kept] for name, column in columns.items()}
+    for name in own.keys() & columns.keys():  # those of the first jobs stay: a column may differ from the case
+        columns[name] = np.where(own_place < known, columns[name], own[name])
+    numbers = np.asarray(case.numbers)
+    numbers = np.concatenate([numbers, numbers.max() + 1 + np.arange(extra)])
+    cut = None if case.cut is None else case.cut[kept]
+    jobs = type(case.jobs)(submit, run, estimate, procs)
+    return replace(case, jobs=jobs, cut=cut, columns=columns_of(columns), numbers=pd.Index(numbers))
 
 
 def instants(outcome: Outcome, most: int) -> Iterator[int]:

@@ -36,6 +36,7 @@ PARTS = {FUTURE: 5, FORGETS: 2, CLOCK: 8, KEEPS: 8, AGAIN: 20, THREADS: 20}  # o
 # Realistic workloads in checks other than those of the laws and of `like`: so many of up to so many jobs, for a scheme
 # that is as fast as a kernel and for others, whose simulations may take so many seconds there.
 FEW, SHORT, QUICK = (100, 3), (400, 130), 0.3
+SWIFT = 0.02  # seconds; if a simulation takes no longer, the workload counts among them in any case
 SLOW = 12  # seconds for the realistic workloads of such a scheme and an effort of 1
 SHIFTS = (100_003, DAY // 2, 3 * DAY)  # seconds
 WEEKS = (2 * WEEK,)  # seconds
@@ -228,7 +229,8 @@ class _Run:
             if real:
                 self.left -= taken
                 enough = len(self.few) >= FEW[not self.fast]
-                if len(workload) <= longest and not enough and (self.fast or taken < QUICK):
+                some = not enough and (self.fast or taken < QUICK)
+                if (len(workload) <= longest and some) or (len(workload) <= SHORT[0] and taken < SWIFT):
                     self.few.append(workload)
 
     def _in_time_of(self, scheme, workloads):
