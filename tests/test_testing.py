@@ -22,6 +22,7 @@ from schedlab.testing.workloads import Coverage, realistic, tiny
 
 OVERFLOW = "gives what exact arithmetic gives: no overflow"
 NUMBER = "gives a number for every job"
+IN_A_SIMULATION = "gives a number for every job in a simulation"
 AGAIN = "gives the same value when asked again"
 TIME = "depends on the time, since it takes now"
 KNOWS = "does not know the future"
@@ -71,6 +72,18 @@ def nan_for_a_second(estimate):
     return np.float64(estimate - 1) / np.float64(estimate - 1)
 
 
+def nan_of_some_widths(procs):
+    return np.nan if procs == 128 or procs == 512 else 1.0 * procs
+
+
+def nan_of_43_processors(procs):
+    return np.nan if 40 < procs < 50 else 1.0 * procs
+
+
+def divides_after_a_day(now, submit, estimate):
+    return estimate / (now - submit - 86_400)
+
+
 def moves_by_usage(now, submit, user_usage):
     return user_usage * (now - submit)
 
@@ -97,8 +110,12 @@ def waits_for_usage(now, submit, user_usage):
         (huge, [NUMBER], "too large for a number of 64 bits for a job with estimate = "),
         (calls_pandas, ["compiles"], "pandas.Series is not among the functions that numba compiles"),
         (nan_for_a_second, [NUMBER], "gives nan, expected a number"),
-        (lambda run_time: run_time, [KNOWS], "its value changes with run_time, which is known only after a job"),
+        (lambda run_time: run_time, [KNOWS], "takes run_time, which is known only after a job"),
         (lambda wait_time, estimate: wait_time + estimate, [KNOWS], "known=['wait_time'] if it is known at submission"),
+        (lambda run_time, estimate: estimate + 1 * (run_time > 86_400), [KNOWS], "takes run_time, which is known only"),
+        (nan_of_some_widths, [NUMBER], "gives nan, expected a number"),
+        (nan_of_43_processors, [IN_A_SIMULATION], "gives nan"),
+        (divides_after_a_day, [NUMBER], "ZeroDivisionError"),
         (lambda status_usage: status_usage, [KNOWS], "takes status_usage, and status is known only after a job"),
         (lambda used_memory_count: used_memory_count, [KNOWS], "used_memory is known only after a job has ended"),
     ],
@@ -140,7 +157,7 @@ def test_columns_of_ones_own_are_taken_from_a_trace():
     )
     trace = sl.from_frame(frame, submit="submit", run="run", procs="procs", machine=2)
     (undeclared,) = check_policy(by_account, trace=trace, raises=False).failed
-    assert "its value changes with energy" in undeclared.found
+    assert "takes energy, which is not declared as known at submission" in undeclared.found
     assert check_policy(by_account, trace=trace, known=["energy"]).passed
     with pytest.raises(ValueError, match="cannot use queue: it is unknown for every job"):
         check_policy(lambda queue: queue, trace=trace)
