@@ -151,6 +151,10 @@ def number_as_an_index(state):
             state.start(job)
 
 
+def large_numbers_last(state):
+    easy(state, sorted(state.queue, key=lambda job: job.number > 1_000 and job.number % 2))
+
+
 _lengths = {}
 
 
@@ -497,6 +501,7 @@ LIKE_SAF = "starts every job when EASY-SAF does"
 APART = "ends, and stays within its arrays, in a process of its own"
 LAWS = "keeps the laws of scheduling"
 AGAIN = "gives the same schedule again"
+NUMBERS = "does not depend on job numbers"
 KEEPS = "keeps nothing from one simulation to the next"
 THREADS = "gives the same in several threads"
 HASHES = "does not depend on hash order"
@@ -547,6 +552,7 @@ WRONG = [
     Bug(ProcessorsOf16Bits(), LAWS, "processors", effort=0.3),
     Bug(Wrong("number_as_an_index"), LAWS, "IndexError"),
     Bug(Wrong("remembered_by_number"), KEEPS, "if no earlier simulation had jobs with these numbers"),
+    Bug(Wrong("large_numbers_last"), NUMBERS, "if its jobs have other numbers", effort=0.3),
     Bug(Wrong("remembered_by_place"), KEEPS, "", apart=True),
     Bug(Wrong("default_argument"), KEEPS, "a default argument"),
     Bug(Counts(), KEEPS, "in the next simulation"),
@@ -593,6 +599,7 @@ COMPILED = [
     Bug(compiled(CUT), LAWS, "changes its input: run of job ", effort=0.3, apart=True),
 ]
 NOTED = [
+    (sl.python_scheme(promises=True)(first_fit), "no promise was made"),
     (sl.python_scheme(first_fit), "(starvation)"),
     (sl.EASY(order="sjf"), "a job of 10,000 s waits as long as"),
     (OneByOne(), "times that under EASY"),

@@ -24,6 +24,7 @@ from .workloads import WEEK, Workload, changed_input, copied
 IDLE = 10_000  # seconds; longer than any tiny workload
 UNSEEN = 72_072_000  # added to job numbers; it has many divisors
 DRAWN = 60  # jobs: more are not drawn
+BY_NUMBER = "if its jobs have other numbers, whatever was simulated before"
 REPEATED = 5  # simulations in a thread
 STARTS = 8  # instants at which the future of a workload is changed
 FEW_MORE, MANY_MORE = 3, 150  # jobs that arrive in addition
@@ -128,10 +129,10 @@ def as_before():
 
 def keeps(scheme: Scheme, others: Sequence[Workload], first: dict[Workload, np.ndarray]) -> Fault:
     """A simulation depends on those before it: on their jobs, or on job numbers that were seen in them."""
-    count = 0
+    count, remembers = 0, False  # once seen, also in the smaller workloads
 
     def fault(workload):
-        nonlocal count
+        nonlocal count, remembers
         before = first.get(workload)
         if before is None:
             before = starts(scheme, workload)
@@ -146,7 +147,16 @@ def keeps(scheme: Scheme, others: Sequence[Workload], first: dict[Workload, np.n
         unseen = [starts(scheme, replace(workload, numbers=numbers)) for numbers in new]
         if any(each is None or (each != unseen[0]).any() for each in unseen):
             return None
-        words = "if no earlier simulation had jobs with these numbers"
+        # Other jobs had the next numbers before: what is remembered of them by number is wrong for these.
+        rows = workload.rows
+        wide = np.column_stack([0 * rows[:, 0], rows[:, 1] + 5, rows[::-1, 2] + 5, np.full(len(rows), workload.procs)])
+        for past in (np.column_stack([rows[:, 0], rows[::-1, 1:]]), wide, wide * [1, 1, 0, 1] + [0, 0, 900, 0]):
+            count += 1
+            own = replace(workload, numbers=workload.numbers + count * UNSEEN)
+            starts(scheme, replace(own, rows=past))
+            again = starts(scheme, own)
+            remembers |= again is None or (again != unseen[0]).any()
+        words = "if no earlier simulation had jobs with these numbers" if remembers else BY_NUMBER
         return difference(workload, after, unseen[0], "at first", words)
 
     return fault

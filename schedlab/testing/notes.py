@@ -24,7 +24,7 @@ def of_scheme(scheme: Scheme, seen: Mapping[Workload, Outcome]) -> list[str]:
         What was simulated.
     """
     real = [(workload, outcome) for workload, outcome in seen.items() if len(workload) > 20]
-    found = [*(_starved(scheme, *victim) for victim in VICTIMS), _waits(scheme, real)]
+    found = [*(_starved(scheme, *victim) for victim in VICTIMS), _waits(scheme, real), _promised(scheme, seen)]
     if getattr(scheme, "order", "fcfs") == "fcfs":  # else the head is another job
         found.append(_delayed(seen))
     return [note for note in found if note]
@@ -57,6 +57,19 @@ def _wait(scheme, victim, other, load, count):
     rows = np.insert(rows, place, [submit[place], victim[0], victim[0], victim[1]], axis=0)
     start = starts(scheme, Workload(rows, 16))
     return None if start is None else int(start[place] - rows[place, 0])
+
+
+def _promised(scheme, seen):
+    """Say so if promises are declared, and none says more than the start itself."""
+    for workload, outcome in seen.items():
+        made = outcome.promise >= 0
+        if not scheme.promises(workload.case.machine) or (made & (outcome.promise != outcome.start)).any():
+            return None
+    return (
+        "promises are declared, but no promise was made: no job was promised a start other than its own"
+        if seen
+        else None
+    )
 
 
 def _waits(scheme, real):

@@ -25,6 +25,7 @@ APART = "ends, and stays within its arrays, in a process of its own"
 LAWS = "keeps the laws of scheduling"
 AGAIN = "gives the same schedule again"
 KEEPS = "keeps nothing from one simulation to the next"
+NUMBERS = "does not depend on job numbers"
 THREADS = "gives the same in several threads"
 HASHES = "does not depend on hash order"
 CLOCK = "does not depend on the clock's origin"
@@ -43,8 +44,8 @@ WEEKS = (2 * WEEK,)  # seconds
 
 DRAWS = "It draws random numbers: begin each simulation with a seed of its own."
 HOLDS = (
-    "It keeps something (a global, a default argument, an attribute), has an unseeded generator of its own, or goes\n"
-    "through a set of objects, whose order is that of their addresses."
+    "It keeps something (a global, a default argument, an attribute), has an unseeded generator of its own, reads the\n"
+    "clock of the computer, or goes by the addresses of objects: by id(), or through a set of them."
 )
 DAILY = "decisions depend on the time of day or of the week, counted from the first submission"
 
@@ -198,7 +199,10 @@ class _Run:
             hashes = [self._hashes()] if self.own else []
             if all(check.passed for check in hashes):
                 kept = look(KEEPS, faults.keeps(scheme, self.tiny[-20::5], start), self._some(KEEPS))
-                hashes.append(kept if kept.passed else _with(kept, HOLDS))
+                if faults.BY_NUMBER in kept.found:
+                    hashes.append(Check(NUMBERS, False, kept.found, kept.schedules))
+                else:
+                    hashes.append(kept if kept.passed else _with(kept, HOLDS))
             yield from hashes
             if not hashes[-1].passed:
                 return
