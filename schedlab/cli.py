@@ -913,8 +913,8 @@ def _conformance(options):
         trace = _trace(options)
         with _patience():
             verdict = conformance.judge(options.results, options.of, trace=trace)
-            words = str(verdict)
-        print(words)
+            report = str(verdict)
+        print(report)
         if not verdict.passed:
             raise ValueError("the starts break a law, or no setting gives all of them")
         return

@@ -169,16 +169,16 @@ def _columns(labels, where):
     """Return the label of each column that is needed, by what it holds, and notes on what was taken of several."""
     columns, notes = {}, []
     for what, known in NAMES.items():
-        found = sorted(
+        matches = sorted(
             (label for label in labels if label.strip().casefold() in known),
             key=lambda label: known.index(label.strip().casefold()),
         )
-        if not found:
+        if not matches:
             continue
-        first, *others = found
-        if len({*found}) < len(found):
-            label = next(label for label in found if found.count(label) > 1)
-            raise ValueError(f"{where}: {found.count(label)} columns are named {plain(label)}, expected one")
+        first, *others = matches
+        if len({*matches}) < len(matches):
+            label = next(label for label in matches if matches.count(label) > 1)
+            raise ValueError(f"{where}: {matches.count(label)} columns are named {plain(label)}, expected one")
         columns[what] = first
         if others:
             notes.append(f"of several columns for the {what}, {first} was taken, not {', '.join(others)}")
@@ -253,11 +253,11 @@ def _table(columns, places, dated=False):
     for what in ("submit", "start", "wait"):
         values[what] = np.full(len(places), np.nan)
         if what in named:
-            words = columns[named[what]]
-            never = [isinstance(word, str) and word.casefold() in NEVER for word in words]
-            never = np.array(never) | pd.isna(pd.Series(words, dtype=object)).to_numpy()
+            texts = columns[named[what]]
+            never = [isinstance(word, str) and word.casefold() in NEVER for word in texts]
+            never = np.array(never) | pd.isna(pd.Series(texts, dtype=object)).to_numpy()
             read = _whole(
-                [str(NONE) if not_at_all else word for word, not_at_all in zip(words, never, strict=True)],
+                [str(NONE) if not_at_all else word for word, not_at_all in zip(texts, never, strict=True)],
                 places,
                 named[what],
             )

@@ -117,7 +117,7 @@ def _check_given(given, trace, conventions):
     if not isinstance(given, str | PathLike | Scheme | pd.DataFrame | pd.Series | Schedule | Mapping) or (
         trace is not None and isinstance(given, Mapping)
     ):
-        found = (
+        kind_of_object = (
             f"the class {given.__name__}" if isinstance(given, type) else f"an object of type {type(given).__name__}"
         )
         if trace is None:
@@ -129,7 +129,7 @@ def _check_given(given, trace, conventions):
             expected = (
                 "the path of a file with starts, a table, a Series of starts by job number, a Schedule or a scheme"
             )
-        raise TypeError(f"judge was given {found}, expected {expected}")
+        raise TypeError(f"judge was given {kind_of_object}, expected {expected}")
     if isinstance(given, str) and not Path(given).exists() and given.casefold() in by_name():
         raise ValueError(f"{given}: no such file or folder; for a scheme expected an instance of it, such as sl.EASY()")
     if conventions and not isinstance(given, Scheme):
@@ -178,9 +178,9 @@ def _simulated(case, scheme, conventions):
 def _files(folder, known):
     """Return the files of cases in a folder, by the name of the case, without copies of the logs."""
     if not folder.is_dir():
-        found = "a file, expected a folder" if folder.exists() else "no such folder, expected one"
+        problem = "a file, expected a folder" if folder.exists() else "no such folder, expected one"
         whole = "; a file of a whole log needs trace=" if folder.exists() else ""
-        raise ValueError(f"{plain(str(folder))}: {found} with a file for each case{whole}")
+        raise ValueError(f"{plain(str(folder))}: {problem} with a file for each case{whole}")
     of_names = {f"{case.path.stem}{suffix}{gz}": case for case in known for suffix in SUFFIXES for gz in ("", ".gz")}
     files = {}
     for path in sorted(folder.iterdir()):
@@ -374,8 +374,8 @@ class Verdicts(pd.DataFrame):
             if row.follows:
                 lines.append(f"{row.scheme}, {about}: {row.convention}")
             else:
-                told = f"as with: {row.convention}. {row.words}" if row.convention else row.words
-                lines.append(f"not {row.scheme}: {about}: {told}")
+                fault_words = f"as with: {row.convention}. {row.words}" if row.convention else row.words
+                lines.append(f"not {row.scheme}: {about}: {fault_words}")
         lines += [f"not {contradiction}" for contradiction in self.contradictions]
         lines += [
             f"not {scheme}: each of these cases is as from a scheduler that {' or that '.join(names)}"
@@ -429,14 +429,14 @@ def others() -> pd.DataFrame:
     Examples
     --------
     >>> import schedlab as sl
-    >>> found = sl.conformance.others()
-    >>> found.loc[found["case"] == 17, ["simulator", "follows"]].values.tolist()
+    >>> table = sl.conformance.others()
+    >>> table.loc[table["case"] == 17, ["simulator", "follows"]].values.tolist()
     [['predictsim', True], ['CQSim', False]]
     """
     rows = []
     for run in pd.read_csv(folder() / "others.csv", dtype=str).itertuples():
         about = case(int(run.case))
         verdict = _verdict(about, dict(enumerate(map(int, run.starts.split()), start=1)))
-        told = verdict[5] or f"none: {fault(about, verdict[3])}"
-        rows.append((run.simulator, run.version, run.scheme, *verdict[:1], *verdict[2:3], told, verdict[4]))
+        convention = verdict[5] or f"none: {fault(about, verdict[3])}"
+        rows.append((run.simulator, run.version, run.scheme, *verdict[:1], *verdict[2:3], convention, verdict[4]))
     return pd.DataFrame(rows, columns=["simulator", "version", "scheme", "case", "title", "convention", "follows"])

@@ -289,9 +289,9 @@ def export(to: str | PathLike) -> list[Path]:
     """
     to = Path(to)
     to.mkdir(parents=True, exist_ok=True)
-    found = []
+    paths = []
     for case in cases():
         with replacing(to / case.path.name) as part:
             part.write_bytes(case.path.read_bytes())
-        found.append(to / case.path.name)
-    return found
+        paths.append(to / case.path.name)
+    return paths
