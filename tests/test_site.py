@@ -171,7 +171,7 @@ def test_a_live_figure_on_a_page_shows_what_is_chosen(chromium, address):
     assert [one.get_attribute("data-key") for one in seen] == ["first"]
     controls = live.query_selector_all("select")
     controls[1].select_option(index=1)
-    controls[2].select_option(index=0)  # this resets the control changed before
+    controls[2].select_option(index=1)  # this resets the control changed before
     seen = [one for one in live.query_selector_all(".live-figure") if one.is_visible()]
     assert len(seen) == 1
     assert seen[0].get_attribute("data-key").startswith(controls[2].get_attribute("name"))
