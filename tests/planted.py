@@ -19,6 +19,7 @@ from schedlab.parts import (
     FREE,
     NEVER,
     NOW,
+    SHADOW,
     add,
     back,
     begin,
@@ -430,7 +431,8 @@ BUGS |= {f"by {column}": _by(column) for column in ("run_time", "wait_time", "st
 # Compiled ones, in a single function, since each takes seconds to compile ---------------------------------------------
 
 BUG = 3  # the place in the memory that says which
-RIGHT_ONE, PAST_THE_END, BEYOND_THE_MEMORY, LAST_BY_MINUS_ONE, BEFORE_THE_FIRST, NARROW_CLOCK, FIRST_FIT, CUT = range(8)
+RIGHT_ONE, PAST_THE_END, BEYOND_THE_MEMORY, LAST_BY_MINUS_ONE, BEFORE_THE_FIRST = range(5)
+NARROW_CLOCK, FIRST_FIT, CUT, MOVES = range(5, 9)
 
 
 def compiled_easy(c, memory):
@@ -440,6 +442,8 @@ def compiled_easy(c, memory):
     if not waiting(c):
         return
     reserve_for_head(c, memory)
+    if bug == MOVES:
+        c.promise[c.queue.item[front(c.queue)]] = memory[SHADOW]
     if bug == BEYOND_THE_MEMORY:
         memory[BUG + c.jobs.procs[c.queue.item[front(c.queue)]]] = 0
     place, last = front(c.queue) + 1, back(c.queue)
@@ -454,17 +458,17 @@ def compiled_easy(c, memory):
             c.jobs.run[job] = min(c.jobs.run[job], 64_800)
         in_time = ends_by_shadow(c, memory, job)
         if bug == NARROW_CLOCK:
-            in_time = np.int32(c.clock[NOW] + estimate) <= np.int32(memory[1])
-        if procs <= c.clock[FREE] and (procs <= memory[EXTRA] or in_time or bug == FIRST_FIT):
+            in_time = np.int32(c.clock[NOW] + estimate) <= np.int32(memory[SHADOW])
+        if procs <= c.clock[FREE] and (procs <= memory[EXTRA] or in_time or bug in (FIRST_FIT, MOVES)):
             place = begin_behind_head(c, memory, place)
             last = back(c.queue) + (bug == PAST_THE_END)
         else:
             place += 1
 
 
-def compiled(bug):
+def compiled(bug, **declared):
     """Return the compiled scheme with a bug."""
-    return sl.compiled_scheme(compiled_easy, memory=lambda jobs, procs: np.array([0, 0, 0, bug]))
+    return sl.compiled_scheme(compiled_easy, memory=lambda jobs, procs: np.array([0, 0, 0, bug]), **declared)
 
 
 @sl.compiled_scheme(memory=new_profile)
@@ -547,7 +551,7 @@ WRONG = [
         effort=0.3,
         options=PRESENT | PAST,
     ),
-    Bug(Wrong("clock_of_32_bits"), CLOCK, "submitted", options=PRESENT | PAST),
+    Bug(Wrong("clock_of_32_bits"), CLOCK, "submitted", effort=0.3, options=PRESENT | PAST),
     Bug(Wrong("clock_in_single_precision"), CLOCK, "submitted", options=PRESENT | PAST),
     Bug(ProcessorsOf16Bits(), LAWS, "processors", effort=0.3),
     Bug(Wrong("number_as_an_index"), LAWS, "IndexError"),
@@ -571,7 +575,7 @@ WRONG = [
     Bug(CountsAll(), FUTURE, "if other jobs arrive after", effort=0.5),
     Bug(WidestTenth(), FUTURE, "if other jobs arrive after", effort=0.5),
     Bug(SeesEnds(), FUTURE, "run_time"),
-    Bug(Wrong("by_the_logarithm"), CLOCK, "pass dated=True", effort=0.3, options=PRESENT | PAST),
+    Bug(Wrong("by_the_logarithm"), CLOCK, "pass dated=True", effort=1.0, options=PRESENT | PAST),
     Bug(Wrong("by_the_date"), CLOCK, "pass dated=True", options=PRESENT | PAST),
     Bug(Wrong("used_so_far"), FORGETS, "pass remembers=True", options=PRESENT),
     Bug(AtOnce(), LAWS, "processors held at"),
@@ -594,9 +598,10 @@ COMPILED = [
     Bug(compiled(BEYOND_THE_MEMORY), APART, "an index lies outside its array", apart=True),
     Bug(compiled(LAST_BY_MINUS_ONE), APART, "an index lies outside its array", apart=True),
     Bug(compiled(BEFORE_THE_FIRST), LAWS, "more processors are held", apart=True),
-    Bug(compiled(NARROW_CLOCK), CLOCK, "submitted", apart=True),
+    Bug(compiled(NARROW_CLOCK), CLOCK, "submitted", effort=0.3, apart=True),
     Bug(compiled(FIRST_FIT), LIKE_EASY, "under EASY at", "easy", apart=True),
     Bug(compiled(CUT), LAWS, "changes its input: run of job ", effort=0.3, apart=True),
+    Bug(compiled(MOVES, promises=True), LAWS, "but had been promised", apart=True),
 ]
 NOTED = [
     (sl.python_scheme(promises=True)(first_fit), "no promise was made"),

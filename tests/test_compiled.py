@@ -32,6 +32,7 @@ from schedlab.parts import (
     still_blocked,
 )
 from schedlab.schedule import ScheduleError
+from schedlab.schemes import compiled
 
 pytestmark = pytest.mark.reduced
 EVENTS = st.sampled_from(["batched", "each"])
@@ -197,6 +198,13 @@ def test_it_is_kept_until_what_it_uses_changes(tmp_path, monkeypatch):
     assert first[1].startswith("['scheme first_fit'")
     assert other == first
     assert told("1", new=True) == [[first[0], "[]"]]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_no_two_kernels_have_the_same_name():
+    """Numba finds the constants of machine code from the disk by its name: those of a namesake are another's."""
+    kernels = {compiled._kernel_of(function, noted) for function in (fcfs.function, idle) for noted in (False, True)}
+    assert len({kernel.py_func.__qualname__ for kernel in kernels}) == 4
 
 
 # What is wrong ---------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from museum import BUGS, ByHand, plain_easy
 
 import schedlab as sl
 from schedlab.schemes.orders import NAMED
-from schedlab.testing import CheckError, apart, check_policy, check_scheme
+from schedlab.testing import CheckError, apart, check_policy, check_scheme, schemes
 from schedlab.testing.shrinking import smallest
 from schedlab.testing.workloads import Coverage, realistic, tiny
 
@@ -294,7 +294,7 @@ def test_easy_has_no_notes_and_what_was_covered_is_said():
     assert report.passed
     assert not report.notes
     for words in (
-        "1,012 workloads of up to 850 jobs",
+        "613 workloads of up to 1,600 jobs",
         "1,000,000 processors",
         "clocks beyond 2**31 s",
         "loads up to 1.2",
@@ -302,7 +302,7 @@ def test_easy_has_no_notes_and_what_was_covered_is_said():
         assert words in report.covered
     assert report.covered.endswith("overrun kill, extend, keep")
     assert f"covered: {report.covered}" in repr(report)
-    assert "covered: 1,012 workloads" in report._repr_html_()
+    assert "covered: 613 workloads" in report._repr_html_()
 
 
 def test_a_scheme_is_run_in_a_new_process_first(own_process):
@@ -387,6 +387,27 @@ def test_realistic_workloads_are_what_is_said_of_them():
     assert any((each.rows[:, 1] == 0).any() for each in drawn)
     assert any((each.rows[:, 3] == each.procs).any() for each in drawn)
     assert any((each.rows[:, 1] > each.rows[:, 2]).any() for each in drawn)
+    assert max((each.rows[:, 2] % 60 > 0).mean() for each in drawn) > 0.2
+    assert max(len(np.unique(each.case.columns["user"])) for each in drawn) > 100
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_one_workload_has_more_than_a_thousand_waiting_and_hundreds_of_running_jobs(fast):
+    coverage, held = Coverage(), 0
+    for each in realistic(1, fast):
+        start = sl.EASY().outcome(each.case).start
+        coverage.add(each, start)
+        held = max(held, max((start <= now).sum() - (start + each.case.jobs.run <= now).sum() for now in start))
+    assert coverage.waiting > 1_000
+    assert held > 256
+
+
+def test_a_slow_scheme_is_tried_on_fewer_workloads_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(schemes, "SLOW", (0.1, 0.1))
+    report = check_scheme(planted.plain_easy, "easy")
+    assert report.passed
+    assert report.covered.endswith("; less than usual, since it takes long")
+    assert int(report.covered.split()[0]) < 300
 
 
 def test_coverage_counts_what_waits():

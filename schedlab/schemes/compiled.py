@@ -12,7 +12,7 @@ import numpy as np
 from schedlab.kernels._jit import KernelCache, kernel, part
 from schedlab.kernels.cluster import BEGUN, FREE, NAN, NOW, advance, new_cluster
 from schedlab.kernels.questions import sort_queue
-from schedlab.kernels.sorted_pairs import NEVER
+from schedlab.kernels.sorted_pairs import NEVER, back, front
 from schedlab.machine import Flat
 from schedlab.text import plain
 from schedlab.threads import compile_for, interruptible
@@ -79,7 +79,7 @@ class CompiledScheme(Queued):
     @explained
     def simulate(self, case: Case) -> Outcome:
         """As of `Scheme`."""
-        run = _kernel_of(self.function)
+        run = _kernel_of(self.function, self.keeps)
         try:
             start, promise, fault, waits = interruptible(run, *self._arguments(case))
         except numba.core.errors.NumbaError as error:
@@ -102,7 +102,7 @@ class CompiledScheme(Queued):
         case : Case
             Any case: its types count, not its jobs.
         """
-        compile_for(_kernel_of(self.function), (*self._arguments(case), np.zeros(1, np.int64)))
+        compile_for(_kernel_of(self.function, self.keeps), (*self._arguments(case), np.zeros(1, np.int64)))
 
     def _arguments(self, case):
         procs = case.machine.procs
@@ -169,32 +169,31 @@ def compiled_scheme(
 
 
 class _Cache(KernelCache):
-    """The cache of one function's kernel: numba would not notice a change in what the function uses."""
-
-    def __init__(self, function, code):
-        super().__init__(function)
-        self._code = code
+    """The cache of one function's kernel: what the function is and uses is in the name."""
 
     def _index_key(self, sig, codegen):
-        return sig, codegen.magic_tuple(), self._code
+        return sig, codegen.magic_tuple()
 
 
-_kernels = {}  # by the function's digest; by the function itself if it has none
+_kernels = {}  # by what the function is and uses (the function itself if it has no digest), and how it is run
 
 
-def _kernel_of(function):
+def _kernel_of(function, noted):
     """Return the kernel that calls a function at each pass; make it unless it exists for the function as it is now."""
     from schedlab.digests import NoDigestError, digest  # here, since joblib is slow to load
 
     try:
-        code = digest(function)
+        code = f"{digest(function)}{'_noted' if noted else ''}"
     except NoDigestError:  # something that it uses has no digest: compiled once per process
         code = None
-    key = code or function
+    key = code or (function, noted)
     if key not in _kernels:
-        simulate = _with_memory(part(function)) if _takes_memory(function) else _without(part(function))
+        decide = part(function) if _takes_memory(function) else _with_memory(part(function))
+        simulate = _simulation(decide, noted)
         simulate.__name__ = simulate.__qualname__ = function.__name__
-        _kernels[key] = kernel(simulate, code and (lambda simulate: _Cache(simulate, code)))
+        if code:  # machine code from the disk finds its constants by this name: no other kernel may have the same
+            simulate.__qualname__ += f"_{code}"
+        _kernels[key] = kernel(simulate, code and _Cache)
     return _kernels[key]
 
 
@@ -203,26 +202,58 @@ def _takes_memory(function):
 
 
 def _with_memory(decide):
-    def simulate(jobs, machine, order, memory, per_event, halt):
-        n = jobs.submit.size
-        c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
-        score = np.empty(n if order.moving else 0, np.float64)
-        while advance(c, NEVER):
-            sort_queue(c, order, score)
-            decide(c, memory)
-            if c.clock[FREE] < 0:
-                return c.start, c.promise, c.clock[NOW], -1
-        if c.clock[NAN]:
-            raise ValueError("the order of the queue gives nan")
-        waits = c.start.argmin() if c.clock[BEGUN] < n and not halt[0] else -1
-        return c.start, c.promise, -1, waits
-
-    return simulate
-
-
-def _without(decide):
     @part
     def decides(c, memory):
         decide(c)
 
-    return _with_memory(decides)
+    return decides
+
+
+def _simulation(decide, noted):
+    """Return the function to compile; if promises are noted, the first one of a job counts, whatever is set later."""
+
+    def simulate(jobs, machine, order, memory, per_event, halt):
+        n = jobs.submit.size
+        c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
+        score = np.empty(n if order.moving else 0, np.float64)
+        first = np.full(n if noted else 0, -1, np.int64)
+        while advance(c, NEVER):
+            sort_queue(c, order, score)
+            begun = c.clock[BEGUN]
+            decide(c, memory)
+            if c.clock[FREE] < 0:
+                return c.start, c.promise, c.clock[NOW], -1
+            if noted:
+                note_promises(c, first, begun)
+        if c.clock[NAN]:
+            raise ValueError("the order of the queue gives nan")
+        waits = c.start.argmin() if c.clock[BEGUN] < n and not halt[0] else -1
+        return c.start, first if noted else c.promise, -1, waits
+
+    return simulate
+
+
+@part
+def note_promises(c, first, begun):
+    """Note the promises of jobs that wait or were started by this pass, unless they had one.
+
+    Parameters
+    ----------
+    c : Cluster
+        The state of the simulation, after a pass.
+    first : int64, shape (n_jobs,), seconds
+        The first promises, -1 where there is none.
+    begun : int
+        How many jobs had been started before the pass.
+    """
+    for place in range(front(c.queue), back(c.queue)):
+        note_promise(c, first, c.queue.item[place])
+    for place in range(begun, c.clock[BEGUN]):
+        note_promise(c, first, c.begun[place])
+
+
+@part
+def note_promise(c, first, job):
+    """Note the promise of a job, unless it had one."""
+    if first[job] < 0:
+        first[job] = c.promise[job]

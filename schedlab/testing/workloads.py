@@ -21,14 +21,15 @@ SUBMIT, RUN, ESTIMATE, PROCS = range(4)  # columns of `Workload.rows`
 
 # Tiny workloads: small numbers make ties.
 MOST_JOBS, MOST_PROCS = 12, 6
+WHO = 4 * MOST_JOBS  # rows of other columns that their jobs take
 LATEST, LONGEST = 6, 4  # seconds
 OVERS = (0, 0, 1, 3, 8)  # seconds by which estimates exceed run times
 UNDERS = (-1, -3)  # the same for some jobs that outlive their estimates
 
 HOUR, DAY, WEEK = 3_600, 86_400, 604_800
 # Estimates that users ask for, and how often: Tsafrir et al., JSSPP 2005, find that few values make up most requests.
-POPULAR = np.array([1, 60, 300, 900, HOUR, 2 * HOUR, 4 * HOUR, 6 * HOUR, 12 * HOUR, 18 * HOUR, DAY, 2 * DAY, WEEK])
-SHARES = np.array([2, 4, 8, 16, 18, 10, 12, 5, 10, 5, 7, 2, 1]) / 100
+POPULAR = 60 * np.array([1, 5, 15, 60, 120, 240, 360, 720, 1_080, 1_440, 2_880, 10_080, 14_400])
+SHARES = np.array([6, 8, 16, 18, 10, 12, 5, 10, 5, 6, 2, 1, 1]) / 100
 LATE = 2**31 - 5 * HOUR  # seconds; the clock of a late workload passes 2**31
 LOADS = (1.2, 0.7, 1.05, 0.9)
 # What is drawn, on how many processors (few are powers of two); what finds most comes first.
@@ -45,8 +46,10 @@ KINDS = (
     ("burst", 1_000_000),
     ("steady", 1_000),
     ("steady", 37),
+    ("crowd", 600),
 )
-LENGTHS = {"burst": (850, 330), "steady": (160, 60), "late": (160, 60), "log": (400, 120)}  # jobs: kernels, Python
+# Jobs: for kernels, for Python. The crowd is beyond 256 running and 1,000 waiting jobs.
+LENGTHS = {"burst": (850, 330), "steady": (160, 60), "late": (160, 60), "log": (400, 120), "crowd": (1_600, 1_600)}
 MANY = 4_096  # jobs that have columns of their own
 
 
@@ -111,14 +114,15 @@ def _trace(table, name, procs):
 
 @cache
 def numbered(n_jobs: int) -> Columns:
-    """Return columns for this many jobs, each with a few different numbers.
+    """Return columns for this many jobs: few different numbers for tiny workloads, hundreds for realistic ones.
 
     Parameters
     ----------
     n_jobs : int
     """
     numbers = np.arange(n_jobs)
-    return Columns(pd.DataFrame({name: numbers * (7 + i) % (3 + 2 * i) for i, name in enumerate(FIELDS[1:])}))
+    many = np.where(numbers < WHO, 1, 20)
+    return Columns(pd.DataFrame({name: numbers * (7 + i) % (many * (3 + 2 * i)) for i, name in enumerate(FIELDS[1:])}))
 
 
 @lru_cache(maxsize=2_048)
@@ -308,7 +312,7 @@ def tiny(count: int, overruns: Sequence[str] = ("kill",), of: Columns | None = N
             estimate = np.where(late, np.maximum(run + random.choice(UNDERS, n_jobs), np.minimum(run, 1)), estimate)
         numbers = random.permutation(50 * n_jobs)[:n_jobs] + 1 if place % 4 == 3 else None
         rows = np.column_stack([submit - submit[0], run, estimate, width])
-        drawn.append(Workload(rows, procs, overrun, numbers, random.permutation(4 * MOST_JOBS)[:n_jobs], of=of))
+        drawn.append(Workload(rows, procs, overrun, numbers, random.permutation(WHO)[:n_jobs], of=of))
     return drawn
 
 
@@ -319,7 +323,7 @@ def realistic(
     of: Columns | None = None,
     trace: Trace | None = None,
 ) -> Iterator[Workload]:
-    """Draw realistic workloads: a dozen for an effort of 1.
+    """Draw realistic workloads: 13 for an effort of 1.
 
     Parameters
     ----------
@@ -341,15 +345,21 @@ def realistic(
         if kind == "log":
             rows, procs = _slice(_log() if trace is None else trace, n_jobs, random)
         else:
-            rows = {"burst": _burst, "late": _late, "steady": _steady}[kind](random, n_jobs, procs, load)
+            draw = {"burst": _burst, "late": _late, "steady": _steady, "crowd": _crowd}[kind]
+            rows = draw(random, n_jobs, procs, load)
         numbers = random.permutation(20 * n_jobs)[: len(rows)] + 1  # shuffled and sparse
         who, origin = random.integers(0, MANY, len(rows)), int(random.integers(DAY, 30 * DAY))
         yield Workload(rows, procs, overruns[place % len(overruns)], numbers, who, origin, of)
 
 
 def _lengths(random, n_jobs):
-    """Draw run times and popular estimates; some jobs end at once, at their estimate, or not even then."""
+    """Draw run times and popular estimates; some jobs end at once, at their estimate, or not even then.
+
+    One estimate in four is not popular: any number of seconds, or a popular one but for a few.
+    """
     estimate = random.choice(POPULAR, n_jobs, p=SHARES)
+    kind, few = random.random(n_jobs), random.integers(-9, 10, n_jobs)
+    estimate = np.select([kind < 0.1, kind < 0.25], [random.integers(1, estimate + 1), estimate + few], estimate)
     part = random.random(n_jobs) ** 2
     kind = random.random(n_jobs)
     part = np.select([kind < 0.12, kind < 0.2, kind < 0.3], [1.0, 0.0, 1.0 + part], part)
@@ -381,9 +391,22 @@ def _burst(random, n_jobs, procs, load):
     width = np.minimum(_widths(random, n_jobs, procs), procs // 3 + 1)
     wide = (np.arange(n_jobs) < 0.85 * n_jobs) & (random.random(n_jobs) < 0.97)
     width = np.where(wide, random.integers(procs // 3 + 1, procs * 5 // 6 + 1, n_jobs), width)
+    short = ~wide & (random.random(n_jobs) < 0.3)
+    run, estimate, width = np.where(short, [run % 60, estimate * 0 + 60, width * 0 + 1], [run, estimate, width])
     submit = np.sort(random.integers(0, 3 * HOUR, n_jobs))
     submit[:2], run[:2], estimate[:2], width[:2] = 0, 4 * HOUR, 6 * HOUR, (procs // 2, procs - procs // 2 - procs // 50)
     return np.column_stack([submit, run, estimate, width])
+
+
+def _crowd(random, n_jobs, procs, load):
+    """Draw over a thousand jobs, most of them serial, that arrive at a few instants and end at few more."""
+    estimate = random.choice([1, 8, 16, 48], n_jobs) * (HOUR // 4)
+    run = np.where(random.random(n_jobs) < 0.3, estimate // 2, estimate)
+    estimate += random.integers(-9, 10, n_jobs) * (random.random(n_jobs) < 0.7)
+    kind = random.random(n_jobs)
+    width = np.select([kind < 0.01, kind < 0.1], [random.integers(procs // 20, procs // 4, n_jobs), 2], 1)
+    submit = np.sort(random.integers(0, 10, n_jobs)) * 300
+    return np.column_stack([submit - submit[0], run, estimate, width])
 
 
 def _late(random, n_jobs, procs, load):
