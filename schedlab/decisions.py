@@ -264,11 +264,11 @@ def situation(schedule: Schedule, now: int) -> Decision:
     ends = (schedule.start + schedule.estimate)[running] - now
     order = np.argsort(ends, kind="stable")
     running, ends = running[order], ends[order]
-    table, machine = schedule.trace.table, schedule.machine.procs
+    machine = schedule.machine.procs
     free = machine - schedule.procs[running].sum()
     if not queued.size or free < 1:
         raise ValueError(f"nothing is decided at {now} s: {queued.size} jobs wait and {free} processors are free")
-    estimate, procs = (table[name].to_numpy()[queued] for name in ("requested_time", "requested_procs"))
+    _, _, estimate, procs = (column[queued] for column in schedule.case.jobs)
     laws = schedule.trace.laws(machine).of(queued)
     return Decision(int(now), queued, running, ends, schedule.procs[running], estimate, procs, laws, machine)
 

@@ -1,5 +1,6 @@
 """Decisions of the schemes for moldable jobs, recomputed from their schedules."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -27,9 +28,12 @@ def longest_queue(schedule):
 
 
 @pytest.mark.parametrize("A", ["system", "requested"])
-@pytest.mark.parametrize("share", [1.0, 0.5])
-def test_decisions_made_again_are_those_of_the_schedule(A, share):
-    schedule = sl.simulate(workload(A, share=share), sl.IterativeMoldable()).validate()
+@pytest.mark.parametrize(("share", "overrun"), [(1.0, "kill"), (0.5, "kill"), (1.0, "extend")])
+def test_decisions_made_again_are_those_of_the_schedule(A, share, overrun):
+    trace = workload(A, share=share)
+    if overrun == "extend":
+        trace = replace(trace, table=trace.table.assign(requested_time=(trace.table["run_time"] // 2).clip(1)))
+    schedule = sl.simulate(trace, sl.IterativeMoldable(), overrun=overrun).validate()
     started = 0
     times, waiting, free = decisions.instants(schedule)
     for now, jobs, procs in zip(times, waiting, free, strict=True):

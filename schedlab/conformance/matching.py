@@ -54,11 +54,7 @@ def theirs_on(trace: Trace, start: np.ndarray, overrun: str = "kill") -> Schedul
     submit = trace.table["submit_time"].to_numpy()
     told = replace(trace, table=trace.table.assign(wait_time=start - submit))
     case, origin = case_of(told, Theirs(), None, overrun)
-    schedule = Schedule(told, Theirs(), case.machine, case.overrun, case.events, case.outcome(start - origin), origin)
-    if (start < submit).any():
-        # How jobs came to start is found by repeating the schedule, in which a job cannot start before it is there.
-        schedule.__dict__["started_by"] = theirs_on(trace, np.maximum(start, submit), overrun).started_by
-    return schedule
+    return Schedule(told, Theirs(), case.machine, case.overrun, case.events, case.outcome(start - origin), origin)
 
 
 @dataclass(frozen=True, eq=False)

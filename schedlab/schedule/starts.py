@@ -41,7 +41,8 @@ def started_by(schedule) -> pd.Categorical:
     case, scheme = schedule.case, schedule.scheme
     estimate = case.jobs.estimate if outcome.estimate is None else outcome.estimate
     own = (outcome.submit, outcome.run, estimate, outcome.procs)
-    jobs, start = Jobs(*(column.copy() for column in own)), outcome.start.copy()
+    jobs = Jobs(*(column.copy() for column in own))
+    start = np.maximum(outcome.start, jobs.submit)  # in a schedule of another simulator a job may start too early
     most = max(schedule.machine.procs, int(schedule.states[1].max(initial=0)))  # logs may hold more
     order = scheme.queue(case) or prepare("fcfs", case)
     held = (outcome.promise >= 0) & (start > jobs.submit) & (not scheme.one_reservation)
