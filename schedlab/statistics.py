@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from math import cos, inf, nan, pi, sin, sqrt, tan
+from math import atan, cos, inf, nan, pi, sin, sqrt, tan
 from numbers import Integral
 from statistics import NormalDist
 
@@ -870,6 +870,25 @@ def t_quantile(p: float, df: int) -> float:
         else:
             high = middle
     return sqrt(df) * tan(low)
+
+
+def t_beyond(t: float, df: int) -> float:
+    """Return the probability that the absolute value of Student's t is larger than `t`.
+
+    Parameters
+    ----------
+    t : float
+        0 or more.
+    df : int
+        Degrees of freedom, at least 1.
+
+    Examples
+    --------
+    >>> from schedlab.statistics import t_beyond
+    >>> round(t_beyond(2.776, df=4), 3)
+    0.05
+    """
+    return max(0.0, 1 - _t_within(atan(t / sqrt(df)), df))
 
 
 def _t_within(angle, df):

@@ -13,20 +13,25 @@ import pandas as pd
 
 from .page import interval
 
-KEPT = ("kept", "kept_trace", "kept_verdict", "kept_reason", "kept_details", "kept_cases")  # of the full size
+KEPT = ("kept", *(f"kept_{name}" for name in ("trace", "verdict", "reason", "readings", "details", "cases")))
 SAID = ("id", "where", "statement", "published", "tolerance")
-MEASURED = ("measured", "trace", "verdict", "reason", "details", "cases")
+MEASURED = ("measured", "trace", "verdict", "reason", "readings", "details", "cases")
 LEDGER = (*SAID, *MEASURED, "doi")
 VALUES = ["value", "low", "high"]  # of a case
 SAME = ["id", "statement", "trace"]  # what tells rows apart
-CASE = ("quantity", "case", "measured", "expected", "holds")
+NUMBERS = ("mean", "spread", "seeds")  # of single runs; logarithms where the check is about ratios
+TOLD = ("check", "case", "measured", "expected", "outcome")  # of a case, as it is shown
+CASE = (*TOLD, *NUMBERS)
+TOGETHER = "all cases together"
 # Both background and text colours, so that verdicts are readable in a dark notebook, too.
 VERDICTS = {
     "reproduced": "background-color: #d3efe3; color: #00452f",
-    "trend only": "background-color: #fdeecb; color: #5c3d00",
+    "in part": "background-color: #fdeecb; color: #5c3d00",
     "not reproduced": "background-color: #fbdcd5; color: #7a1a12",
-    "not testable": "background-color: #e4e4e4; color: #333333",
+    "undecided": "background-color: #d9e6f5; color: #133a66",
+    "cannot be tested": "background-color: #e4e4e4; color: #333333",
 }
+AGREEMENTS = ("agrees", "does not agree", "")  # of a quick run with the full size; "" if they have no case in common
 STYLE = """
 .schedlab-ledger { overflow-x: auto; font-size: 13px; line-height: 1.4; color: inherit; }
 .schedlab-ledger table { border-collapse: collapse; width: 100%; margin: .4em 0; table-layout: auto; }
@@ -64,12 +69,13 @@ class Ledger(pd.DataFrame):
 
 
 def standing(table: pd.DataFrame) -> pd.Series:
-    """Return the verdict that counts for each row: that of the kept full size, else that of this run."""
-    return table["kept_verdict"].fillna(table["verdict"]) if "kept_verdict" in table else table["verdict"]
+    """Return the verdict of each row: that of the kept full size, else that of this run; "" for a quick run alone."""
+    own = table["verdict"].where(table["verdict"].isin(VERDICTS), "")
+    return table["kept_verdict"].fillna(own) if "kept_verdict" in table else own
 
 
 def counted(table: pd.DataFrame) -> dict[str, int]:
-    """Count the rows by the verdict that counts, in the order of `VERDICTS`."""
+    """Count the rows by their verdicts, in the order of `VERDICTS`."""
     counts = standing(table).value_counts()
     return {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
 
@@ -119,25 +125,12 @@ def written(cases: pd.DataFrame, place: int, form: str) -> str:
     """
     row = cases.iloc[place]
     words = interval(row["value"], row["low"], row["high"], form)
-    apart = [_word(name, row[name]) for name in cases.columns.drop(VALUES) if len(set(cases[name])) > 1]
+    apart = [word(name, row[name]) for name in cases.columns.drop(VALUES) if len(set(cases[name])) > 1]
     return f"{words} ({', '.join(apart)})" if apart else words
 
 
-def in_words(cases: pd.DataFrame, form: str) -> pd.DataFrame:
-    """Return all cases as text: columns case (what tells them apart) and measured.
-
-    Parameters
-    ----------
-    cases, form
-        As in `written`.
-    """
-    apart = cases.drop(columns=VALUES)
-    told = [", ".join(map(_word, apart.columns, row)) for row in apart.itertuples(index=False, name=None)]
-    measured = [interval(*row, form) for row in cases[VALUES].itertuples(index=False, name=None)]
-    return pd.DataFrame({"case": told, "measured": measured})
-
-
-def _word(name, value):
+def word(name: str, value) -> str:
+    """Write down what tells a case apart: the value of a column, with as much of the column's name as it needs."""
     if name == "load":
         return f"load {value:g}"
     if name in ("share", "sweeps"):
@@ -160,22 +153,26 @@ def _source(row):
 
 def _html_rows(row, verdict, one):
     full = _is_full(row)
-    reason, details, cases = (row[f"kept_{name}" if full else name] for name in ("reason", "details", "cases"))
+    names = ("reason", "readings", "details", "cases")
+    reason, readings, details, cases = (row[f"kept_{name}" if full else name] for name in names)
     measured = _text(row["kept"] if full else row["measured"]) or "-"
     if full and (row["measured"], row["verdict"]) != (row["kept"], row["kept_verdict"]):
         other = "" if row["trace"] == row["kept_trace"] else f", on {_text(row['trace'])}"
-        words = f"just now{other}: {_text(row['measured']) or '-'}, {row['verdict']}"
+        agrees = row["verdict"] or "no case in common"
+        why = f" ({_text(row['reason'])})" if row["verdict"] == AGREEMENTS[1] else ""
+        words = f"just now{other}: {_text(row['measured']) or '-'}, {agrees}{why}"
         measured = f'full size: {measured}<span class="quick">{words}</span>'
     cells = {
         "id": _text(row["id"]),
         "statement": f'{_text(row["statement"])} <span class="where">({_text(row["where"])})</span>',
         "published": _text(row["published"]),
         "measured": measured,
-        "verdict": f'<strong class="verdict {_class(verdict)}">{verdict}</strong>',
+        "verdict": f'<strong class="verdict {_class(verdict)}">{verdict}</strong>' if verdict else "-",
     }
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
-    chosen = f"Counts as met (our choice): {row['tolerance']}." * bool(row["tolerance"])
-    below = _text(reason) + _fold(f"{chosen} {details}".strip(), "" if one else _source(row), cases)
+    chosen = f"Our choice, stated before the runs: {row['tolerance']}." * bool(row["tolerance"])
+    told = f"<div>{_text(readings[0].upper() + readings[1:])}.</div>" if readings and readings != reason else ""
+    below = _text(reason) + told + _fold(f"{chosen} {details}".strip(), "" if one else _source(row), cases)
     below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
     return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'
 
@@ -185,12 +182,13 @@ def _fold(details, traces, cases):
     names = re.split(r", (?![^(]*\))", traces) if traces else []  # a title may have such commas
     many = len(names) > 2
     on = f"{len(names)} logs" if many else " and ".join(f'<span class="trace">{_text(name)}</span>' for name in names)
-    told = [f"{len(cases)} case{'s' * (len(cases) > 1)}"] * bool(cases) + [f"on {on}"] * bool(on)
+    count = sum(case["case"] != TOGETHER for case in cases)
+    told = [f"{count} case{'s' * (count > 1)}"] * bool(cases) + [f"on {on}"] * bool(on)
     if not (many or details or cases):
         return f"<div>{' '.join(told)}</div>" if told else ""
     parts = [f"<div>{_text(words)}</div>" for words in (details, f"Measured on {traces}." * many) if words]
     if cases:
-        lines = [_html_line(cases[0], "th"), *(_html_line(case.values(), "td") for case in cases)]
+        lines = [_html_line(TOLD, "th"), *(_html_line([case[name] for name in TOLD], "td") for case in cases)]
         parts.append(f"<table>{''.join(lines)}</table>")
     return f"<details><summary>{' '.join(told) or 'more'}</summary>{''.join(parts)}</details>"
 

@@ -10,8 +10,9 @@ from importlib import import_module
 
 from schedlab.text import check_known, suggestion
 
+from .checks import Check
 from .figure import SIZES, Figure, Paper, chosen_size, keeping, runs_folder
-from .ledger import LEDGER, VERDICTS, Check, Claim, Ledger, claimed, exact, judged, ledger, untestable
+from .ledger import LEDGER, VERDICTS, Claim, Ledger, claimed, exact, judged, ledger, untestable
 
 __all__ = [
     "LEDGER",
