@@ -1,12 +1,13 @@
 """The ledger of a paper: what it claims, what was measured, and the verdict that follows.
 
 A `Claim` is one sentence of a paper. `judged` makes a row of the ledger from the claim's one main `Check` (by the rule
-of `checks`) on its primary sample: a check that holds is *reproduced*, one that is mixed is *in part*, one that fails is
-*not reproduced*, and *undecided* stays undecided. Where the paper leaves something open, the check is made under each
-reading; a claim that holds under one and fails under another is *in part*. Further checks stand below the row, with
-outcomes of their own; they do not vote. *Cannot be tested* names what is missing.
+of `checks`) on its primary sample: a check that holds is *reproduced*, one that is mixed is *in part*, one that fails
+is *not reproduced*, and *undecided* stays undecided. Where the paper leaves something open, the check is made under
+each reading; a claim that holds under one and fails under another is *in part*. Further checks stand below the row,
+with outcomes of their own; they do not vote. *Cannot be tested* names what is missing.
 
-Verdicts are those of the full size. A quick run says whether it agrees: its cases lie within the spread of the kept ones.
+Verdicts are those of the full size. A quick run says whether it agrees: whether its cases lie within the spread of the
+kept ones.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -115,7 +116,7 @@ def judged(
     >>> rows = [{"log": log, "seed": seed, "value": each} for log in values for seed, each in enumerate(values[log])]
     >>> row = judged(claim, Check("change", pd.DataFrame(rows), "lower"), trace="CTC and KTH")
     >>> row["verdict"], row["reason"]
-    ('in part', '1 of 2 cases support it, 1 contradicts it (+1.2 % [+0.2 to +2.3] (KTH)).')
+    ('in part', '1 of 2 cases supports it, 1 contradicts it (+1.2 % [+0.2 to +2.3] (KTH)).')
     """
     readings = check if isinstance(check, Mapping) else {"": check}
     checked = {name: each for name, each in readings.items() if each is not None and len(each.cases)}
