@@ -637,9 +637,6 @@ GROWTH = (
     "the jackknife's over the copies."
 )
 AS_DRAWN = "as in Figure 3"
-NO_ARRIVALS = (
-    "since LLNL's logs record no arrival times (submissions are start times), a few bursts decide their means."
-)
 OTHER_MACHINE = "The paper's machine is not at hand."
 
 
@@ -657,7 +654,6 @@ def claims(size: str, progress: bool) -> list[dict]:
     main = readings[AS_DRAWN]
     printed = Check("change", _printed(main["GRU-2b"].runs, DPSAP), **PRINTED_ONCE)
     more = {
-        "GRU-1b": {"conjecture": NO_ARRIVALS},
         "GRU-2a": {"measured": _signs_in_words(main["GRU-2a"], data, "better")},
         "GRU-2b": {"measured": _signs_in_words(main["GRU-2b"], data, "worse"), "others": [printed]},
     }
