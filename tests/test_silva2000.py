@@ -1,5 +1,7 @@
 """The paper on gang scheduling: figures from few jobs, the picture of the matrix, and verdicts."""
 
+from itertools import product
+
 import pandas as pd
 import pytest
 
@@ -13,6 +15,7 @@ def small(monkeypatch):
     """Few seeds, whose jobs come and go so fast that a simulation takes milliseconds."""
     monkeypatch.setattr(paper, "RUNS", {"quick": (2, 1000), "full": (3, 1000)})
     monkeypatch.setattr(paper, "SIDE", {"quick": (2, 2000), "full": (3, 2000)})
+    monkeypatch.setattr(paper, "READ", (2, 2000))
     monkeypatch.setattr(paper, "SCALED", {"quick": (1, 5000), "full": (2, 5000)})
     monkeypatch.setattr(paper, "SIZES", {"quick": (8, 32), "full": (8, 16, 32)})
     experiment.forget()
@@ -289,125 +292,154 @@ def test_the_disk_on_top_of_what_is_computed_doubles_io_jobs_only():
 # The ledger
 
 
-def test_the_ledger_has_every_target_for_both_fits(small, shared_runs):
+def test_the_ledger_has_every_claim_once_with_both_fits(small, shared_runs):
+    ledger = paper.claims("full", progress=False).set_index("id")
+    assert [*ledger.index] == [*paper.CLAIMS]
+    exact = ledger.loc[["SIL-0", "SIL-1"]]
+    assert exact["verdict"].tolist() == ["reproduced", "reproduced"]
+    assert exact["measured"].tolist() == ["55 us", "f_IO 0.6, 0.913043, 0.993691, 0.999795"]
+    assert set(ledger["trace"][2:]) == {", ".join(paper.MODELS.values())}
+    for cases in ledger["cases"][2:]:
+        told = [case["case"] for case in cases if case["case"] != "all cases together"]
+        assert sum("KTH fit" in each for each in told) == sum("CTC fit" in each for each in told) == len(told) / 2 > 0
+
+
+def test_every_reading_stands_in_the_ledger_where_it_can_change_something(small, shared_runs):
+    ledger = paper.claims("full", progress=False).set_index("id")
+
+    def readings(name):
+        return {case["check"].rpartition(", ")[2] for case in ledger.loc[name, "cases"]}
+
+    assert readings("SIL-8") == {*paper.JUDGED}
+    assert readings("SIL-T3") == readings("SIL-2a") == {*paper.JUDGED} - {paper.UNEVEN}
+    for name in paper.JUDGED:
+        assert name in ledger.loc["SIL-8", "readings"]
+
+
+def test_a_quick_run_has_the_reading_of_the_figures_only(small, shared_runs):
     ledger = paper.claims("quick", progress=False)
-    both = [f"SIL-{n}" for n in (*range(2, 9), *(f"T{n}" for n in range(1, 7)))]
-    assert ledger["id"].tolist() == ["SIL-0", "SIL-1", *(name for name in both for _ in range(2))]
-    assert ledger["verdict"].tolist()[:2] == ["reproduced", "reproduced"]
-    assert ledger["measured"].tolist()[:2] == ["55 us", "f_IO 0.6, 0.913043, 0.993691, 0.999795"]
-    assert set(ledger["trace"][2:]) == set(paper.MODELS.values())
+    assert all(case["check"].endswith(f", {paper.AS_DRAWN}") for cases in ledger["cases"] for case in cases)
+    assert not set(ledger["verdict"]) & {"reproduced", "in part", "not reproduced", "undecided"}
 
 
-def made(values, seeds=6, noise=0.01):
-    """Make runs as the ledger takes them: for mix, PEs and scheduler the jobs and the utilization."""
+BOTH = tuple(paper.FITS.values())
+
+
+def made(values, seeds=6, noise=0.01, fits=BOTH):
+    """Make runs as the ledger takes them: for mix, PEs, scheduler and fit the jobs and the utilization."""
     rows = []
-    for mix in paper.MIXES:
-        for pes in paper.MACHINES:
-            for name in paper.SCHEDULERS:
-                jobs, use = values(mix, pes, name)
-                for seed in range(seeds):
-                    shaken = 1 + noise * (seed - (seeds - 1) / 2)
-                    rows.append(
-                        {
-                            "mix": mix,
-                            "pes": pes,
-                            "fit": "KTH fit",
-                            "seed": seed,
-                            "scheduler": name,
-                            "completed": jobs * shaken,
-                            "utilization": use * shaken,
-                            "one_task_share": 0.5 * shaken,
-                        }
-                    )
+    for mix, pes, fit, (place, name) in product(paper.MIXES, paper.MACHINES, fits, enumerate(paper.SCHEDULERS)):
+        jobs, use = values(mix, pes, name, fit)
+        for seed in range(seeds):
+            shaken = 1 + noise * ((seed + place) % seeds - (seeds - 1) / 2)
+            case = {"mix": mix, "pes": pes, "fit": fit, "seed": seed, "scheduler": name}
+            measured = {paper.JOBS: jobs * shaken, paper.UTILIZATION: use * shaken, "one_task_share": 0.5 * shaken}
+            rows.append(case | measured | {"jobs": 100, "idle": 1 - use})
     return pd.DataFrame(rows)
 
 
-def as_published(mix, pes, name):
+def as_published(mix, pes, name, fit=""):
     """Return jobs and utilization as the paper has them, with barriers as with messages."""
     for words, machine, new, old in paper.TABLES.values():
         if (words, machine) == (mix.replace("BSP", "Msg"), pes) and mix.startswith("IO"):
             if name == paper.SPIN:
                 return new[0] * 1.05, new[1] * 0.97
             return new if name == paper.WITH else old
-    return (50, 0.9) if name == paper.WITHOUT else (51, 0.93)
-
-
-def judged(values, **settings):
-    return of(made(values, **settings))
+    return (50, 0.9) if name == paper.WITHOUT else (51, 0.94)
 
 
 def of(data):
-    """Judge all claims on some runs, by their numbers."""
+    """Judge all claims on some runs, by the ends of their ids."""
     checks = paper.checks(data)
     assert [*checks] == [*paper.CLAIMS][2:]  # the first two must come out exactly
     judged = {name: papers.judged(paper.CLAIMS[name], one, "a model") for name, one in checks.items()}
     return {name.removeprefix("SIL-"): row for name, row in judged.items()}
 
 
+def verdicts(values, **settings):
+    return {name: row["verdict"] for name, row in of(made(values, **settings)).items()}
+
+
 def test_what_the_paper_has_is_reproduced():
-    assert {name: row["verdict"] for name, row in judged(as_published).items()} == dict.fromkeys(
-        [*map(str, range(2, 9)), *(f"T{n}" for n in range(1, 7))], "reproduced"
-    )
+    names = [name.removeprefix("SIL-") for name in [*paper.CLAIMS][2:]]
+    assert verdicts(as_published, noise=0.001) == dict.fromkeys(names, "reproduced")
 
 
-def changed(mixes, name, jobs=1.0, use=1.0):
+def changed(mixes, name, jobs=1.0, use=1.0, fits="KTH fit, CTC fit"):
     """Return the published runs, some changed."""
 
-    def values(mix, pes, scheduler):
+    def values(mix, pes, scheduler, fit):
         one, other = as_published(mix, pes, scheduler)
-        return (one * jobs, other * use) if mix in mixes and scheduler == name else (one, other)
+        return (one * jobs, other * use) if mix in mixes and scheduler == name and fit in fits else (one, other)
 
     return values
 
 
+NOT, PART = "not reproduced", "in part"
+
+
 @pytest.mark.parametrize(
-    ("values", "fails"),
+    ("values", "different"),
     [
-        (changed(["IO"], paper.WITH, use=0.7), {"2", "T1", "T2"}),
-        (changed(["IO"], paper.WITH, jobs=1.5), {"2", "T1", "T2"}),
-        (changed(["IO/BSP"], paper.WITH, use=0.5), {"4", "6", "8"}),
-        (changed(["IO/Msg"], paper.WITHOUT, use=0.8), {"5", "4", "T3", "T4"}),
-        (changed(["IO/Msg"], paper.SPIN, jobs=0.9), {"6"}),
-        (changed(["Emb/BSP"], paper.WITH, use=1.3), {"7"}),
-        (changed(["IO/BSP/Emb"], paper.WITH, jobs=0.7), {"8"}),
+        (changed(["IO"], paper.WITH, use=0.7), {"2a": NOT, "2b": NOT, "T1": PART, "T2": PART}),
+        (changed(["IO"], paper.WITH, use=0.7, fits="CTC fit"), {"2a": PART, "2b": PART, "T1": PART, "T2": PART}),
+        (changed(["IO"], paper.WITH, jobs=1.5), {"2b": NOT, "T1": PART, "T2": PART}),
+        (changed(["IO/BSP"], paper.WITH, use=0.5), {"4b": PART, "4c": PART, "6b": PART, "8": PART}),
+        (changed(["IO/Msg"], paper.WITHOUT, use=0.6), {"4a": PART, "4c": PART, "5": PART, "T3": PART, "T4": PART}),
+        (changed(["IO/Msg"], paper.SPIN, jobs=0.9), {"6a": PART}),
+        (changed(paper.SPUN, paper.SPIN, jobs=0.9), {"6a": NOT}),
+        (changed(paper.SPUN, paper.SPIN, use=0.8), {"6b": NOT}),
+        (changed(["Emb/BSP"], paper.WITH, use=1.3), {"7a": PART}),
+        (changed(paper.COMPUTING, paper.WITH, jobs=1.3, use=1.3), {"7a": NOT}),
+        (changed(paper.COMPUTING, paper.WITH, jobs=1.08), {"7b": NOT}),
+        (changed(["IO/BSP/Emb"], paper.WITH, jobs=0.7), {"8": PART}),
     ],
 )
-def test_what_differs_is_not_reproduced_and_says_where(values, fails):
-    rows = judged(values)
-    assert {name for name, row in rows.items() if row["verdict"] != "reproduced"} == fails
-    for name in fails:
-        assert rows[name]["reason"].startswith("Holds in ")
+def test_what_differs_is_not_reproduced_and_says_where(values, different):
+    rows = of(made(values, noise=0.001))
+    assert {name: row["verdict"] for name, row in rows.items() if row["verdict"] != "reproduced"} == different
+    for name in different:
+        assert "contradict" in rows[name]["reason"]
 
 
-def test_published_ratios_are_asked_for_by_one_rule_everywhere():
-    rows = judged(changed(["IO"], paper.WITH, use=0.825))  # 1.65 beside 2.00
-    assert [case["holds"] for case in rows["2"]["cases"] if "utilization, ratio" in case["quantity"]] == ["no", "no"]
-    (ratio,) = [case["holds"] for case in rows["T1"]["cases"] if case["quantity"] == "utilization, ratio"]
-    assert ratio == "no"
+def test_a_number_that_differs_says_by_what_factor():
+    row = of(made(changed(["IO"], paper.WITH, use=0.5, fits="CTC fit"), noise=0.001))["T1"]
+    assert "(utilization with information, CTC fit), 0.5 times the published 84 %" in row["reason"]
+    assert "(utilization ratio, CTC fit), 0.5 times the published 2.00" in row["reason"]
+
+
+def test_a_published_number_within_the_spread_of_single_runs_is_met():
+    case = paper.checks(made(as_published, noise=0.1))["SIL-T1"].cases.iloc[0]
+    spread = 60 * 0.1 * pd.Series(range(6)).std()
+    assert case["spread"] == pytest.approx(spread)
+    assert case["high"] - case["value"] > spread * 2.57  # of a single run, jointly with eleven others
+    off = changed(["IO"], paper.WITH, jobs=1.2)
+    assert verdicts(off, noise=0.1)["T1"] == "reproduced"
+    assert verdicts(off, noise=0.001)["T1"] == PART
 
 
 def test_a_share_of_one_task_jobs_far_from_half_is_not_reproduced():
     data = made(as_published).assign(one_task_share=lambda table: 0.3 * (1 + 0.001 * table["seed"]))
-    row = of(data)["3"]
-    assert row["verdict"] == "not reproduced"
-    assert row["reason"] == "Holds in 0 of 6 cases."
+    assert of(data)["3"]["verdict"] == NOT
+    data.loc[data["fit"] == "CTC fit", "one_task_share"] += 0.2
+    assert of(data)["3"]["verdict"] == PART
 
 
 def test_what_the_seeds_leave_open_is_not_decided():
-    wide = judged(as_published, noise=0.4, seeds=3)
-    assert wide["3"]["verdict"] == "not testable"
-    assert wide["3"]["reason"].endswith("cases are open: their intervals do not decide them.")
+    wide = of(made(as_published, noise=0.4, seeds=3))
+    assert wide["3"]["verdict"] == "undecided"
+    assert wide["3"]["reason"] == "The intervals of all 12 cases allow both."
 
 
 def test_gains_are_compared_seed_by_seed():
-    data = made(as_published)
+    data = made(as_published, noise=0.0, fits=("KTH fit",))
     luck = data["seed"].map(dict(enumerate([0.9, 1.1, 1, 1.05, 0.95, 1])))
     lucky = data["scheduler"] == paper.WITH
     data.loc[lucky, "utilization"] *= luck  # of all mixes alike, hence of no comparison
-    case = paper.checks(data)["SIL-4"][0].cases.iloc[0]
+    case = paper.checks(data)["SIL-4a"].cases.iloc[0]
     assert case["high"] - case["low"] < 0.001
     data.loc[lucky & (data["mix"] == "IO/Msg"), "utilization"] *= luck
-    case = paper.checks(data)["SIL-4"][0].cases.iloc[0]
+    case = paper.checks(data)["SIL-4a"].cases.iloc[0]
     mean = data[data["pes"] == 8].groupby(["mix", "scheduler"])["utilization"].mean()
     gains = [mean[mix, paper.WITH] / mean[mix, paper.WITHOUT] for mix in ("IO/Msg", "IO")]
     assert case["value"] == pytest.approx(gains[0] / gains[1])
@@ -415,18 +447,32 @@ def test_gains_are_compared_seed_by_seed():
 
 
 def test_a_mix_without_a_gain_is_no_case():
-    def values(mix, pes, name):
+    def values(mix, pes, name, fit):
         return (0, 0) if mix == "IO" and name == paper.WITHOUT else as_published(mix, pes, name)
 
-    cases = pd.concat([check.cases for check in paper.checks(made(values))["SIL-4"]])
-    assert "IO/Msg over IO" not in set(cases["mixes"])
-    assert "IO/Msg/Emb over IO/Msg" in set(cases["mixes"])
+    cases = paper.checks(made(values))["SIL-4a"].cases
+    assert cases.empty
+    assert len(paper.checks(made(as_published))["SIL-4a"].cases) == 8
 
 
 def test_all_that_chance_moves_has_an_interval():
-    for name, checks in paper.checks(made(as_published)).items():
-        for check in checks:
-            assert check.cases[["low", "high"]].notna().all(axis=None), (name, check.quantity)
+    for name, check in paper.checks(made(as_published)).items():
+        assert check.cases[["low", "high"]].notna().all(axis=None), (name, check.quantity)
+
+
+def test_reasons_have_the_numbers_of_the_runs():
+    data = made(as_published, noise=0.0)
+    data.loc[data["fit"] == "CTC fit", "one_task_share"] = 0.25
+    data.loc[(data["fit"] == "CTC fit") & (data["scheduler"] == paper.WITH), "one_task_share"] = 0.29
+    data.loc[data["fit"] == "CTC fit", "jobs"] = 50
+    reasons = paper.reasons_for(data)
+    assert set(reasons) <= {*paper.CLAIMS}
+    assert reasons["SIL-3"] == (
+        "The share is 0.50 with the KTH fit and 0.26 with the CTC fit; schedulers differ by 0.04 at most."
+    )
+    assert "10 to 10 % of the time without information." in reasons["SIL-7a"]
+    assert reasons["SIL-7a"].endswith("and idles for 6 to 6 %.")
+    assert reasons["SIL-T2"].endswith("without information are 36 % with the KTH fit and 72 % with the CTC fit.")
 
 
 def test_the_room_is_the_users_too():
@@ -434,12 +480,23 @@ def test_the_room_is_the_users_too():
 
 
 def test_claims_say_the_numbers_of_the_code():
-    near = f"within {100 * paper.CLOSE:g} % of the published figure"
-    for number, (mix, pes, new, old) in paper.TABLES.items():
+    for number, (mix, pes, *_) in paper.TABLES.items():
         claim = paper.CLAIMS[f"SIL-T{number}"]
-        means = f"{new[0]}, {new[1]:.0%}; {old[0]}, {old[1]:.0%}"
         assert claim.statement.startswith(f"{mix}, {pes} PEs: ")
-        assert claim.published == f"{means}; {new[0] / old[0]:.2f}, {new[1] / old[1]:.2f}"
-        assert claim.tolerance == paper.CLAIMS["SIL-5"].tolerance == near
-    assert paper.CLAIMS["SIL-1"].published == f"f_IO {', '.join(map(str, paper.STEPS))}"
-    assert paper.CLAIMS["SIL-7"].tolerance == f"ratios from {1 - paper.CLOSE:g} to {1 + paper.CLOSE:g}"
+        assert not claim.tolerance
+    assert paper.CLAIMS["SIL-1"].published.endswith(f"f_IO {', '.join(map(str, paper.STEPS))}")
+    met = {name.removeprefix("SIL-"): claim.tolerance for name, claim in paper.CLAIMS.items() if claim.tolerance}
+    assert met == {
+        "2a": "a ratio from {} to {}".format(*paper.DOUBLES),
+        "3": "a share from {} to {}".format(*paper.SHARE),
+        "4c": f"within {100 * paper.CLOSE:g} % of the ratio with Msg",
+        "6b": "ratios from {} to {}".format(*paper.A_LITTLE),
+        "7a": "ratios from {} to {}".format(*paper.ABOUT),
+    }
+
+
+def test_measured_numbers_are_written_as_the_published_ones():
+    checks = paper.checks(made(as_published, noise=0.001))
+    for name in paper.PRINTED:
+        published = paper.CLAIMS[name].published
+        assert paper._as_printed(name, checks[name]) == f"KTH fit: {published}. CTC fit: {published}"
