@@ -76,12 +76,15 @@ window.addEventListener('DOMContentLoaded', () => {
 ABOUT = (
     "schedlab rebuilds the figures of five papers on parallel job scheduling from real logs, and checks what the "
     "papers say: each published number or statement is a row of a ledger, with what was measured and a verdict. "
-    "Verdicts come from the full size where its results are kept; charts show this run."
+    "Verdicts come from the full size, whose results are kept; charts show this run."
 )
 RULE = (
-    "One rule makes all verdicts. A case holds if its value is as expected and its interval agrees; it is open if the "
-    "interval leaves that undecided. All cases hold: reproduced. None fails and some hold, or at least half hold: "
-    "trend only. Fewer hold: not reproduced. All are open, or nothing could be measured: not testable."
+    "Each claim has one main check on one sample, and its verdict is that of this check at full size. A case supports "
+    "the claim if its interval lies on the claimed side, beyond the noise stated beforehand; all intervals of a check "
+    "hold jointly with 95 %. Some support, none contradicts, and the effect over all cases supports: reproduced. Some "
+    "support and some contradict, or the claim holds under one reading of the paper and fails under another: in part. "
+    "The effect contradicts: not reproduced. The intervals allow both: undecided. What cannot be measured here cannot "
+    "be tested. A quick run only says whether it agrees with the full size."
 )
 
 

@@ -707,10 +707,10 @@ def claimed(monkeypatch):
 def test_claims_prints_and_writes_the_ledger_once(run, claimed, tmp_path):
     code, out, _ = run("claims", "--size", "full", "--out", "ledger.csv")
     assert code == 0
-    assert out.splitlines()[:2] == ["A paper", "1 not reproduced, 1 not testable"]
+    assert out.splitlines()[:2] == ["A paper", "1 not reproduced, 1 cannot be tested"]
     assert [line.split()[0] for line in out.splitlines()[3:5]] == ["A-1", "A-2"]  # one line a claim
     assert "    A-1: It is not." in out
-    assert pd.read_csv(tmp_path / "ledger.csv")["verdict"].tolist() == ["not reproduced", "not testable"]
+    assert pd.read_csv(tmp_path / "ledger.csv")["verdict"].tolist() == ["not reproduced", "cannot be tested"]
     assert claimed == ["full"]
 
 
@@ -728,7 +728,7 @@ def test_claims_as_json_and_as_markdown(run, claimed):
 def test_claims_of_the_core_fit_the_terminal(nothing_kept, run):
     code, out, _ = run("claims", "base")
     assert code == 0
-    assert out.count("not testable") >= 7
+    assert out.count("cannot be") >= 7
     assert max(map(len, out.splitlines())) <= 80
 
 
