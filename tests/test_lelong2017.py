@@ -29,7 +29,7 @@ def verdict(name, mean=(-20, -30, -25), longest=(40, 30, 20), bounded=(1, 3, 5))
     return papers.judged(papers.Claim(name, "", "", ""), check, "a log")["verdict"]
 
 
-@pytest.mark.parametrize("name", ["LEL-1", "LEL-2", "LEL-3"])
+@pytest.mark.parametrize("name", ["LEL-1a", "LEL-1b", "LEL-2", "LEL-3"])
 def test_claims_are_reproduced_if_their_effects_are_there(name):
     assert verdict(name) == "reproduced"
 
@@ -45,7 +45,20 @@ def test_claims_are_reproduced_if_their_effects_are_there(name):
     ],
 )
 def test_a_mean_wait_outside_of_the_published_range_contradicts(changes, expected):
-    assert verdict("LEL-1", mean=changes) == expected
+    assert verdict("LEL-1b", mean=changes) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ((-20, -60, -25), "reproduced"),
+        ((-20, -60, 200), "in part"),
+        ((0, 0, 0), "undecided"),
+        ((9, 0, 9), "not reproduced"),
+    ],
+)
+def test_a_mean_wait_that_does_not_fall_contradicts(changes, expected):
+    assert verdict("LEL-1a", mean=changes) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,4 +98,4 @@ def test_the_reason_names_loads_and_the_longest_wait_of_logs_that_get_slower(mon
 def test_the_tolerance_and_the_range_are_those_of_the_code():
     said = claims_of("lelong2017")
     assert said["LEL-3"].tolerance == f"hardly is by {paper.HARDLY} % at most"
-    assert said["LEL-1"].published == "by {1} to {0} %".format(*map(abs, paper.LEARNED))
+    assert said["LEL-1b"].published == "by {1} to {0} %".format(*map(abs, paper.LEARNED))

@@ -23,7 +23,7 @@ PAPER = Paper(
         "part; a bound on waiting keeps the longest wait from growing."
     ),
     found=(
-        ("Orders learned on one half of a log can fail on the other: on one of three logs, wide jobs starve", "LEL-1"),
+        ("Orders learned on one half of a log can fail on the other: on one of three logs, wide jobs starve", "LEL-1a"),
         ("Without a bound the longest wait grows", "LEL-2"),
         ("With a bound of a day the longest wait hardly grows on two of three logs", "LEL-3"),
     ),
@@ -174,11 +174,11 @@ STARVING = "Wide, long jobs starve behind smaller ones, and these few dominate t
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Return the ledger of three claims of the abstract."""
+    """Return the ledger of the claims of the abstract."""
     tuned, limited = on_the_second_half(size, progress), bounded(size, progress)
     traces = ", ".join(half(log, JOBS[size], True).title for log in LOGS[size])
     said, checks = claims_of("lelong2017"), checks_of(tuned, limited[limited["hours"] == BOUND])
-    told = {"LEL-1": {"why": slower(tuned, JOBS[size]), "conjecture": STARVING}}
+    told = {"LEL-1a": {"why": slower(tuned, JOBS[size]), "conjecture": STARVING}}
     return [judged(said[name], check, traces, **told.get(name, {})) for name, check in checks.items()]
 
 
@@ -194,7 +194,8 @@ def checks_of(tuned: pd.DataFrame, limited: pd.DataFrame) -> dict[str, Check]:
     """
     mean, longest = CHANGES.values()
     return {
-        "LEL-1": Check("mean wait", _runs(tuned, mean, ["log", "pair"]), "within", LEARNED),
+        "LEL-1a": Check("mean wait", _runs(tuned, mean, ["log", "pair"]), "lower"),
+        "LEL-1b": Check("mean wait", _runs(tuned, mean, ["log", "pair"]), "within", LEARNED),
         "LEL-2": Check("longest wait", _runs(tuned, longest, ["log", "pair"]), "higher"),
         "LEL-3": Check("longest wait", _runs(limited, longest, ["log"]), "not higher", HARDLY),
     }
