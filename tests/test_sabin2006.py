@@ -376,6 +376,45 @@ def test_most_classes_gain_if_the_median_one_does(gains, sign):
     assert np.sign(value) == sign
 
 
+def test_the_region_is_where_no_case_contradicts():
+    factors = {(0.3, "tiny"): 0.9, (0.3, "200-3,200"): 1.1, (0.5, "tiny"): 0.9, (0.5, "200-3,200"): 0.9}
+    rows = [
+        (load, seed, name, group, 100 * (factor if name == str(ONE) else 1) * (1 + seed / 1e4))
+        for (load, group), factor in factors.items()
+        for seed in SEEDS
+        for name in (str(ONE), str(OTHER))
+    ]
+    runs = runs_of(*rows, jobs=ledger.WHOLE).assign(scenario="", sigma="")
+    told = {}
+    for expected in ("lower", "higher", "within"):
+        bound = (-50, 50) if expected == "within" else 0
+        (check,) = ledger._checks(runs, [(ONE, OTHER)], expected, groups=grids.CLASSES, bound=bound)
+        told[expected] = ledger.region(check)
+    assert told == {
+        "lower": "No case contradicts at load 0.5, or in the class tiny.",
+        "higher": "",  # some contradict at each load, and in each class
+        "within": "",  # none contradicts
+    }
+
+
+def test_changes_by_class_are_geometric_means_over_draws_and_loads_of_the_whole_log():
+    rows = [(load, seed, "FCFS", "tiny", 100) for load in (0.3, 0.5) for seed in range(2)]
+    rows += [(load, seed, "EASY", "tiny", 100 * load * (1 + seed)) for load in (0.3, 0.5) for seed in range(2)]
+    whole, first = runs_of(*rows, jobs=ledger.WHOLE), runs_of(*rows).assign(turnaround=1)
+    mean = 100 * ((0.3 * 0.6 * 0.5 * 1.0) ** (1 / 4) - 1)
+    words = f"EASY against FCFS by class, in processor-seconds: {mean:+.0f} % (tiny)."
+    for runs in (whole, pd.concat([first, whole])):
+        assert ledger.by_class(runs.assign(scenario="", sigma=""), ONE, OTHER) == words
+    assert ledger.by_class(first.assign(scenario="", sigma=""), ONE, OTHER) != words
+
+
+def test_of_a_claim_about_every_case_the_smallest_effect_is_told():
+    runs = compared(0.7, 0.95, 0.8, jobs=ledger.WHOLE)
+    for expected, load in (("lower", 0.1), ("higher", 0)):
+        (check,) = ledger._checks(runs, [(ONE, OTHER)], expected, every=True)
+        assert ledger._smallest(check).endswith(f"(load {load:g})")
+
+
 @pytest.mark.parametrize(
     ("wide", "verdict"),
     [

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from schedlab import Downey, Speedup, simulate
+from schedlab import Downey, Scheme, Speedup, simulate
 from schedlab.decisions import fair_shares
 
 from ..ledger import Check, claimed, claims_of, exact, judged, untestable
@@ -19,11 +19,33 @@ NOISE = 5  # percent: schedules are chaotic, so on 5,000 jobs smaller changes ar
 SMALL, LARGEST = CLASSES[1:3], CLASSES[-1:]
 MOST = 50  # percent of the jobs
 OVERBOOKING, EFFICIENCY = "overbooking, turnaround", "efficiency, turnaround"
+PERFECT, WORST = (f"sigma {sigma:g}" for sigma in (grids.SIGMAS[0], grids.SIGMAS[-1]))
 WHOLE = grids.how_many(None)
 RUN = ["jobs", "scenario", "sigma", "group", "load", "seed"]  # what tells runs of a scheme apart
 OF_ALIKE = ("3a", "3b", "3c", "3d", "4a", "4b")  # claims on jobs that scale alike
 OF_RANDOM = ("9a", "9b", "9c", "10a", "10b", "13a", "13b", "14a", "14b")  # claims on jobs with random A
-CONJECTURES = {}
+WAITING = (
+    "where few jobs share the machine, shares are wide anyway, and overbooking makes small jobs wait for large ones"
+)
+SPARED = (
+    "at high load shares are narrow; overbooking spares the largest jobs days on a few processors, and small jobs are "
+    "quick even after waiting for them"
+)
+TRADED = (
+    "iteration minimises a mean that counts every job equally, and so serves small jobs at the expense of the largest"
+)
+WIDEST = (
+    "the largest jobs finish soonest if they get nearly the whole machine while others wait, as overbooking lets them"
+)
+CONJECTURES = {
+    **dict.fromkeys(("3a", "5"), f"{WAITING}."),
+    **dict.fromkeys(("3b", "3c"), f"{SPARED}."),
+    "8b": "at ObF 4 the largest jobs often have the whole machine, so that moving processors can only take from them.",
+    "9c": "where few jobs share the machine, hardly any can receive processors.",
+    "10a": f"{WIDEST}.",
+    **dict.fromkeys(("12b", "12c", "14a", "14b"), f"{TRADED}."),
+    "13a": "at low load plain shares leave jobs about as wide as they ask to be, so iteration gains nothing over them.",
+}
 CHOSEN = ("processors chosen at submission", "processors chosen at each scheduling point")  # by `grids.UNRESTRICTED`
 CLAIMS = {name.removeprefix("SAB-"): claim for name, claim in claims_of("sabin2006").items()}
 
@@ -41,16 +63,29 @@ def claims(size: str, progress: bool) -> list[dict]:
     rows = {"0": _one_job(trace), "0b": _stretched(trace), "1": _nothing_moves(size, trace), "2": _two_jobs(trace)}
     rows |= {"15": _decision_times(size, progress, trace), "18": _unrestricted(system, trace)}
     limited = system[~system["scheme"].isin(map(str, grids.UNRESTRICTED))]
+    perfect = alike[alike["sigma"] == PERFECT]
+    low, high = (perfect[perfect["load"] == load] for load in (perfect["load"].min(), perfect["load"].max()))
+    classes = {
+        "3a": by_class(low, OVERBOOKED[-1], OVERBOOKED[0]),
+        "3b": by_class(high, OVERBOOKED[-1], OVERBOOKED[0]),
+        "5": by_class(system, WIDE, PLAIN),
+        "6": by_class(system, SHARES[1, 1], PLAIN),
+        "13a": by_class(random, ITERATIVE, PLAIN),
+    }
     for name, (main, *others) in _expected(limited, random, alike).items():
         data = alike if name in OF_ALIKE else random if name in OF_RANDOM else limited
-        told = {"conjecture": CONJECTURES.get(name, ""), "details": _widths(data)}
-        rows[name] = judged(CLAIMS[name], main, trace, others=others, **told)
+        reasons = {
+            "why": " ".join(filter(None, (region(main), classes.get(name)))),
+            "conjecture": CONJECTURES.get(name, ""),
+        }
+        told = {"details": _widths(data), "measured": _smallest(main) if main.every else None}
+        rows[name] = judged(CLAIMS[name], main, trace, others=others, **reasons, **told)
     return [rows[name] for name in CLAIMS]
 
 
 def _expected(system, random, alike):
     """Return the checks of each claim, the main one first: at A = P, at A random, and where all jobs scale alike."""
-    perfect, worst = (alike[alike["sigma"] == f"sigma {sigma:g}"] for sigma in (grids.SIGMAS[0], grids.SIGMAS[-1]))
+    perfect, worst = (alike[alike["sigma"] == sigma] for sigma in (PERFECT, WORST))
     low, high = alike["load"].min(), alike["load"].max()
     more = [(scheme, OVERBOOKED[0]) for scheme in OVERBOOKED[1:]]
     overbooked = [(SHARES[4, ef], SHARES[1, ef]) for ef in (0, 0.5, 1)]
@@ -136,6 +171,47 @@ def _growth(rows):
     both = at_high.merge(at_low, on=keys, suffixes=("", "_low"))
     told = [f"load {high:g} against {low:g}" for high, low in zip(both["load"], both["load_low"], strict=True)]
     return both.assign(value=both["value"] - both["value_low"], loads=told)
+
+
+def region(check: Check) -> str:
+    """Say at which loads and in which classes no case of a check contradicts, if some do elsewhere; else "".
+
+    Parameters
+    ----------
+    check : Check
+        Its cases have loads, and classes as group.
+    """
+    fine = {}
+    for name, words in (("load", "at load"), ("group", "in the class")):
+        if name in check.cases:
+            clear = ~check.cases["outcome"].eq("contradicts").groupby(check.cases[name], sort=False).max()
+            if clear.any() and not clear.all():
+                fine[words] = "; ".join(f"{value:g}" if name == "load" else value for value in clear.index[clear])
+    return f"No case contradicts {', or '.join(f'{words} {values}' for words, values in fine.items())}." if fine else ""
+
+
+def by_class(data: pd.DataFrame, one: Scheme, other: Scheme) -> str:
+    """Say how the turnaround of each class changes from one scheme to another, on average over the loads.
+
+    Parameters
+    ----------
+    data : DataFrame
+        Runs; if some are of the whole log, only these count.
+    one, other : Scheme
+        The change is that of the first against the second.
+    """
+    rows = _compared(data, [(one, other)], groups=CLASSES)
+    rows = rows[rows["jobs"] == max(rows["jobs"], key=lambda jobs: jobs == WHOLE)]
+    means = rows.groupby("group")["value"].mean()
+    told = ", ".join(f"{100 * np.expm1(means[name]):+.0f} % ({name})" for name in CLASSES if name in means)
+    return f"{short(one)} against {short(other)} by class, in processor-seconds: {told}."
+
+
+def _smallest(check):
+    """Write down the smallest effect, which a claim about every case is about."""
+    means = check.cases["mean"]
+    place = means.argmin() if check.expected == "higher" else means.argmax()
+    return f"{check.quantity}, smallest effect: {check.written(place)}"
 
 
 def _widths(data):
