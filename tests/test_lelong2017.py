@@ -99,3 +99,10 @@ def test_the_tolerance_and_the_range_are_those_of_the_code():
     said = claims_of("lelong2017")
     assert said["LEL-3"].tolerance == f"hardly is by {paper.HARDLY} % at most"
     assert said["LEL-1b"].published == "by {1} to {0} %".format(*map(abs, paper.LEARNED))
+
+
+def test_runs_on_a_part_of_the_logs_are_not_taken_for_the_whole():
+    whole, part = (
+        paper.checks_of(runs((0, 0, 0), (0, 0, 0)), runs((0, 0, 0), (0, 0, 0)), each) for each in ("", ", x")
+    )
+    assert [check.quantity for check in part.values()] == [f"{check.quantity}, x" for check in whole.values()]
