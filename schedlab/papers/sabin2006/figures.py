@@ -70,7 +70,7 @@ IN_THE_PAPER = {
     3: "small jobs do best with ObF 1 and gain from EF 1; the largest need ObF 4, where EF hardly matters to them",
     4: "ObF 1 with EF 0 is best; ObF 4 is worse, and more so at higher loads, but less so with efficiency",
     5: "overbooking hurts every class, and efficiency helps most",
-    7: "iteration is better at every load",
+    7: "iteration is better than ObF 4 with EF 1",
     8: "iteration helps small jobs without hurting the largest",
     9: "iteration is best of all, by more at higher loads",
     10: "iteration is best in every class",

@@ -20,15 +20,18 @@ SIGMA = (0, 2)
 SHARES = {(obf, ef): FairShareMoldable(overbooking=obf, efficiency=ef) for obf, ef in product((1, 4), (0, 0.5, 1))}
 PLAIN, WIDE = SHARES[1, 0], SHARES[4, 1]  # what the paper begins with, and its best at A = P
 ITERATIVE, GREEDY = IterativeMoldable(), GreedyMoldable()
+UNLIMITED = FairShareMoldable(overbooking=1e6)  # shares so large that only the machine limits a job
+UNRESTRICTED = (GREEDY, UNLIMITED)
 SIX, SEVEN = tuple(SHARES.values()), (*SHARES.values(), ITERATIVE)  # of Figures 2 to 5, and 7 to 10
 REFERENCES = (GREEDY, EASY(), Conservative())
 EVERY = (*SEVEN, *REFERENCES)
 OVERBOOKED = tuple(FairShareMoldable(overbooking=obf) for obf in (1, 2, 4))
 SIGMAS = (0, 1, 2)  # where all jobs speed up alike
 FEW_LOADS = (0.3, 0.5, 0.7)
-# Jobs (None: the whole log), loads, and draws. On the whole log an iterative run takes minutes at higher loads.
+# Jobs (None: the whole log), loads, and draws. Quick runs are among those of the full size, so that the two compare. On
+# the whole log an iterative run takes minutes at higher loads.
 SAMPLES = {
-    "quick": {3_000: (FEW_LOADS, 4)},
+    "quick": {JOBS: (FEW_LOADS, 3)},
     "full": {JOBS: ((0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 10), None: (FEW_LOADS, 10)},
 }
 SIDE = {"quick": (1_000, 3), "full": (JOBS, 10)}  # jobs and draws of experiments outside the paper's figures
@@ -38,7 +41,7 @@ ALL = "all jobs"
 CLASSES, EDGES = metrics.SABIN_NAMES, metrics.SABIN_EDGES
 COLUMNS = (
     *("log", "jobs", "procs", "A", "sigma", "share", "load", "draw", "seed", "scheme"),
-    *("group", "count", "turnaround", "area", "wasted"),
+    *("group", "count", "turnaround", "run", "queue", "wide", "area", "wasted"),
 )
 
 
@@ -88,18 +91,23 @@ def run(scheme: Scheme, **settings) -> pd.DataFrame:
 def measured(schedule: Schedule) -> pd.DataFrame:
     """Measure all jobs of a schedule, and each class by size that has jobs, a row each.
 
-    turnaround (seconds) and procs are means, area and wasted are sums (processor-seconds), and widths is an array that
-    tells how many jobs ran on 0, 1, 2, ... processors.
+    turnaround, run (seconds) and procs are means over the jobs, queue is the mean number of them that wait, from the
+    first submission to the last end of all jobs, and wide is the share that ran on more than half of the machine. area
+    and wasted are sums (processor-seconds), and widths is an array that tells how many jobs ran on 0, 1, 2, ...
+    processors.
     """
     # Arrays, since building the table of all jobs can take longer than the simulation.
     trace, procs = schedule.trace, schedule.procs
     classes = np.searchsorted(EDGES, trace.logged_area.reindex(trace.table.index).to_numpy(), "right") - 1
     turnaround, wasted, area = schedule.end - schedule.submit, schedule.wasted, schedule.run * procs
+    waits, makespan = schedule.start - schedule.submit, schedule.end.max() - schedule.submit.min()
+    wide = procs > schedule.machine.procs // 2
     rows = []
     for number, group in enumerate((ALL, *CLASSES), -1):
         own = slice(None) if group == ALL else classes == number
         if count := len(procs[own]):
             row = {"group": group, "count": count, "turnaround": turnaround[own].mean()}
+            row |= {"run": schedule.run[own].mean(), "queue": waits[own].sum() / makespan, "wide": wide[own].mean()}
             row |= {"procs": procs[own].mean(), "area": area[own].sum(), "wasted": wasted[own].sum()}
             rows.append(row | {"widths": np.bincount(procs[own], minlength=schedule.machine.procs + 1)})
     return pd.DataFrame(rows)
@@ -114,13 +122,13 @@ def compare(words: str, progress: bool, columns=COLUMNS, **values) -> pd.DataFra
 def results(scenario: str, size: str, progress: bool, schemes=EVERY) -> pd.DataFrame:
     """Return the runs behind the paper's figures, as `compare` does: all schemes on the same draws.
 
-    Greedy jobs waste so much that on a whole log at high load their queue never empties, so they run on its first jobs
-    only. Quick runs leave them out, since they take as long as all shares together.
+    Jobs without a limit waste so much that on a whole log at high load their queue never empties, so they run on its
+    first jobs only. Quick runs leave them out, since greedy jobs take as long as all shares together.
     """
-    parts, shown = [], [each for each in schemes if size == "full" or each != GREEDY]
+    parts, shown = [], [each for each in schemes if size == "full" or each not in UNRESTRICTED]
     for jobs, (loads, draws) in SAMPLES[size].items():
         values = {"A": SCENARIOS[scenario], "jobs": jobs, "load": loads, "draw": range(draws)}
-        values["scheme"] = [each for each in shown if jobs is not None or each != GREEDY]
+        values["scheme"] = [each for each in shown if jobs is not None or each not in UNRESTRICTED]
         parts.append(compare(f"moldable jobs, {scenario}", progress, **values))
     return pd.concat(parts, ignore_index=True)
 

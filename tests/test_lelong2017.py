@@ -1,0 +1,108 @@
+"""Orders of EASY's queues, learned on a part of a log: verdicts, and the reason that a verdict gives."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from workloads import trace_of
+
+from schedlab import papers
+from schedlab.papers import lelong2017 as paper
+from schedlab.papers.ledger import claims_of
+
+LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998")
+MEAN, LONGEST = paper.CHANGES.values()
+
+
+def runs(mean, longest):
+    """Make ten runs of a pair on each log, with these changes (percent) of the mean and of the longest wait."""
+    rng = np.random.default_rng(1)
+    rows = [
+        (log, "shortest, backfilling arrival", seed, *rng.normal(changes, 0.5), 864_000.0)
+        for log, *changes in zip(LOGS, mean, longest, strict=True)
+        for seed in range(10)
+    ]
+    return pd.DataFrame(rows, columns=["log", "pair", "seed", MEAN, LONGEST, "longest"])
+
+
+def verdict(name, mean=(-20, -30, -25), longest=(40, 30, 20), bounded=(1, 3, 5)):
+    check = paper.checks_of(runs(mean, longest), runs(mean, bounded))[name]
+    return papers.judged(papers.Claim(name, "", "", ""), check, "a log")["verdict"]
+
+
+@pytest.mark.parametrize("name", ["LEL-1a", "LEL-1b", "LEL-2", "LEL-3"])
+def test_claims_are_reproduced_if_their_effects_are_there(name):
+    assert verdict(name) == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ((-20, -60, -25), "in part"),
+        ((-20, -30, 200), "in part"),
+        ((-2, -60, 200), "not reproduced"),
+        ((0, 0, 0), "not reproduced"),
+        ((-11, -42, -11), "undecided"),
+    ],
+)
+def test_a_mean_wait_outside_of_the_published_range_contradicts(changes, expected):
+    assert verdict("LEL-1b", mean=changes) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ((-20, -60, -25), "reproduced"),
+        ((-20, -60, 200), "in part"),
+        ((0, 0, 0), "undecided"),
+        ((9, 0, 9), "not reproduced"),
+    ],
+)
+def test_a_mean_wait_that_does_not_fall_contradicts(changes, expected):
+    assert verdict("LEL-1a", mean=changes) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [((0, 0, 0), "undecided"), ((0, 0, 9), "reproduced"), ((9, -9, 0), "in part"), ((-9, -9, 0), "not reproduced")],
+)
+def test_longest_waits_that_do_not_grow_contradict_a_risk(changes, expected):
+    assert verdict("LEL-2", longest=changes) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ((1, 3, 30), "in part"),
+        ((20, 30, 40), "not reproduced"),
+        ((10, 10, 10), "undecided"),
+        ((1, -9, 10), "reproduced"),
+    ],
+)
+def test_longest_waits_that_grow_under_a_bound_contradict_hardly(changes, expected):
+    assert verdict("LEL-3", bounded=changes) == expected
+
+
+def test_the_reason_names_loads_and_the_longest_wait_of_logs_that_get_slower(monkeypatch):
+    few, many = (trace_of([(10 * job, seconds, seconds, 1) for job in range(11)], 2) for seconds in (2, 10))
+    monkeypatch.setattr(paper, "half", lambda log, jobs, second: many if second else few)
+    assert few.offered_load() == pytest.approx(0.11)
+    assert many.offered_load() == pytest.approx(0.55)
+    words = (
+        "The offered load of SDSC-SP2-1998 is 0.55 in the second half, 0.11 in the first; the longest wait there is "
+        "10 days."
+    )
+    assert paper.slower(runs((-20, -30, 200), (0, 0, 0)), None) == words
+    assert paper.slower(runs((-20, -30, -1), (0, 0, 0)), None) == ""
+
+
+def test_the_tolerance_and_the_range_are_those_of_the_code():
+    said = claims_of("lelong2017")
+    assert said["LEL-3"].tolerance == f"hardly is by {paper.HARDLY} % at most"
+    assert said["LEL-1b"].published == "by {1} to {0} %".format(*map(abs, paper.LEARNED))
+
+
+def test_runs_on_a_part_of_the_logs_are_not_taken_for_the_whole():
+    whole, part = (
+        paper.checks_of(runs((0, 0, 0), (0, 0, 0)), runs((0, 0, 0), (0, 0, 0)), each) for each in ("", ", x")
+    )
+    assert [check.quantity for check in part.values()] == [f"{check.quantity}, x" for check in whole.values()]
