@@ -251,7 +251,7 @@ def _measured(row):
     """Return the measured value of each case, or of a claim without cases."""
     if not row["cases"]:
         return {"what was measured": row["measured"]}
-    return {f"{case['quantity']} ({case['case']}; {case['expected']})": case["measured"] for case in row["cases"]}
+    return {f"{case['check']} ({case['case']}; {case['expected']})": case["measured"] for case in row["cases"]}
 
 
 def _within(old, new):

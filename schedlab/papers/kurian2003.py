@@ -30,7 +30,7 @@ PAPER = Paper(
     found=(
         ("The slowdown of sweeps improves about as much as published", "KUR-1"),
         ("The loss of capacity falls by more than published, and further with more sweeps", "KUR-2"),
-        ("Overall the other jobs keep their turnaround, but short ones lose more than published", "KUR-4"),
+        ("Overall the other jobs keep their turnaround, but short ones lose more than published", "KUR-4a"),
     ),
 )
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
@@ -680,5 +680,5 @@ def _same_utilization(data, of=SHREDDING):
     """Check that utilization hardly changes."""
     data = data[data["group"] == OTHERS]  # it is that of the machine
     value = 100 * (ratios_of_means(data, "utilization_new", "utilization_old", CASE) - 1)
-    runs = _told_apart(data[[*CASE, "seed"]].assign(value=value))
+    runs = _told_apart(data[[*CASE, "seed"]].assign(value=value.round(9)))  # or sums in another order would differ
     return Check(f"change of the utilization by {of}", runs, "within", (-STEADY, STEADY), every=True)

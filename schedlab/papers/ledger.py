@@ -126,6 +126,7 @@ def judged(
     under = {outcome: [name for name, each in checked.items() if each.outcome == outcome] for outcome in VERDICT}
     verdict = IN_PART if under[HOLDS] and (under[FAILS] or under[MIXED]) else VERDICT[main.outcome]
     told = "; ".join(f"{WORDS[outcome]}: {', '.join(names)}" for outcome, names in under.items() if names)
+    told = told if len(checked) > 1 else ""
     tables = [each.table().assign(check=_named(each, name)) for name, each in checked.items()]
     tables += [each.table() for each in others if len(each.cases)]
     reason = [main.where] if verdict != REPRODUCED or main.every else []
@@ -138,8 +139,8 @@ def judged(
         measured or f"{main.quantity}: {main.effect}",
         trace,
         verdict,
-        " ".join(filter(None, reason)) or told,
-        told if len(checked) > 1 else "",
+        " ".join(filter(None, reason)) or (f"{told[0].upper()}{told[1:]}." if told and verdict != REPRODUCED else ""),
+        told,
         details,
         pd.concat(tables, ignore_index=True).to_dict("records"),
     )
@@ -247,7 +248,7 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
             raise ValueError(f"a row of the ledger has {', '.join(row)}; expected {', '.join(LEDGER)}")
         check_known("verdict", row["verdict"], (*VERDICTS, *AGREEMENTS))
         if row["verdict"] in (NOT_REPRODUCED, CANNOT) and not row["reason"]:
-            raise ValueError(f"{row['id']} is {row['verdict']}, but no reason is given")
+            raise ValueError(f"no reason is given for the verdict of {row['id']}: {row['verdict']}")
     table = Ledger(rows, columns=list(LEDGER))
     if kept is None:
         return table
@@ -262,8 +263,10 @@ def _agreement(row, full):
 
     It agrees if every case that both have lies within the spread of the kept single runs, jointly at 95 %.
     """
-    if full is None or row["verdict"] == CANNOT or full["verdict"] == CANNOT:
-        return {"verdict": UNCOMPARED, "reason": row["reason"] if row["verdict"] == CANNOT else ""}
+    if row["verdict"] == CANNOT:
+        return {}
+    if full is None or full["verdict"] == CANNOT:
+        return {"verdict": UNCOMPARED, "reason": ""}
     if not row["cases"]:  # what must come out exactly
         agrees = row["verdict"] == full["verdict"]
         return {"verdict": AGREES if agrees else DIFFERS, "reason": "" if agrees else row["reason"]}

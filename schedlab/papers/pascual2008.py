@@ -29,9 +29,9 @@ PAPER = Paper(
         "their run times by 25 to 30 % or more."
     ),
     found=(
-        ("On HPC2N contiguity pays from a speed-up of 0.22 on (published: about 0.25)", "PAS-2 (count)"),
-        ("If the head of the queue is promised nodes, contiguity costs backfilling little", "PAS-1 (block)"),
-        ("The published threshold holds under one reservation rule only, and the paper names none", "PAS-7 (block)"),
+        ("On HPC2N contiguity pays from a speed-up of 0.22 on (published: about 0.25)", "PAS-2a"),
+        ("If the head of the queue is promised nodes, contiguity costs backfilling little", "PAS-1"),
+        ("The published threshold holds under one reservation rule only, and the paper names none", "PAS-7"),
     ),
 )
 HPC2N, THUNDER, BLUE = LOGS = ("HPC2N-2002", "LLNL-Thunder-2007", "SDSC-BLUE-2000")
