@@ -30,7 +30,7 @@ PAPER = Paper(
     found=(
         ("The slowdown of sweeps improves about as much as published", "KUR-1"),
         ("The loss of capacity falls by more than published, and further with more sweeps", "KUR-2"),
-        ("Overall the other jobs keep their turnaround, but short ones lose more than published", "KUR-4a"),
+        ("Short jobs lose more than published under EASY, and not under conservative backfilling", "KUR-4a"),
     ),
 )
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
