@@ -12,6 +12,7 @@ import schedlab as sl
 from schedlab import kept
 from schedlab.experiment.arena import BOUNDED, JUDGED, Arena, Setting
 from schedlab.papers import arena as paper
+from schedlab.papers import judged
 from schedlab.statistics import ratio_over_seeds, t_quantile
 
 SCHEMES = ("fcfs", "easy", "easy-sjbf", sl.DPSA())
@@ -334,9 +335,62 @@ def test_a_mean_of_nothing_is_no_cell():
     assert empty.ranks()["cells"].tolist() == [0, 0]
 
 
+# The claims
+
+
+def runs_of(*factors, chance=0.01):
+    """Make runs of two logs, on which schemes have so many times EASY's values."""
+    rows = []
+    for log, factor in zip("ab", factors, strict=True):
+        for seed, luck in enumerate((1 - chance, 1, 1 + chance, 1)):
+            values = {"EASY": 100} | dict.fromkeys(("EASY-SJBF", "Conservative", *paper.VARIANTS), 100 * factor * luck)
+            for scheme, value in values.items():
+                measures = dict.fromkeys(("bounded_slowdown", "wait_time LN", "wait_time SW"), value)
+                rows.append({"log": log, "load": 0.9, "seed": seed, "scheme": scheme, **measures})
+    return pd.DataFrame(rows)
+
+
+def verdict_of(check):
+    return judged(paper.claims_of("arena")["ARE-1"], check, "two logs")["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("factors", "chance", "lower", "higher"),
+    [
+        ((0.8, 0.7), 0.01, "reproduced", "not reproduced"),
+        ((1.2, 1.3), 0.01, "not reproduced", "reproduced"),
+        ((0.8, 1.3), 0.01, "in part", "in part"),
+        ((1, 1), 0.1, "undecided", "undecided"),
+        ((0.8, 1.002), 0.01, "reproduced", "not reproduced"),  # one log tells nothing
+    ],
+)
+def test_statements_are_about_changes_against_the_other_scheme(factors, chance, lower, higher):
+    checks = paper.tested(runs_of(*factors, chance=chance))
+    assert list(checks) == list(paper.claims_of("arena"))
+    assert [verdict_of(checks[name]) for name in ("ARE-1", "ARE-3", "ARE-4")] == [lower] * 3
+    assert verdict_of(checks["ARE-2"]) == higher  # there EASY is the scheme that should be better
+    assert list(checks["ARE-4"]) == ["jobs by arrival (DPSAp)", "narrow jobs first (DPSAn)", "wide jobs first (DPSAw)"]
+    measured = checks["ARE-1"].cases.set_index("log")["value"].to_dict()
+    assert measured == pytest.approx({log: 100 * (factor - 1) for log, factor in zip("ab", factors, strict=True)})
+
+
+def test_where_a_check_is_contradicted_is_told_if_that_is_in_many_cases():
+    runs = pd.concat(runs_of(0.8, 1.3).assign(load=load) for load in (0.6, 0.7, 0.8, 0.9))
+    check = paper.tested(runs)["ARE-1"]
+    assert paper.where_not(check) == "Those that contradict it are at loads of 0.6 to 0.9: b (4)."
+    assert paper.where_not(paper.tested(runs_of(0.8, 1.3))["ARE-1"]) == ""  # the sentence on the cases names it
+
+
 @pytest.fixture(scope="module")
 def full():
     return paper.kept_results()
+
+
+def test_the_kept_ledger_is_that_of_the_kept_runs(full, monkeypatch):
+    monkeypatch.setattr(paper, "results", lambda size, progress, bounded: full)
+    now, before = paper.claims("full", progress=False), kept.ledger_of("arena")
+    for name in ("verdict", "measured", "reason", "readings"):
+        assert now[name].tolist() == before[name].tolist()
 
 
 def test_kept_results_are_those_of_at_least_eight_logs(full):

@@ -54,6 +54,8 @@ def test_improvements_are_those_of_the_schedules(small, shared_runs):
     before, after = (schedule.metrics()["loss_of_capacity"] for schedule in (old, new))
     assert row["loss_better"] == pytest.approx(100 * (before - after) / before)
     assert [row["loss_old"], row["loss_new"]] == [before, after]
+    used = [schedule.metrics()["utilization"] for schedule in (old, new)]
+    assert [row["utilization_old"], row["utilization_new"]] == pytest.approx(used)
     assert set(data["group"]) <= {"sweeps", "other jobs", *paper.CLASSES}
 
 
@@ -135,7 +137,7 @@ def test_every_figure_is_drawn_from_a_small_log(small, shared_runs, function):
 
 
 @pytest.mark.parametrize(
-    ("number", "published"), [(11, {-4, 70}), (13, {70}), (14, {21}), (15, {-2.5, -10}), (16, set())]
+    ("number", "published"), [(11, {-4}), (13, set()), (14, set()), (15, {-2.5, -10}), (16, set())]
 )
 def test_published_numbers_are_in_the_charts(small, shared_runs, number, published):
     spec = getattr(paper, f"figure{number}")("quick", progress=False).chart.to_dict()
@@ -159,8 +161,11 @@ def test_figures_4_to_23_are_there():
 
 def test_the_ledger_has_every_target(small, shared_runs):
     ledger = paper.claims("quick", progress=False).set_index("id")
-    assert ledger.index.tolist() == [f"KUR-{n}" for n in range(11)]
-    assert ledger.loc["KUR-0", "verdict"] == "reproduced"
+    assert ledger.index.tolist() == list(paper.CLAIMS)
+    assert {name.removeprefix("KUR-").rstrip("abc") for name in ledger.index} == {str(n) for n in range(14)}
+    assert ledger.loc["KUR-1", "readings"].count("under") >= 1
+    checks = {case["check"] for case in ledger.loc["KUR-4a", "cases"]}
+    assert len(checks) == 1 + len(paper.VARIED)
     assert {claim for _, claim in paper.PAPER.found} <= set(ledger.index)
 
 
@@ -172,11 +177,12 @@ def test_what_was_chosen_after_results_is_said(small, shared_runs):
             in (ledger.loc[claim, "details"])
         )
     home = "stays in the queue of its home site; this, too, was chosen after results had been seen"
-    assert home in ledger.loc["KUR-10", "details"]
+    assert ledger["details"].str.contains(home).sum() == 2
+    assert home in ledger.loc["KUR-10a", "details"]
     figure = paper.sensitivity("quick", progress=False)
     assert home in " ".join(figure.notes)
     readings = figure.data.set_index("reading")
-    assert "percent of all jobs, not of the eligible" in readings.index
+    assert set(paper.VARIED) < set(readings.index)
     at_home, everywhere = (
         readings[readings.index.str.startswith(words)] for words in ("three sites, the parallel", "three sites, a copy")
     )
@@ -269,18 +275,23 @@ def draws_of(*draws):
     return pd.DataFrame(rows)
 
 
-def parts_of(**groups):
-    """Make improvements (percent) as `of_means` gives them: of four draws, one value for each or one for all."""
-    rows = []
-    for group, values in groups.items():
-        for seed in range(4):
-            found = {f"{key}_better": float(np.broadcast_to(value, 4)[seed]) for key, value in values.items()}
-            rows.append({"share": 5, "load": 0.6, "seed": seed, "group": group.replace("_", " "), **found})
-    return pd.DataFrame(rows)
+def draws_with(**groups):
+    """Make four draws in which groups improve by some percent: of each measure one value for all draws, or for each."""
+    return draws_of(
+        *(
+            {
+                group.replace("_", " "): [
+                    {key: (100, 100 - float(np.broadcast_to(value, 4)[seed])) for key, value in better.items()}
+                ]
+                for group, better in groups.items()
+            }
+            for seed in range(4)
+        )
+    )
 
 
-def verdict_of(checks):
-    return judged(paper.CLAIMS["KUR-3"], checks, "a log")["verdict"]
+def verdict_of(check):
+    return judged(paper.CLAIMS["KUR-3"], check, "a log")["verdict"]
 
 
 def gains(turnaround, slowdown, loss=20):
@@ -290,97 +301,150 @@ def gains(turnaround, slowdown, loss=20):
 WIDE = np.array([-9, 9, -9, 9])  # over the draws
 
 
-def test_no_group_may_lose_more_than_some_percent():
-    limits = {"turnaround": 4, "slowdown": 4}
-    for slowdown, verdict in ((-3, "reproduced"), (-6, "trend only"), (-3 + WIDE, "trend only")):
-        parts = parts_of(other_jobs=gains(-2, slowdown), SN=gains(-50, -50))
-        assert verdict_of(paper._not_worse(parts, ["other jobs"], limits)) == verdict
-    both = paper._not_worse(parts_of(other_jobs=gains(-5, -6)), ["other jobs"], limits)
-    assert verdict_of(both) == "not reproduced"
-    (check, _) = paper._not_worse(parts, ["SN"], limits)
-    assert check.cases[["group", "value"]].to_numpy().tolist() == [["SN", -50]]
+@pytest.mark.parametrize(
+    ("others", "verdict"),
+    [
+        (gains(-2, -3), "reproduced"),
+        (gains(-2, -6), "in part"),
+        (gains(-2, -3 + WIDE), "undecided"),
+        (gains(-5, -6), "not reproduced"),
+    ],
+)
+def test_no_group_may_lose_more_than_some_percent(others, verdict):
+    data = draws_with(other_jobs=others, SN=gains(-50, -50))
+    assert verdict_of(paper._not_worse(data, ["other jobs"], 4)) == verdict
+    check = paper._not_worse(data, ["SN"], 2.5, "turnaround")
+    assert (check.cases["value"].tolist(), check.outcome) == ([pytest.approx(-50)], "fails")
+
+
+def test_every_class_counts():
+    classes = {"SN": gains(-3, -3), "SW": gains(4, 4), "LN": gains(0, 0), "LW": gains(0, 0)}
+    check = paper._not_worse(draws_with(**classes), paper.CLASSES, 2.5, "turnaround")
+    assert check.cases["outcome"].tolist() == ["contradicts", "supports", "supports", "supports"]
+    assert verdict_of(check) == "in part"
 
 
 @pytest.mark.parametrize(
-    ("sweeps", "others", "verdict"),
+    ("sweeps", "verdict"),
     [
-        (gains(50, 60), gains(-2, -3), "reproduced"),
-        (gains(50, -1), gains(-2, -3), "trend only"),
-        (gains(50, WIDE), gains(-2, -3), "trend only"),
-        (gains(-50, -60), gains(2, -3), "not reproduced"),
+        (gains(50, 60), "reproduced"),
+        (gains(50, -1), "in part"),
+        (gains(WIDE, WIDE), "undecided"),
+        (gains(-50, -60), "not reproduced"),
     ],
 )
-def test_flooding_helps_sweeps_at_the_others_cost(sweeps, others, verdict):
-    assert verdict_of(paper._trade(parts_of(sweeps=sweeps, other_jobs=others))) == verdict
+def test_sweeps_gain(sweeps, verdict):
+    data = draws_with(sweeps=sweeps, other_jobs=gains(-70, -80))
+    assert verdict_of(paper._gains(data, "turnaround", "slowdown")) == verdict
+    assert verdict_of(paper._gains(data, "loss")) == "reproduced"
+    assert verdict_of(paper._improvement(data, ["other jobs"], paper.BOTH, "lower")) == "reproduced"
+    assert verdict_of(paper._improvement(data, ["other jobs"], paper.BOTH, "higher")) == "not reproduced"
 
 
 @pytest.mark.parametrize(
     ("turnaround", "slowdown", "verdict"),
     [
         (-2, -5, "reproduced"),
-        (-2, -3, "trend only"),
-        (-4 + WIDE, -15 + 2 * WIDE, "trend only"),
+        (-2, -3, "not reproduced"),
+        (-4 + WIDE, -15 + 2 * WIDE, "reproduced"),  # paired: what both draws share cancels
+        (-4, -9 + 2 * WIDE, "undecided"),
         (2, 5, "not reproduced"),
     ],
 )
 def test_slowdown_suffers_twice_as_much(turnaround, slowdown, verdict):
-    parts = parts_of(other_jobs=gains(turnaround, slowdown))
-    assert verdict_of(paper._slowdown_suffers_more(parts)) == verdict
-    if verdict == "trend only" and np.ndim(turnaround):  # paired: what both draws share cancels
-        assert paper._slowdown_suffers_more(parts)[0].outcomes.tolist() == ["yes"]
-
-
-@pytest.mark.parametrize(("last", "verdict"), [(20, "reproduced"), (45, "trend only")])
-def test_gains_shrink_from_case_to_case(last, verdict):
-    chance = {0: 0, 1: 5, 2: -5}  # of the draw, in all cases alike
-    rows = [
-        {"share": share, "load": load, "seed": seed, "group": "sweeps", "turnaround_better": t + chance[seed]}
-        | {"slowdown_better": t + chance[seed], "loss_better": 0}
-        for seed in chance
-        for share, load, t in ((5, 0.6, 60), (5, 0.9, 50), (10, 0.6, 40), (10, 0.9, last))
-    ]
-    checks = paper._shrinks(pd.DataFrame(rows))
-    assert [len(check.cases) for check in checks] == [2, 2, 2]
-    assert checks[0].cases["value"].tolist() == [-20, last - 50]
-    assert verdict_of(checks) == verdict
-
-
-@pytest.mark.parametrize(("wide", "verdict"), [(1, "reproduced"), (-20, "not reproduced")])
-def test_short_narrow_jobs_suffer_most(wide, verdict):
-    others = {"SW": gains(wide, wide), "LW": gains(wide, wide), "LN": gains(-1, -2)}
-    parts = parts_of(SN=gains(-10, -10), sweeps=gains(0, 0), **others)
-    checks = paper._narrow_suffer_most(parts)
-    assert len(checks) == 6
-    assert verdict_of(checks) == verdict
-
-
-@pytest.mark.parametrize(("others", "verdict"), [(-9, "reproduced"), (-11, "trend only")])
-def test_every_site_gains(others, verdict):
-    parts = pd.concat(
-        [parts_of(sweeps=gains(50, 60), other_jobs=gains(1, others)).assign(site=site) for site in ("site 1", "site 2")]
-    )
-    checks = paper._at_every_site(parts)
-    assert [len(check.cases) for check in checks] == [2] * 5
-    assert verdict_of(checks) == verdict
+    assert verdict_of(paper._slowdown_suffers_more(draws_with(other_jobs=gains(turnaround, slowdown)))) == verdict
 
 
 @pytest.mark.parametrize(
-    ("published", "verdict"), [(70, "reproduced"), (80, "reproduced"), (95, "trend only"), (21, "trend only")]
+    ("last", "by_share", "by_load"),
+    [(20, "reproduced", "reproduced"), (45, "reproduced", "in part"), (55, "in part", "in part")],
+)
+def test_gains_shrink_from_case_to_case(last, by_share, by_load):
+    chance = {0: 0, 1: 5, 2: -5}  # of the draw, in all cases alike
+    values = ((5, 0.6, 60), (5, 0.9, 50), (10, 0.6, 40), (10, 0.9, last))
+    data = pd.concat(
+        draws_of(*({"sweeps": [(100, 100 - value - more)]} for more in chance.values())).assign(share=share, load=load)
+        for share, load, value in values
+    )
+    check = paper._shrinks(data, "share", ("turnaround",))
+    assert check.cases["value"].tolist() == pytest.approx([-20, last - 50])
+    assert verdict_of(check) == by_share
+    assert len(paper._shrinks(data, "share", paper.BOTH).cases) == 4
+    check = paper._shrinks(data, "load", ("turnaround",))
+    assert check.cases["value"].tolist() == pytest.approx([-10, last - 40])
+    assert verdict_of(check) == by_load
+
+
+@pytest.mark.parametrize(("wide", "verdict"), [(1, "reproduced"), (-20, "in part"), (-10 + WIDE, "undecided")])
+def test_short_narrow_jobs_suffer_most(wide, verdict):
+    data = draws_with(SN=gains(-10, -10), sweeps=gains(0, 0), SW=gains(wide, wide), LN=gains(-1, -2))
+    check = paper._narrow_suffer_most(data)
+    assert len(check.cases) == 4
+    assert verdict_of(check) == verdict
+
+
+@pytest.mark.parametrize(
+    ("sweeps", "others", "verdicts"),
+    [
+        (50, -9, ("reproduced", "reproduced")),
+        (-1, -9, ("in part", "reproduced")),
+        (50, -11, ("reproduced", "in part")),
+    ],
+)
+def test_every_site_gains(sweeps, others, verdicts):
+    data = pd.concat(
+        draws_with(sweeps=gains(50, at), other_jobs=gains(1, loss)).assign(site=site)
+        for site, at, loss in (("site 1", 60, 1), ("site 2", sweeps, others))
+    )
+    checks = paper._gains_everywhere(data), paper._not_worse(data, ["other jobs"], 10)
+    assert [len(check.cases) for check in checks] == [4, 4]
+    assert tuple(map(verdict_of, checks)) == verdicts
+
+
+@pytest.mark.parametrize(
+    ("published", "verdict"),
+    [(70, "reproduced"), (80, "reproduced"), (95, "not reproduced"), (21, "not reproduced")],
 )
 def test_up_to_is_the_best_case_of_a_draw(published, verdict):
     # Best cases of the draws 60, 64, 68 and 72 %, whatever the other load has.
-    own = draws_of(*({"sweeps": [(100, 40 - 4 * i), (100, 70 + i)]} for i in range(4)))
-    best, average = paper._up_to(published, own, paper.of_means(own, ["load", "group"]), "slowdown")
-    assert best.cases["value"].tolist() == pytest.approx([66])
-    assert len(average.cases) == 2
-    assert verdict_of([best, average]) == verdict
-    assert "Here the best cases of single draws are 60 to 72 %" in paper._best_words(own, "slowdown")
+    own = draws_of(*({"sweeps": [(100, 40 - 4 * i), (100, 70 + i)], "other jobs": [(9, 1)]} for i in range(4)))
+    check = paper._up_to(own, "slowdown", published)
+    assert check.cases["value"].tolist() == pytest.approx([66])
+    assert verdict_of(check) == verdict
+    assert "Here the best cases of single draws are 60 to 72 % (on average 66 % with 5 % sweeps)" in (
+        paper._best_words(own, "slowdown")
+    )
 
 
 def test_what_gets_worse_is_not_up_to_something():
     own = draws_of(*({"sweeps": [(100, 140 + i), (100, 150)]} for i in range(4)))
-    checks = paper._up_to(70, own, paper.of_means(own, ["load", "group"]), "loss")
-    assert verdict_of(checks) == "not reproduced"
+    assert verdict_of(paper._up_to(own, "loss", 70)) == "not reproduced"
+
+
+@pytest.mark.parametrize(("better", "verdict"), [(6, "reproduced"), (0, "undecided"), (-6, "not reproduced")])
+def test_other_jobs_gain_in_some_case(better, verdict):
+    """The best of twelve cases of nothing but chance is no gain; one case that gains among eleven that lose is."""
+    chance = np.random.default_rng(1).normal(0, 3, (20, 12))
+    lost = np.array([better] + 11 * [min(better, 0) - (better > 0) * 5])
+    own = draws_of(*({"other jobs": [(100, 100 - value) for value in draw + lost]} for draw in chance))
+    assert verdict_of(paper._sometimes_better(own)) == verdict
+    best = own.groupby("seed")["slowdown_better"].max()
+    assert (best > 0).mean() > 0.9 or better < 0  # what would seem a gain
+
+
+@pytest.mark.parametrize(("new", "verdict"), [(0.808, "reproduced"), (0.75, "not reproduced"), (0.9, "not reproduced")])
+def test_utilization_hardly_changes(new, verdict):
+    own = draws_of(*({"sweeps": [(9, 1)], "other jobs": [(9, 1)]} for _ in range(3)))
+    own = own.assign(utilization_old=0.8, utilization_new=new + 0.001 * own["seed"])
+    check = paper._same_utilization(own)
+    assert verdict_of(check) == verdict
+    assert check.cases["value"].tolist() == pytest.approx([100 * ((new + 0.001) / 0.8 - 1)])
+
+
+def test_a_claim_that_holds_under_one_reading_only_holds_in_part():
+    readings = {"EASY": draws_with(other_jobs=gains(-5, -6)), "conservative": draws_with(other_jobs=gains(-1, -1))}
+    row = judged(paper.CLAIMS["KUR-3"], paper._under(readings, paper._not_worse, ["other jobs"], 4), "a log")
+    assert (row["verdict"], row["readings"]) == ("in part", "holds under: conservative; fails under: EASY")
 
 
 def test_live_figure(small, shared_runs):
@@ -439,7 +503,7 @@ def test_the_ctc_log_keeps_the_laws():
 
 def test_tolerances_say_the_bounds_of_the_code():
     met = {name: claim.tolerance for name, claim in paper.CLAIMS.items()}
-    best = f"a best case of the draws within {100 * paper.CLOSE:.0f} % of the published one"
-    assert met["KUR-1"] == met["KUR-2"] == best
     assert met["KUR-7"] == f"at least {paper.MUCH} times as much"
-    assert met["KUR-5"] == met["KUR-10"] == f"other jobs lose no more than {paper.HARDLY['slowdown']} %"
+    for name in ("KUR-5a", "KUR-5b", "KUR-10b", "KUR-12b"):
+        assert met[name] == f"other jobs lose no more than {paper.HARDLY} %"
+    assert met["KUR-13"] == f"by no more than {paper.STEADY} % of itself"
