@@ -755,8 +755,8 @@ def _simulate(options):
     if intervals is not None:
         print(f"\nintervals of {100 * options.ci:.6g} % by batch means")
         _print(intervals[["mean", "low", "high", "batches"]].reset_index())
-        for measure, note in intervals["note"][intervals["note"] != ""].items():
-            _print_indented(f"{measure}: {note}")
+        for note, noted in intervals[intervals["note"] != ""].groupby("note", sort=False):
+            _print_indented(f"{', '.join(noted.index)}: {note}")
 
 
 def _intervals(schedule, confidence):

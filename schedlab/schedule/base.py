@@ -595,11 +595,11 @@ class Schedule:
         >>> import schedlab as sl
         >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(1.1)
         >>> sl.simulate(trace, "easy").unsettled
-        'EASY does not settle at this load: its queue piles up and does not drain before the log ends'
+        'EASY does not settle within the log at this load: its queue piles up and does not drain before the end'
         """
         time, _, queue, _ = self.states
         reason = statistics.unsettled(self.seconds(time), queue, self.submit[-1])
-        return f"{self.scheme} does not settle at this load: {reason}" if reason else ""
+        return f"{self.scheme} does not settle within the log at this load: {reason}" if reason else ""
 
     def locality(self) -> pd.DataFrame:
         """Measure how close to each other the nodes of each job on a tree are.
