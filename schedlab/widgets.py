@@ -403,7 +403,7 @@ def explore(*traces: Trace | str) -> "Live":
 
     Choose the trace, the load, the overrun rule, two schemes, and the view: the machine and the queue over time, the
     Gantt chart of some weeks, the waits of the two schemes job by job, or arrivals by weekday and hour. The table below
-    shows the measures of both schemes and their difference.
+    shows the measures of both schemes and their difference, with intervals if both settle (`Schedule.settles`).
 
     Parameters
     ----------
