@@ -369,6 +369,7 @@ def pile_up(time, queue):
     Parameters
     ----------
     time : array, shape (n_instants,), seconds
+        In order, each once.
     queue : array, shape (n_instants,)
         Jobs queued from each instant until the next; the last value does not count.
 
