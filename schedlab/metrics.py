@@ -396,15 +396,20 @@ def pile_up(time, queue):
     queue, lasts = queue[:-1], np.diff(time)
     total = lasts.sum()
     mean = (queue * lasts).sum() / total if total else 0.0
-    long, short = np.flatnonzero(queue > mean), np.flatnonzero(queue <= mean / 2)
+    long, short = _beginnings(queue > mean), _beginnings(queue <= mean / 2)
     if not long.size:
         return time[0], time[0]
-    # What is long before the same shortage of jobs is one pile-up; it begins with the first of these instants.
+    # All that is long before the same short queue is one pile-up.
     following = np.searchsorted(short, long)
     first = np.flatnonzero(np.diff(following, prepend=-1))
     begin, end = time[long[first]], np.append(time[short], time[-1])[following[first]]
     longest = (end - begin).argmax()
     return begin[longest], end[longest]
+
+
+def _beginnings(holds):
+    """Return the places where a condition begins to hold."""
+    return np.flatnonzero(holds & ~np.append(False, holds[:-1]))
 
 
 def utilization(start, end, procs, machine, window):

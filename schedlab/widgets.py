@@ -626,14 +626,14 @@ def _side_by_side(schedule, other):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IntervalWarning)  # the caption says it
             pairs = {name: paired(schedule, other, name).difference for name in ("wait_time", "bounded_slowdown")}
-        columns["difference"] = ours - theirs
-        if schedule.settles and other.settles:
+        columns["difference"], settled = ours - theirs, schedule.settles and other.settles
+        if settled:
             shown = pd.Series({name: _between(pair) for name, pair in pairs.items()})
             columns["95 % interval"] = shown.reindex(ours.index).fillna("")
         columns["change (%)"] = (100 * (ours / theirs - 1)).where(theirs > 0)
         notes = dict.fromkeys(note for pair in pairs.values() for note in pair.notes)
         about = "Intervals of the paired difference by batch means"
-        caption = "; ".join([about if schedule.settles and other.settles else "No intervals", *notes])
+        caption = "; ".join([about, *notes]) if settled else f"No intervals: {'; '.join(notes)}"
     table = pd.DataFrame(columns).rename(index=_MEASURES).rename_axis("measure").reset_index()
     return table, caption
 

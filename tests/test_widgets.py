@@ -729,14 +729,14 @@ def test_a_scheme_that_does_not_settle_is_named_and_there_are_no_intervals(trace
     _, table = widgets.bench(trace, load=1.2, scheme="easy", against="fcfs")
     reasons = [sl.simulate(trace.scale_load(1.2), one).unsettled for one in ("easy", "fcfs")]
     assert all(reasons)
-    assert table.caption == "; ".join(["No intervals", *reasons])
+    assert table.caption == f"No intervals: {'; '.join(reasons)}"
     assert table.data.columns.tolist() == ["measure", "EASY", "FCFS", "difference", "change (%)"]
 
 
 @pytest.mark.traces
 def test_the_first_picture_of_the_tour_says_what_first_come_first_served_does():
     _, table = widgets.bench("KTH-SP2-1996", scheme="easy", against="fcfs")
-    assert table.caption.startswith("No intervals; FCFS does not settle within the log at this load: one pile-up")
+    assert table.caption.startswith("No intervals: FCFS does not settle within the log at this load: one pile-up")
     assert "95 % interval" not in table.data.columns
 
 
