@@ -62,12 +62,7 @@ SHOWN_HELP = (
 )
 WITH_ENDS = ("wait_time", "bounded_slowdown")  # what is shown with its interval over copies
 SLURM = ("partition", "time_zone", "arrival", "procs_of", "names")  # options that only its records have
-UNITS = {
-    **dict.fromkeys(("wait_time", "median_wait_time", "p95_wait_time", "max_wait_time", "turnaround", "makespan"), "s"),
-    **dict.fromkeys(("killed", "mean_queue", "max_queue"), "jobs"),
-    "throughput": "jobs per hour",
-    "loss_of_capacity": "processor-seconds",
-}
+UNITS = {name: unit for name, (_, unit) in metrics.MEASURES.items() if unit != "share"}  # shares of 1 are printed bare
 OF_CLASSES = ("jobs", "wait_time", "median_wait_time", "bounded_slowdown")
 SCHEMES_HELP = (
     f"{', '.join(by_name())}; fcfs, easy, conservative and DPSA also with an order of the queue, such as easy-sjf; "
@@ -760,8 +755,8 @@ def _simulate(options):
     if intervals is not None:
         print(f"\nintervals of {100 * options.ci:.6g} % by batch means")
         _print(intervals[["mean", "low", "high", "batches"]].reset_index())
-        for measure, note in intervals["note"][intervals["note"] != ""].items():
-            _print_indented(f"{measure}: {note}")
+        for note, noted in intervals[intervals["note"] != ""].groupby("note", sort=False):
+            _print_indented(f"{', '.join(noted.index)}: {note}")
 
 
 def _intervals(schedule, confidence):

@@ -14,6 +14,7 @@ from .text import suggestion
 from .workload.columns import WORDS
 
 TAU = 10.0  # seconds; Feitelson 2001
+DAY, WEEK = 86_400, 7 * 86_400  # seconds
 
 SABIN_EDGES = (0, 200, 3_200, 100_000, 2_000_000, np.inf)
 SABIN_NAMES = ("tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000")
@@ -35,6 +36,7 @@ MEASURES = {
     "p95_wait_time": ("95th percentile of the wait", "s"),
     "max_wait_time": ("longest wait", "s"),
     "turnaround": ("mean turnaround", "s"),
+    "area_weighted_turnaround": ("mean turnaround, weighted by area", "s"),
     "slowdown": ("mean slowdown", ""),
     "bounded_slowdown": ("mean bounded slowdown", ""),
     "per_processor_slowdown": ("mean per-processor slowdown", ""),
@@ -43,10 +45,13 @@ MEASURES = {
     "utilization": ("utilization", "share"),
     "makespan": ("makespan", "s"),
     "throughput": ("throughput", "jobs per hour"),
+    "throughput_sd_day": ("standard deviation of the daily throughput", "jobs per day"),
+    "throughput_sd_week": ("standard deviation of the weekly throughput", "jobs per week"),
     "loss_of_capacity": ("loss of capacity", "processor-seconds"),
     "loss_of_capacity_share": ("loss of capacity, of all capacity", "share"),
     "mean_queue": ("mean queue", "jobs"),
     "max_queue": ("longest queue", "jobs"),
+    "longest_pile_up": ("longest pile-up of the queue, of the makespan", "share"),
     "offered_load": ("offered load", ""),
     "effective_load": ("effective load", ""),
     # Of gang scheduling, beside some of these.
@@ -281,6 +286,130 @@ def _at_least(tau, run):
     if not tau > 0:
         raise ValueError(f"tau must be greater than 0, got {tau}")
     return np.maximum(run, tau)
+
+
+def area_weighted_turnaround(turnaround, area):
+    """Return the mean turnaround in seconds, each job weighted by the processor-seconds that it held; float64.
+
+    Every processor-second counts equally, so serving small jobs first does not by itself lower it. It is nan if no job
+    held any.
+
+    Parameters
+    ----------
+    turnaround : array, shape (n_jobs,), seconds
+        From submission to end.
+    area : array, shape (n_jobs,), processor-seconds
+        What each job held: run time x processors.
+
+    Examples
+    --------
+    A job of 100 s on 3 processors that did not wait, and one of 100 s on 1 processor that waited 300 s:
+
+    >>> import numpy as np
+    >>> import schedlab as sl
+    >>> sl.metrics.area_weighted_turnaround(np.array([100, 400]), area=np.array([300, 100]))
+    175.0
+
+    References
+    ----------
+    Goponenko, Lamar, Peterson, Allan, Brandt and Dechev, "Metrics for packing efficiency and fairness of HPC cluster
+    batch job scheduling", SBAC-PAD 2022. Boëzennec, Dufossé and Pallez, "Qualitatively analyzing optimization
+    objectives in the design of HPC resource manager", ACM TOMPECS, 2024, recommend it in place of means that count
+    every job equally.
+    """
+    area = np.asarray(area, dtype="float64")  # products of long times and large areas exceed int64
+    total = area.sum()
+    return float((turnaround * area).sum() / total) if total else float("nan")
+
+
+def throughput_deviation(end, begin, until, period):
+    """Return the standard deviation of the jobs completed in a period, such as a day; float64.
+
+    Periods follow each other from `begin`, so the first is never cut short. The last is left out unless it is over by
+    `until`. A job belongs to the period in which it ends (at its very end: to the next one). The variance of n periods
+    divides by n - 1; with fewer than two periods it is nan.
+
+    Parameters
+    ----------
+    end : array, shape (n_jobs,), seconds
+        End of each job.
+    begin, until : float, seconds
+        The time that is measured: from the first submission to the last end of the schedule.
+    period : float, seconds
+        Such as `DAY` or `WEEK`.
+
+    Examples
+    --------
+    Two days with 3 jobs and 1 job; the half day after them does not count:
+
+    >>> import numpy as np
+    >>> import schedlab as sl
+    >>> end = 3600 * np.array([1, 2, 23, 30, 60])
+    >>> round(sl.metrics.throughput_deviation(end, begin=0, until=end[-1], period=sl.metrics.DAY), 3)
+    1.414
+
+    References
+    ----------
+    Boëzennec, Dufossé and Pallez, "Qualitatively analyzing optimization objectives in the design of HPC resource
+    manager", ACM TOMPECS, 2024, recommend it beside utilization.
+    """
+    count = int((until - begin) // period)
+    if count < 2:
+        return float("nan")
+    place = ((np.asarray(end) - begin) // period).astype("int64")
+    return float(np.bincount(place[place < count], minlength=count).std(ddof=1))
+
+
+def pile_up(time, queue):
+    """Find the longest pile-up of a queue.
+
+    A pile-up begins when the queue grows beyond its mean over time, and ends when at most half of that mean is left.
+    The gap between the two levels ignores small dips.
+
+    Parameters
+    ----------
+    time : array, shape (n_instants,), seconds
+        In order, each once.
+    queue : array, shape (n_instants,)
+        Jobs queued from each instant until the next; the last value does not count.
+
+    Returns
+    -------
+    begin, end : seconds
+        Equal if there is none.
+
+    Examples
+    --------
+    The mean is 0.9 jobs. One job alone is a pile-up; so are the seconds from 5 to 8, when the queue is empty again:
+
+    >>> import numpy as np
+    >>> import schedlab as sl
+    >>> time, queue = np.array([0, 1, 2, 5, 6, 7, 8, 10]), np.array([0, 1, 0, 4, 3, 1, 0, 0])
+    >>> [int(instant) for instant in sl.metrics.pile_up(time, queue)]
+    [5, 8]
+
+    References
+    ----------
+    Gunther and Wolff, "The almost regenerative method for stochastic system simulations", Operations Research 28, 1980:
+    cycles between two levels, where a queue rarely is empty.
+    """
+    queue, lasts = queue[:-1], np.diff(time)
+    total = lasts.sum()
+    mean = (queue * lasts).sum() / total if total else 0.0
+    long, short = _beginnings(queue > mean), _beginnings(queue <= mean / 2)
+    if not long.size:
+        return time[0], time[0]
+    # All that is long before the same short queue is one pile-up.
+    following = np.searchsorted(short, long)
+    first = np.flatnonzero(np.diff(following, prepend=-1))
+    begin, end = time[long[first]], np.append(time[short], time[-1])[following[first]]
+    longest = (end - begin).argmax()
+    return begin[longest], end[longest]
+
+
+def _beginnings(holds):
+    """Return the places where a condition begins to hold."""
+    return np.flatnonzero(holds & ~np.append(False, holds[:-1]))
 
 
 def utilization(start, end, procs, machine, window):

@@ -403,7 +403,7 @@ def explore(*traces: Trace | str) -> "Live":
 
     Choose the trace, the load, the overrun rule, two schemes, and the view: the machine and the queue over time, the
     Gantt chart of some weeks, the waits of the two schemes job by job, or arrivals by weekday and hour. The table below
-    shows the measures of both schemes and their difference.
+    shows the measures of both schemes and their difference, with intervals if both settle (`Schedule.settles`).
 
     Parameters
     ----------
@@ -616,20 +616,26 @@ def _arrivals(trace):
 
 
 def _side_by_side(schedule, other):
-    """Return the measures of two schedules with the paired difference, and a caption that says how certain it is."""
+    """Return the measures of two schedules with the paired difference, and a caption that says how certain it is.
+
+    If one of them does not settle, the caption says so, and there are no intervals.
+    """
     ours, theirs = (one.metrics()[list(_MEASURES)] for one in (schedule, other))
     columns, caption = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}, ""
     if len(columns) == 2:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IntervalWarning)  # the caption says it
             pairs = {name: paired(schedule, other, name).difference for name in ("wait_time", "bounded_slowdown")}
-        columns["difference"] = ours - theirs
-        columns["95 % interval"] = pd.Series({name: _between(pair) for name, pair in pairs.items()}).reindex(ours.index)
+        columns["difference"], settled = ours - theirs, schedule.settles and other.settles
+        if settled:
+            shown = pd.Series({name: _between(pair) for name, pair in pairs.items()})
+            columns["95 % interval"] = shown.reindex(ours.index).fillna("")
         columns["change (%)"] = (100 * (ours / theirs - 1)).where(theirs > 0)
         notes = dict.fromkeys(note for pair in pairs.values() for note in pair.notes)
-        caption = "; ".join(["Intervals of the paired difference by batch means", *notes])
+        about = "Intervals of the paired difference by batch means"
+        caption = "; ".join([about, *notes]) if settled else f"No intervals: {'; '.join(notes)}"
     table = pd.DataFrame(columns).rename(index=_MEASURES).rename_axis("measure").reset_index()
-    return table.fillna({"95 % interval": ""}), caption
+    return table, caption
 
 
 def _between(interval):

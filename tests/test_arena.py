@@ -13,7 +13,7 @@ from schedlab import kept
 from schedlab.experiment.arena import BOUNDED, JUDGED, Arena, Setting
 from schedlab.papers import arena as paper
 from schedlab.papers import judged
-from schedlab.statistics import ratio_over_seeds, t_quantile
+from schedlab.statistics import NOISE, ratio_over_seeds, t_quantile
 
 SCHEMES = ("fcfs", "easy", "easy-sjbf", sl.DPSA())
 NAMES = ("FCFS", "EASY", "EASY-SJBF", "DPSAn")
@@ -85,6 +85,15 @@ def test_equal_values_are_ties_and_one_copy_tells_nothing():
     assert (row.winner, row.tied, row.next) == ("A", "B", "")
     (row,) = given({"A": [5], "B": [500]}).wins().itertuples(index=False)
     assert (row.winner, row.tied) == ("A", "B")
+
+
+def test_a_difference_that_no_user_would_notice_is_a_tie():
+    values = {"A": [10.0, 12.0, 11.0], "B": [10.04, 12.04, 11.04], "C": [10.2, 12.2, 11.2]}
+    found = given(values)
+    ((low, change),) = found.against("A").query("scheme == 'B'")[["low", "change"]].itertuples(index=False)
+    assert 0 < low < change < NOISE  # beyond chance
+    (row,) = found.wins().itertuples(index=False)
+    assert (row.winner, row.tied, row.next) == ("A", "B", "C")
 
 
 def test_the_largest_utilization_wins():
@@ -318,6 +327,12 @@ def test_changes_that_may_be_chance_are_grey():
     assert ">EASY</" in drawn  # the panel's name goes on in a second line
     assert ">twice</" in drawn
     assert "grey: the interval of the change reaches 0" in " ".join(chart["title"]["subtitle"])
+    small = pd.DataFrame({"x": ["a", "b"], "y": "c", "v": [-0.0019, -0.6], "low": -0.9, "high": [-0.001, -0.3]})
+    chart = sl.charts.changes(small, "x", "y", "v", interval=("low", "high")).to_dict()
+    ((tiny, other),) = chart["datasets"].values()
+    assert (tiny["text"], tiny["fill"]) == ("0", "#FFFFFF")
+    assert (other["text"], other["fill"] == "#FFFFFF", other["ink"] == tiny["ink"]) == ("-1", False, False)
+    assert "or the change is below 0.5 %" in " ".join(chart["title"]["subtitle"])
 
 
 def test_a_kept_part_of_a_log_is_found_by_its_name():

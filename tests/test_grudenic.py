@@ -86,9 +86,18 @@ def test_the_log_itself_stands_beside_its_copies(small, shared_runs):
     row, trace = data.loc[NAMES[0], "DPSAw"], paper.log(NAMES[0])
     means = {name: sl.simulate(trace, name).metrics()["bounded_slowdown"] for name in ("easy", "dpsaw")}
     assert row["logged"] == pytest.approx(100 * (means["dpsaw"] / means["easy"] - 1))
-    assert row["paired_low"] <= row["logged"] <= row["paired_high"]
+    settles = all(sl.simulate(trace, name).settles for name in ("easy", "dpsaw"))
+    assert settles == (row["paired_low"] <= row["logged"] <= row["paired_high"])
+    assert settles == pd.notna(row["paired_low"])
     table = paper.figure3("quick", progress=False).table
     assert {"change (%)", "interval", "single copies, 95 %", "the log itself"} <= set(table)
+
+
+def test_a_log_counts_as_better_beyond_noise_and_chance_only():
+    changes = [(-0.0019, -0.002), (-0.6, -0.1), (-40.0, 0.1), (-40.0, np.nan), (-40.0, -30.0), (40.0, 50.0)]
+    data = pd.DataFrame(changes, columns=["change", "change_high"]).assign(scheme="DPSAn")
+    data = pd.concat([data, data.assign(scheme="EASY", change=np.nan, change_high=np.nan)])
+    assert paper._better(data).to_dict() == {"DPSAn": 2}
 
 
 def test_chance_in_the_base_alone_is_no_change():

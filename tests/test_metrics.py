@@ -2,6 +2,7 @@
 
 import math
 import re
+import statistics
 from dataclasses import replace
 from itertools import pairwise
 
@@ -115,8 +116,54 @@ def test_averages_are_over_jobs(schedule, tau):
     assert measured["p95_wait_time"] == pytest.approx(low + (high - low) * (below - math.floor(below)))
     assert measured["max_wait_time"] == waits[-1]
     assert measured["killed"] == sum(plain.killed)
+    areas = [run * procs for run, procs in zip(plain.run, plain.procs, strict=True)]
+    weighted = sum(job["turnaround"] * area for job, area in zip(each, areas, strict=True))
+    expected = weighted / sum(areas) if sum(areas) else math.nan
+    assert measured["area_weighted_turnaround"] == pytest.approx(expected, nan_ok=True)
     assert measured["jobs"] == plain.n
     assert measured.name == str(schedule.scheme)
+
+
+@given(st.lists(st.integers(0, 50), min_size=1), st.integers(0, 20), st.sampled_from([1, 3, 7.5, 60]))
+def test_the_throughput_of_whole_periods_varies(ends, begin, period):
+    ends = [begin + end for end in ends]
+    until, counts, start = max(ends), [], begin
+    while start + period <= until:
+        counts.append(sum(start <= end < start + period for end in ends))
+        start += period
+    found = metrics.throughput_deviation(np.array(ends), begin, until, period)
+    if len(counts) < 2:
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(statistics.stdev(counts), abs=1e-12)
+
+
+def test_throughput_by_day_and_week_of_all_and_by_class():
+    hour, day = 3600, 86_400
+    # Ends on days 0, 0, 1 and 20 after the first submission, which is not at midnight; the last day is cut short.
+    jobs = [(5 * hour + submit, run, run, procs) for submit, run, procs in [(0, hour, 1), (0, hour, 2), (day, hour, 1)]]
+    schedule = sl.simulate(trace_of([*jobs, (5 * hour + 20 * day, hour, hour, 1)], 4), "fcfs")
+    measured, by = schedule.metrics(), schedule.metrics(by="procs")
+    assert measured["throughput_sd_day"] == pytest.approx(statistics.stdev([2, 1, *[0] * 18]))
+    assert measured["throughput_sd_week"] == pytest.approx(statistics.stdev([3, 0]))
+    assert by["throughput_sd_day"].tolist() == pytest.approx(
+        [statistics.stdev([1, 1, *[0] * 18]), statistics.stdev([1, *[0] * 19])]
+    )
+    assert by["throughput_sd_week"].tolist() == pytest.approx([statistics.stdev([2, 0]), statistics.stdev([1, 0])])
+    assert schedule.metrics(by=pd.Series("all", schedule.jobs.index)).loc["all", "throughput_sd_day"] == pytest.approx(
+        measured["throughput_sd_day"]
+    )
+
+
+def test_turnaround_weighted_by_area_by_hand():
+    # The second job waits 100 s for all processors, the third 100 s more.
+    schedule = sl.simulate(trace_of([(0, 100, 100, 2), (0, 100, 100, 3), (0, 10, 10, 1)], 3), "fcfs")
+    assert schedule.end.tolist() == [100, 200, 210]
+    assert schedule.metrics()["area_weighted_turnaround"] == (100 * 200 + 200 * 300 + 210 * 10) / 510
+    by = schedule.metrics(by={"procs": [0, 2, 3, 4, 9]})["area_weighted_turnaround"]
+    assert by.tolist() == pytest.approx([210, 100, 200, math.nan], nan_ok=True)
+    # Times and areas whose products exceed 64 bits.
+    assert metrics.area_weighted_turnaround(np.array([10**10, 10**10]), np.array([10**12, 10**12])) == 10**10
 
 
 def test_slowdowns_by_hand():
@@ -201,6 +248,17 @@ def test_utilization_of_half_a_second():
     assert math.isnan(metrics.utilization(np.array([0]), np.array([10]), np.array([2]), 4, (5, 5)))
 
 
+def naive_pile_up(plain, mean):
+    """Return the length of the longest pile-up: from above the mean until at half of it."""
+    longest, began = 0, None
+    for begin, _, _, queue in plain.intervals():
+        if began is not None and len(queue) <= mean / 2:
+            longest, began = max(longest, begin - began), None
+        if began is None and len(queue) > mean:
+            began = begin
+    return longest if began is None else max(longest, max(plain.end) - began)
+
+
 @FEW
 @given(schedules())
 def test_loss_of_capacity_and_queue(schedule):
@@ -214,6 +272,7 @@ def test_loss_of_capacity_and_queue(schedule):
     makespan = max(plain.end) - min(plain.submit)
     assert measured["loss_of_capacity"] == lost
     assert measured["max_queue"] == longest
+    assert measured["longest_pile_up"] * makespan == pytest.approx(naive_pile_up(plain, waited / max(makespan, 1)))
     if makespan:
         assert measured["loss_of_capacity_share"] == pytest.approx(lost / (plain.machine * makespan))
         assert 0 <= measured["loss_of_capacity_share"] < 1

@@ -1,6 +1,7 @@
 """How certain a mean is, logs similar to one, and fairness: against formulas, invariants and plain loops."""
 
 import math
+import re
 import warnings
 from dataclasses import replace
 from itertools import pairwise
@@ -284,11 +285,117 @@ def test_a_table_of_intervals_warns_once(schedule):
     assert str(caught[0].message).startswith(f"{noted} of {len(found)} intervals")
 
 
+# Settling -----------------------------------------------------------------------------------------------
+
+
+PILES_UP, TAKES = (
+    "its queue piles up and does not drain before the end",
+    r"one pile-up of its queue takes \d+ % of the time",
+)
+
+
+def single_queue(load, jobs=2000, seed=1):
+    """Simulate an M/M/1 queue with a mean service time of 100 s."""
+    draw = np.random.default_rng(seed)
+    arrival, service = draw.exponential(100 / load, jobs).cumsum(), draw.exponential(100, jobs)
+    lasts = [max(1, round(time)) for time in service]
+    return sl.simulate(trace_of([(round(a), s, s, 1) for a, s in zip(arrival, lasts, strict=True)], 1), "fcfs")
+
+
+def at(submissions, run=100, procs=1):
+    """Simulate jobs of the same length on processors of which each takes one."""
+    return sl.simulate(trace_of([(submit, run, run, 1) for submit in submissions], procs), "fcfs")
+
+
+def expect(schedule, reason):
+    """Check that a schedule does not settle for a reason, and has no intervals but its means."""
+    assert not schedule.settles
+    said = f"{schedule.scheme} does not settle within the log at this load: "
+    assert re.fullmatch(re.escape(said) + reason, schedule.unsettled)
+    found, measured = quiet(schedule.metrics, ci=0.95), schedule.metrics()
+    assert found["mean"].tolist() == measured[MEASURES].tolist()
+    assert found[["low", "high"]].isna().all(axis=None)
+    assert (found["note"] == schedule.unsettled).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_queue_settles_below_its_capacity_only(seed):
+    for load in (0.3, 0.5, 0.7):
+        settled = single_queue(load, seed=seed)
+        assert settled.settles
+        assert settled.unsettled == ""
+        assert quiet(settled.metrics, ci=0.95)[["low", "high"]].notna().all(axis=None)
+    for load in (1.1, 1.2, 2.0):
+        expect(single_queue(load, seed=seed), PILES_UP)
+
+
+def test_what_is_no_pile_up():
+    assert at(range(0, 10**6, 200)).settles  # nothing ever waits
+    assert at([0]).settles
+    bursts = [hour * 10_000 + second for hour in range(40) for second in range(50)]
+    assert at(bursts).settles  # each drains after 5,000 s
+    assert at([*range(0, 10**6, 200), *[500_000] * 300]).settles  # one burst, which takes 6 % of the time
+
+
+def test_pile_ups_that_do_not_drain_or_take_too_long():
+    expect(at([0] * 200), PILES_UP)  # all jobs at once
+    steady = list(range(0, 10**5, 200))
+    expect(at([*steady, *[99_900] * 300]), PILES_UP)  # a short log with a burst at the end
+    expect(at([*steady, *[30_000] * 200]), TAKES)  # the burst drains, but takes much of the log
+    assert at([*range(0, 2 * 10**6, 200), *[2 * 10**6 - 100] * 300]).settles  # at the end of a long log it is short
+
+
+@pytest.mark.parametrize(
+    ("days", "cycle", "settles"), [(70, 1, True), (4, 1, True), (2, 1, False), (70, 7, True), (22, 7, True)]
+)
+def test_a_rhythm_of_days_or_weeks_is_no_pile_up(days, cycle, settles):
+    """Jobs come for four tenths of each day or week, twice as fast as they can be served."""
+    day, run = 86_400, 800
+    came = [second for second in range(0, days * day, run // 2) if second % (cycle * day) < 0.4 * cycle * day]
+    schedule = at(came, run)
+    assert schedule.metrics()["longest_pile_up"] * days > 0.5 * cycle
+    assert schedule.settles == settles
+
+
+def test_a_pair_has_no_interval_if_either_does_not_settle():
+    settled = single_queue(0.9, 20_000)
+    other = sl.simulate(settled.trace, "fcfs", machine=2)
+    assert settled.settles
+    assert quiet(sl.paired, settled, other, "wait_time").difference.low > 0
+    slow = single_queue(1.2)
+    fast = sl.simulate(slow.trace, "fcfs", machine=2)
+    for one, two in ((slow, fast), (fast, slow)):
+        with pytest.warns(sl.IntervalWarning, match="^FCFS does not settle"):
+            found = sl.paired(one, two, "wait_time")
+        means = [each.metrics()["wait_time"] for each in (one, two)]
+        assert ends(found.difference) == pytest.approx([means[0] - means[1], math.nan, math.nan], nan_ok=True)
+        assert ends(found.ratio) == pytest.approx([means[0] / means[1], math.nan, math.nan], nan_ok=True)
+        assert found.difference.notes == found.ratio.notes == (slow.unsettled,)
+        assert "no interval; FCFS does not settle" in repr(found.ratio)
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize("name", ["KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002"])
+def test_easy_settles_on_logs_at_their_own_load_and_not_above_capacity(name):
+    trace = sl.load_trace(name)
+    assert sl.simulate(trace, "easy").settles
+    assert sl.simulate(trace.scale_load(0.6), "fcfs").settles
+    assert not sl.simulate(trace.scale_load(1.1), "easy").settles
+
+
+@pytest.mark.traces
+def test_first_come_first_served_does_not_settle_on_logs_that_it_cannot_serve():
+    kth, ctc = sl.load_trace("KTH-SP2-1996"), sl.load_trace("CTC-SP2-1996")
+    expect(sl.simulate(kth, "fcfs"), TAKES)
+    for trace in (ctc, kth.scale_load(0.9), ctc.scale_load(0.9), sl.load_trace("SDSC-SP2-1998")):
+        expect(sl.simulate(trace, "fcfs"), PILES_UP)
+
+
 # Paired comparison --------------------------------------------------------------------------------------
 
 
 def test_a_pair_differs_by_the_difference_of_the_means(trace, schedule):
-    other = sl.simulate(trace, "fcfs").validate()
+    other = sl.simulate(trace, "conservative").validate()
     found = quiet(sl.paired, schedule, other, "wait_time", 0.9)
     means = [each.metrics()["wait_time"] for each in (schedule, other)]
     assert found.difference.mean == pytest.approx(means[0] - means[1])
@@ -328,7 +435,7 @@ def test_pairing_gains_on_two_intervals(trace, schedule):
 
 
 def test_fieller_by_the_definition(trace, schedule):
-    other = sl.simulate(trace, "fcfs").validate()
+    other = sl.simulate(trace, "conservative").validate()
     found = quiet(sl.paired, schedule, other, "turnaround").ratio
     x, y = (each.jobs["turnaround"].to_numpy(dtype=float) for each in (schedule, other))
     t = stats.t.ppf(0.975, found.batches - 1)

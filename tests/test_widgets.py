@@ -6,7 +6,6 @@ import gc
 import inspect
 import json
 import re
-import warnings
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -713,12 +712,32 @@ def test_every_view_is_drawn_with_the_measures_of_both_schemes(trace, view):
     assert row["measure"] == "mean wait (s)"
     assert row[["EASY-SJF", "FCFS"]].tolist() == waits
     assert row["difference"] == waits[0] - waits[1]
-    with warnings.catch_warnings(action="ignore"):  # of so few jobs
-        pairs = sl.paired(*schedules, "wait_time").difference
-    assert "too short" in table.caption
-    low, high = (float(end.replace(",", "")) for end in row["95 % interval"].split(" to "))
-    assert (low, high) == (pytest.approx(pairs.low, abs=0.5), pytest.approx(pairs.high, abs=0.5))
     assert row["change (%)"] == pytest.approx(100 * (waits[0] / waits[1] - 1))
+
+
+def test_there_are_intervals_if_both_schemes_settle():
+    trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(0.5)
+    _, table = widgets.bench(trace, scheme="easy", order="sjf", against="easy")
+    pairs = sl.paired(*(sl.simulate(trace, one) for one in ("easy-sjf", "easy")), "wait_time").difference
+    assert table.caption == "Intervals of the paired difference by batch means"
+    low, high = (float(end.replace(",", "")) for end in table.data["95 % interval"][0].split(" to "))
+    assert (low, high) == (pytest.approx(pairs.low, abs=0.5), pytest.approx(pairs.high, abs=0.5))
+    assert table.data["95 % interval"][1] == ""  # of the median
+
+
+def test_a_scheme_that_does_not_settle_is_named_and_there_are_no_intervals(trace):
+    _, table = widgets.bench(trace, load=1.2, scheme="easy", against="fcfs")
+    reasons = [sl.simulate(trace.scale_load(1.2), one).unsettled for one in ("easy", "fcfs")]
+    assert all(reasons)
+    assert table.caption == f"No intervals: {'; '.join(reasons)}"
+    assert table.data.columns.tolist() == ["measure", "EASY", "FCFS", "difference", "change (%)"]
+
+
+@pytest.mark.traces
+def test_the_first_picture_of_the_tour_says_what_first_come_first_served_does():
+    _, table = widgets.bench("KTH-SP2-1996", scheme="easy", against="fcfs")
+    assert table.caption.startswith("No intervals: FCFS does not settle within the log at this load: one pile-up")
+    assert "95 % interval" not in table.data.columns
 
 
 def test_a_scheme_against_itself_has_no_difference(trace):

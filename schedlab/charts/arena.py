@@ -8,6 +8,8 @@ from textwrap import wrap
 import numpy as np
 import pandas as pd
 
+from schedlab.statistics import NOISE
+
 from ._altair import alt
 from .theme import (
     AXES,
@@ -229,7 +231,8 @@ def changes(
     panel : str, optional
         A column with one table for each value.
     interval : (str, str), optional
-        The columns with the ends of each change's interval. Changes whose interval reaches 0 are grey.
+        The columns with the ends of each change's interval. Changes whose interval reaches 0 are grey, and so are those
+        below 0.5 % (`schedlab.statistics.NOISE`).
     title, subtitle : str
         The subtitle should name the measure and the scheme compared with.
     width, height : float, optional
@@ -258,6 +261,8 @@ def changes(
         shown[panel] = [f"{name:g}" if isinstance(name, float) else str(name) for name in shown[panel]]
     both = shown[["low", "high"] if ends else []]
     sure = (both > 0).all(axis=1) | (both < 0).all(axis=1)
+    if ends:
+        sure &= shown["value"].abs() >= NOISE
     shown["fill"] = [_toned(percent) for percent in shown["value"].where(sure, 0)]
     shown["ink"] = [ink_on(fill) if clear else UNSURE for fill, clear in zip(shown["fill"], sure, strict=True)]
     shown["text"] = [_short(percent) for percent in shown["value"]]
@@ -278,7 +283,8 @@ def changes(
     each = NARROW if panel is None else max(NARROWEST, round(longest * CHARACTER) + 4)
     wide, high = each * len(along), LINE * len(down)
     unknown = both.isna().any(axis=None)
-    said = f"grey: the interval of the change reaches 0{', or is not known' if unknown else ''}" if ends else ""
+    said = f"the interval of the change reaches 0{', or is not known' if unknown else ''}"
+    said = f"grey: {said}; or the change is below {NOISE:g} %" if ends else ""
     if panel is None:
         chart = alt.layer(*layers, data=shown, width=wide, height=high)
         return headed(chart, title, max(wide, 3 * NARROW), subtitle, said, size=(width, height))
@@ -312,7 +318,7 @@ def _plain(**settings):
 
 def _short(percent):
     """Write a change: +12, or +1.2k from a thousand on."""
-    if abs(percent) < 0.5:
+    if abs(percent) < NOISE:
         return "0"
     unit = ""
     while abs(percent) >= 999.5 and unit != "M":
@@ -324,7 +330,7 @@ def _toned(percent):
     """Return the colour of a change: the stronger, the larger it is."""
     # By the ratio's logarithm: twice as much is as strong as half as much.
     share = min(1.0, abs(np.log1p(max(percent, -99.0) / 100)) / np.log1p(FULL / 100))
-    return _mixed(BETTER if percent < 0 else WORSE, 0.08 + 0.82 * share) if abs(percent) >= 0.5 else "#FFFFFF"
+    return _mixed(BETTER if percent < 0 else WORSE, 0.08 + 0.82 * share) if abs(percent) >= NOISE else "#FFFFFF"
 
 
 def _mixed(colour, share=PALE):

@@ -91,6 +91,7 @@ AXES = {
     "p95_wait_time": "95th percentile of the wait (hours)",
     "max_wait_time": "longest wait (hours)",
     "turnaround": "mean turnaround (hours)",
+    "area_weighted_turnaround": "mean turnaround, weighted by area (hours)",
     "makespan": "makespan (hours)",
     "bounded_slowdown": "mean bounded slowdown (tau = 10 s)",
     "per_processor_slowdown": "mean per-processor slowdown (tau = 10 s)",
@@ -100,8 +101,11 @@ AXES = {
     "loss_of_capacity": "loss of capacity (processor-seconds)",
     "loss_of_capacity_share": "loss of capacity (share)",
     "throughput": "throughput (jobs per hour)",
+    "throughput_sd_day": "standard deviation of the throughput (jobs per day)",
+    "throughput_sd_week": "standard deviation of the throughput (jobs per week)",
     "mean_queue": "mean queue length (jobs)",
     "max_queue": "longest queue (jobs)",
+    "longest_pile_up": "longest pile-up of the queue (share of the makespan)",
     "jobs": "jobs",
     "killed": "killed (jobs)",
     "completed": "completed jobs",
@@ -109,7 +113,10 @@ AXES = {
     "pes": "PEs",
     "week": "week since the first submission",
 }
-IN_HOURS = {"wait_time", "median_wait_time", "p95_wait_time", "max_wait_time", "turnaround", "makespan"}
+IN_HOURS = {
+    *("wait_time", "median_wait_time", "p95_wait_time", "max_wait_time"),
+    *("turnaround", "area_weighted_turnaround", "makespan"),
+}
 
 # Columns of `Schedule.jobs`: values of one job, not means over jobs.
 PER_JOB = {

@@ -15,7 +15,7 @@ from ..schemes import DPSA, EASY, FCFS, Conservative, Scheme
 from ..schemes import scheme as scheme_named
 from ..schemes.cases import check_trace
 from ..simulation import simulate
-from ..statistics import ratio_over_seeds, t_quantile
+from ..statistics import NOISE, ratio_over_seeds, t_quantile
 from ..text import check_known
 from ..workload import archive
 from ..workload.trace import OVERRUN, Trace, labels, load_trace, run_times
@@ -482,7 +482,8 @@ class Arena:
     def wins(self, measure: str | None = None) -> pd.DataFrame:
         """Find the rigid scheme with the best mean in each cell, and the schemes tied with it.
 
-        A scheme is tied with the winner if the interval of the ratio of their means over the copies contains 1. The
+        A scheme is tied with the winner if the interval of the ratio of their means over the copies contains 1, or if
+        the means differ by less than 0.5 % (`schedlab.statistics.NOISE`), which is no difference to a user. The
         intervals of a cell hold jointly (Bonferroni): with the stated confidence, the scheme whose true mean is best is
         the winner or among those that are tied with it.
 
@@ -517,7 +518,11 @@ class Arena:
             each = 1 - (1 - self.confidence) / (len(means) - 1)
             ratio, low, high = _ratio(values[other].to_numpy(), values[winner].to_numpy(), each)
             others[other] = (ratio, low, high) if sign == 1 else (ratio, high, low)
-        tied = [other for other, (_, low, _) in others.items() if not sign * (low - 1) > 0]
+        tied = [
+            other
+            for other, (ratio, low, _) in others.items()
+            if not (sign * (low - 1) > 0 and 100 * abs(ratio - 1) >= NOISE)
+        ]
         clear = [other for other in others if other not in tied]
         row = {
             "winner": winner,

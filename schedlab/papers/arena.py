@@ -13,7 +13,7 @@ from schedlab.experiment.arena import BOUNDED, ENTRANTS, SHAKE, Arena, Entrant, 
 from schedlab.machine import KaryTree
 from schedlab.metrics import MEASURES
 from schedlab.schemes import DPSA, EASY, Conservative, FairShareMoldable, Flooding, OpportuneShredding, Scheme
-from schedlab.statistics import ratios_of_means
+from schedlab.statistics import NOISE, ratios_of_means
 from schedlab.text import check_known
 from schedlab.workload.archive import standing_in
 from schedlab.workload.speedup import Downey
@@ -187,7 +187,10 @@ def _sample(size, jobs=None):
 def winners(size: str, progress: bool) -> tuple:
     """Draw which rigid scheme has the least mean bounded slowdown on each log at each load, with ties marked."""
     found = results(size, progress)
-    caption = f"With 95 % confidence, the best scheme of a cell is its winner or tied with it. {_sample(size)}"
+    caption = (
+        "With 95 % confidence, the best scheme of a cell is its winner or tied with it. Differences below "
+        f"{NOISE:g} % count as ties. {_sample(size)}"
+    )
     return caption, found.runs, draw_winners(found), ranked(found)
 
 
@@ -365,7 +368,8 @@ def changed(size: str, progress: bool) -> tuple:
     caption = (
         "The same jobs with more freedom, or with less: moldable jobs may run on other numbers of processors, the "
         f"tasks of a sweep may run apart, and nodes must lie in one block of a {ARITY}-ary tree. A grey number may be "
-        f"chance: its 95 % interval, from copies compared pair by pair, contains 0. {_sample(size, FIRST)}"
+        f"chance: its 95 % interval, from copies compared pair by pair, contains 0. Or it is below {NOISE:g} %. "
+        f"{_sample(size, FIRST)}"
     )
     return caption, data, chart
 

@@ -1,6 +1,7 @@
 """The base schedulers on real logs against load, and the published schedules they must match."""
 
 from schedlab import EASY, FCFS, Conservative, Trace, charts, load_trace, model_trace, simulate, sweep
+from schedlab.statistics import PILE_UP
 from schedlab.workload import archive
 from schedlab.workload.archive import standing_in
 
@@ -64,11 +65,18 @@ def figure1(size: str, progress: bool) -> tuple:
         charts.lines(data, "load", measure, column="trace", log=True, title=title, subtitle=subtitle)
         for measure, title in (("bounded_slowdown", "Mean bounded slowdown"), ("wait_time", "Mean wait"))
     ]
+    piles_up = data[data["longest_pile_up"] > PILE_UP].groupby("scheme", sort=False)["load"].min()
     caption = (
         "FCFS saturates far earlier than the others; EASY and conservative lie close together. Serving the shortest "
         "estimate first helps at low load. But it gives the only reservation to the shortest job, so wide jobs wait "
         "until enough processors happen to be free: at high load this costs utilization and waiting on some logs. "
     )
+    if len(piles_up):
+        caption += (
+            f"Where one pile-up of the queue takes more than {100 * PILE_UP:.0f} % of the makespan, the queue does not "
+            "settle, and its means depend on how long the log is. The lowest such load of any log: "
+            f"{', '.join(f'{scheme} {load:g}' for scheme, load in piles_up.items())}. "
+        )
     caption += "Loads in steps of 0.1 (quick; full size: 0.025)." if size == "quick" else "Loads in steps of 0.025."
     return caption, data, charts.stacked(panels), _at_load(data, 0.8)
 

@@ -32,6 +32,8 @@ SHOWN = (
     "killed",
 )
 MEANS = ("wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown")  # over jobs
+AREA_WEIGHTED = "area_weighted_turnaround"
+PERIODS = {"throughput_sd_day": metrics.DAY, "throughput_sd_week": metrics.WEEK}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -414,17 +416,23 @@ class Schedule:
         DataFrame, where `ci` is given
             One row per measure, or per (class, measure) for each class that has jobs: mean, low, high, batches,
             batch_size (jobs), warm_up (jobs), and a note with reasons to doubt the interval, which an `IntervalWarning`
-            points out.
+            points out. If the queue does not settle (`settles`), low and high are nan.
         Series, or DataFrame where `by` is given
             It displays with units (`schedlab.metrics.Measures`); anything computed from it is plain pandas.
 
             - jobs: how many; killed: how many of them were killed.
             - Means of wait_time, turnaround (seconds), slowdown, bounded_slowdown, per_processor_slowdown; the median,
               95th percentile and maximum of wait_time (seconds).
+            - area_weighted_turnaround: the mean turnaround, each job weighted by the processor-seconds that it held
+              (`schedlab.metrics.area_weighted_turnaround`; seconds).
+            - throughput_sd_day, throughput_sd_week: standard deviation of the jobs completed per day and per week. The
+              days and weeks count from the first submission, for classes, too; a last one that is cut short is left out
+              (`schedlab.metrics.throughput_deviation`).
             - With speed-up data, wasted_share: processor-seconds held beyond the sequential work, as a share of all
               that was held.
             - Only for the whole: utilization, makespan (seconds), throughput (jobs per hour), loss_of_capacity
               (processor-seconds), loss_of_capacity_share (of processors x makespan), mean_queue and max_queue (jobs),
+              longest_pile_up (share of the makespan for which the queue stays long: `schedlab.metrics.pile_up`),
               offered_load, and effective_load (from the sequential work; without speed-up data every job counts as
               perfectly efficient).
 
@@ -460,9 +468,11 @@ class Schedule:
         per_job = self._per_job(tau)
         labels = None if by is None else self.classes(by)
         if ci is not None:
-            return metrics.MeasureTable(statistics.intervals(per_job[list(MEANS)], ci, labels, warm_up=warm_up))
+            how = {"warm_up": warm_up, "unsettled": self.unsettled}
+            return metrics.MeasureTable(statistics.intervals(per_job[list(MEANS)], ci, labels, **how))
         if by is not None:
-            return metrics.MeasureTable(_means(per_job.groupby(labels, observed=False, dropna=False)))
+            groups = per_job.groupby(labels, observed=False, dropna=False)
+            return metrics.MeasureTable(_means(groups, self.submit[0], self.end.max()))
         return self._measures(per_job, self.timeline(), window)
 
     def _measures(self, per_job, timeline, window="makespan"):
@@ -472,7 +482,7 @@ class Schedule:
     def _per_job(self, tau):
         turnaround = self.end - self.submit
         work = self._sequential_work
-        shares = {} if work is None else {"area": self.run * self.procs, "sequential_work": work}
+        shares = {} if work is None else {"sequential_work": work}
         return pd.DataFrame(
             {
                 "wait_time": self.start - self.submit,
@@ -481,6 +491,8 @@ class Schedule:
                 "bounded_slowdown": metrics.bounded_slowdown(turnaround, self.run, tau),
                 "per_processor_slowdown": metrics.per_processor_slowdown(turnaround, self.run, self.procs, tau),
                 "killed": self.killed,
+                "end": self.end.astype("float64"),
+                "area": self.run * self.procs,
                 **shares,
             },
             index=self.trace.table.index,
@@ -495,16 +507,19 @@ class Schedule:
         lasts = np.diff(timeline["time"]).astype("float64")
         makespan, size = (end - first).item(), self.machine.procs
         lost = self._lost(timeline)
+        begin, until = metrics.pile_up(timeline["time"].to_numpy(), timeline["queued"].to_numpy())
         capacity, pieces = size * makespan, self.outcome.pieces
         held = (self.seconds(pieces.start), self.seconds(pieces.end), pieces.procs)
         return {
             "utilization": metrics.utilization(*held, size, windows[window] if isinstance(window, str) else window),
             "makespan": makespan,
             "throughput": 3600 * len(self) / makespan if makespan else float("nan"),
+            **{name: metrics.throughput_deviation(self.end, first, end, period) for name, period in PERIODS.items()},
             "loss_of_capacity": lost,
             "loss_of_capacity_share": lost / capacity if capacity else float("nan"),
             "mean_queue": float((timeline["queued"].to_numpy()[:-1] * lasts).sum() / makespan) if makespan else 0.0,
             "max_queue": int(timeline["queued"].max()),
+            "longest_pile_up": float((until - begin) / makespan) if makespan else 0.0,
             "offered_load": self.trace.offered_load(self.overrun) * self.trace.procs / size,
             "effective_load": self._effective_work() / (size * int(last - first)) if last > first else float("inf"),
         }
@@ -557,6 +572,34 @@ class Schedule:
         """
         time, used, queued, demand = self.states
         return pd.DataFrame({"time": self.seconds(time), "used": used, "queued": queued, "demand": demand})
+
+    @property
+    def settles(self) -> bool:
+        """Whether the queue settles, so that means over the jobs have intervals by batch means.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1)
+        >>> [sl.simulate(trace.scale_load(load), "easy").settles for load in (0.5, 0.9)]
+        [True, False]
+        """
+        return not self.unsettled
+
+    @cached_property
+    def unsettled(self) -> str:
+        """Why the queue does not settle (`schedlab.statistics.unsettled`); empty if it does.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(1.1)
+        >>> sl.simulate(trace, "easy").unsettled
+        'EASY does not settle within the log at this load: its queue piles up and does not drain before the end'
+        """
+        time, _, queue, _ = self.states
+        reason = statistics.unsettled(self.seconds(time), queue, self.submit[-1])
+        return f"{self.scheme} does not settle within the log at this load: {reason}" if reason else ""
 
     def locality(self) -> pd.DataFrame:
         """Measure how close to each other the nodes of each job on a tree are.
@@ -916,20 +959,28 @@ def _means_of_all(per_job):
     means = {"jobs": len(waits)} | {name: columns[name].mean() for name in MEANS}
     middle, late = np.quantile(waits, (0.5, 0.95))
     found = {"jobs": len(waits), "wait_time": means["wait_time"], "median_wait_time": middle, "p95_wait_time": late}
-    found |= {"max_wait_time": waits.max(), **means, "killed": columns["killed"].sum()}
+    found |= {"max_wait_time": waits.max(), **means}
+    found[AREA_WEIGHTED] = metrics.area_weighted_turnaround(columns["turnaround"], columns["area"])
+    found["killed"] = columns["killed"].sum()
     if "sequential_work" in columns:
         found["wasted_share"] = 1 - columns["sequential_work"].sum() / columns["area"].sum()
     return found
 
 
-def _means(groups):
+def _means(groups, begin, until):
+    """Measure each class; its throughput is counted in the periods of the whole schedule."""
     means = groups[list(MEANS)].mean()
     waits = groups["wait_time"]
     means.insert(0, "jobs", groups.size())
     means.insert(2, "median_wait_time", waits.median())
     means.insert(3, "p95_wait_time", waits.quantile(0.95))
     means.insert(4, "max_wait_time", waits.max())
+    means[AREA_WEIGHTED] = groups[["turnaround", "area"]].apply(
+        lambda jobs: metrics.area_weighted_turnaround(jobs["turnaround"], jobs["area"])
+    )
     means["killed"] = groups["killed"].sum()
+    for name, period in PERIODS.items():
+        means[name] = groups["end"].agg(metrics.throughput_deviation, begin, until, period)
     if "sequential_work" in groups.obj:
         sums = groups[["area", "sequential_work"]].sum()
         means["wasted_share"] = 1 - sums["sequential_work"] / sums["area"]
