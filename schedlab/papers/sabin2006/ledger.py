@@ -174,7 +174,7 @@ def _growth(rows):
 
 
 def region(check: Check) -> str:
-    """Say at which loads or in which classes no case of a check contradicts, or for which of both; "" if all do or none.
+    """Say at which loads or in which classes no case of a check contradicts, or for which of both; else "".
 
     Parameters
     ----------
