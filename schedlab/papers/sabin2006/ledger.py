@@ -174,20 +174,29 @@ def _growth(rows):
 
 
 def region(check: Check) -> str:
-    """Say at which loads and in which classes no case of a check contradicts, if some do elsewhere; else "".
+    """Say at which loads or in which classes no case of a check contradicts, or for which of both; else "".
 
     Parameters
     ----------
     check : Check
-        Its cases have loads, and classes as group.
+        Its cases may have loads, and classes as group.
     """
-    fine = {}
-    for name, words in (("load", "at load"), ("group", "in the class")):
-        if name in check.cases:
-            clear = ~check.cases["outcome"].eq("contradicts").groupby(check.cases[name], sort=False).max()
-            if clear.any() and not clear.all():
-                fine[words] = "; ".join(f"{value:g}" if name == "load" else value for value in clear.index[clear])
-    return f"No case contradicts {', or '.join(f'{words} {values}' for words, values in fine.items())}." if fine else ""
+    cases = check.cases
+    told = [_clear(cases, keys) for keys in (["load"], ["group"]) if set(keys) <= set(cases)]
+    if not any(told) and {"load", "group"} <= set(cases):
+        told = [_clear(cases, ["group", "load"])]
+    return f"No case contradicts {', or '.join(filter(None, told))}." if any(told) else ""
+
+
+def _clear(cases, keys):
+    """List the values for which no case contradicts, if some do for others."""
+    clear = cases.groupby(keys, sort=False)["outcome"].agg(lambda outcomes: "contradicts" not in set(outcomes))
+    if clear.all():
+        return ""
+    return "; ".join(
+        " ".join(f"at load {value:g}" if name == "load" else f"in the class {value}" for name, value in each.items())
+        for each in clear[clear].reset_index()[keys].to_dict("records")
+    )
 
 
 def by_class(data: pd.DataFrame, one: Scheme, other: Scheme) -> str:
