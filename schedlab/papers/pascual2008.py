@@ -41,7 +41,7 @@ POLICIES = {"FCFS": FCFS(), "EASY (count)": EASY(), "EASY (block)": EASY(reserva
 BACKFILLING = ("EASY (count)", "EASY (block)")
 SHARE = "speed-up factor s"
 WAIT, TOTAL = "wait_minutes", "total_minutes"
-SHARES = {"quick": (0.0, 0.15, 0.3, 0.45), "full": tuple(round(0.025 * i, 3) for i in range(21))}
+SHARES = {"quick": (0.0, 0.05, 0.15, 0.3, 0.45), "full": tuple(round(0.025 * i, 3) for i in range(21))}
 COPIES = {"quick": 3, "full": 10}  # of a log: the log as it is, and shaken ones
 SHAKE = 60  # seconds
 BESIDE = {"quick": 50_000, "full": None}  # jobs of HPC2N outside the paper's figures; None: all
@@ -197,7 +197,7 @@ S, NEVER, NOWHERE = "{:.3f}", "nowhere up to {:g}", "nowhere up to the largest s
 # The figures -------------------------------------------------------------------------------------------------
 
 
-def _quick(size, words="Four values of s"):
+def _quick(size, words="Five values of s"):
     return f" {words} (quick; full size: more)." if size == "quick" else ""
 
 
