@@ -543,7 +543,9 @@ def test_memberships_of_a_task_that_blocks_in_every_slice():
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@pytest.mark.parametrize("changes", [{}, {"packing": "buddy", "unify": True}, {"alternate": True, "imbalance": 0.1}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"packing": "buddy", "unify": True}, {"alternate": True, "imbalance": 0.1}, {"window": 5}]
+)
 def test_the_laws_hold(scheduler, changes):
     schedule = simulate(SMALL, Config(scheduler, **changes), log=(100.05, 130)).validate()
     log = schedule.log
@@ -554,6 +556,32 @@ def test_the_laws_hold(scheduler, changes):
     assert schedule.utilization == pytest.approx(busy / (8 * 3000), abs=1e-9)
     if scheduler == "gang":
         assert log["gang"][log["job_number"] >= 0].all()
+
+
+def test_memberships_follow_the_average_over_the_last_slices():
+    # A task that does I/O in its first slice and then computes: after four slices of computing nothing is left of it.
+    job = pd.DataFrame({"submit_time": [0.0]})
+    rows = [(1, 0, 0.05, "disk", 0.05), (1, 0, 60.0, "end", 0.0)]
+    programs = pd.DataFrame(rows, columns=["job_number", "rank", "compute", "operation", "seconds"])
+    workload = Workload(pes=1, horizon=3, jobs=job, programs=programs)
+    table = simulate(workload, Config(window=4), watch=[(1, 0)]).memberships(1)
+    assert table["f_io"][0] == pytest.approx(1 / 1.002)
+    assert table["f_comp"][4] == pytest.approx(1 / 1.002)
+    assert (table["f_io"] > 0.9).tolist()[:5] == [True, True, True, True, False]
+
+
+def test_io_is_hidden_behind_another_task():
+    # The disk works from 50.2 to 100.2 ms. From 50.4 ms on the PE computes for another task, if it may; below, only
+    # until the horizon, 80.2 ms.
+    jobs = pd.DataFrame({"submit_time": [0.0, 0.0]})
+    rows = [(1, 0.05, "disk", 0.05), (1, 1.0, "end", 0.0), (2, 1.0, "end", 0.0)]
+    programs = pd.DataFrame(rows, columns=["job_number", "compute", "operation", "seconds"]).assign(rank=0)
+    workload = Workload(pes=1, horizon=0.2, jobs=jobs, programs=programs)
+    for scheduler, hidden in (("gang", 0), ("round-robin", 49.8 / 50), ("priority", 49.8 / 50)):
+        schedule = simulate(workload, scheduler)
+        assert schedule.io_overlap == schedule.metrics()["io_overlap"] == pytest.approx(hidden)
+    assert simulate(replace(workload, horizon=0.0802), "priority").io_overlap == pytest.approx(29.8 / 30)
+    assert math.isnan(simulate(replace(workload, horizon=0.03)).io_overlap)  # no I/O yet
 
 
 def test_jobs_have_the_columns_of_a_schedule():
@@ -982,6 +1010,8 @@ def test_a_limit_may_be_as_large_as_one_likes():
     many = simulate(SMALL, Config("priority", max_tasks=10**30)).validate()
     np.testing.assert_array_equal(few.job_rows, many.job_rows)
     assert simulate(SMALL, Config("priority", statements=10**30)).validate().tasks["f_comm"].max() < 0.5
+    short, long = (simulate(replace(SMALL, horizon=100), Config("priority", window=n)) for n in (500, 10**30))
+    np.testing.assert_array_equal(short.member_rows, long.validate().member_rows)
 
 
 @pytest.mark.parametrize("until", [3001, 1e12, math.inf])

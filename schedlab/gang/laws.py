@@ -85,7 +85,7 @@ def pes_compute_what_their_tasks_compute(schedule) -> None:
 
 
 def pes_overlap_io_only_while_they_compute(schedule) -> None:
-    """A PE computes while its disk works no longer than it computes, and no longer than its disk works by the horizon."""
+    """The time in which a PE computes and its disk works is part of both, and the disk works only until the horizon."""
     overlap, computing = schedule.pe_rows[state.OVERLAP], schedule.pe_rows[state.TIME_COMPUTING]
     disk = schedule.disk_times
     wrong = (overlap < 0) | (overlap > computing) | (overlap > disk) | (disk > schedule.rules.horizon)

@@ -199,14 +199,15 @@ class GangSchedule:
 
         Of the time in which disks work, added up over all PEs, it is the part in which the PE of the disk computes. The
         task that does the I/O is blocked, so it is another task that computes. Idle, spinning, switching and
-        communicating PEs do not count as computing, and waiting for a busy disk does not count as I/O.
+        communicating PEs do not count as computing, and waiting for a busy disk does not count as I/O. Even under the
+        reference scheduler it is not 0, since a disk goes on working when the row changes.
 
         Examples
         --------
         >>> import schedlab as sl
         >>> workload = sl.gang.Workload(pes=1, horizon=100, jobs=[(0, 1, "io", 20), (0, 1, "emb", 80)], seed=1)
         >>> [round(sl.gang.simulate(workload, name).io_overlap, 2) for name in ("gang", "priority")]
-        [0.0, 0.0]
+        [0.33, 1.0]
         """
         total = int(self.disk_times.sum())
         return int(self.pe_rows[state.OVERLAP].sum()) / total if total else np.nan
@@ -443,9 +444,10 @@ class GangSchedule:
         """Check the laws of gang scheduling (`schedlab.gang.laws`), and return the schedule.
 
         All laws hold to the nanosecond. The times of each PE add up to the horizon, and its computing time equals that
-        of its tasks. It overlaps with I/O no longer than the PE computes and its disk works. A completed task has computed what its program says; together with its disk and think times this
-        is the duration of its job. Other tasks have computed no more. A task takes at least the time of its work, and a
-        job ends with the last of its tasks. Memberships add up to 1.
+        of its tasks; the part of it that overlaps with I/O is no longer than its disk works. A completed task has
+        computed what its program says; together with its disk and think times this is the duration of its job. Other
+        tasks have computed no more. A task takes at least the time of its work, and a job ends with the last of its
+        tasks. Memberships add up to 1.
 
         Jobs are placed in order of arrival, at global switches, not before they arrive. Each task of a job has its own
         PE, and no PE holds more than max_tasks.

@@ -1,7 +1,8 @@
 """How tasks are classified by what they did: the paper's classification (section 3.2).
 
 A task has memberships in three classes: I/O, communicating and computing. They start equal and are updated at the end
-of every slice in which the task held its PE. They determine the priority by which PEs choose, except under round robin.
+of every slice in which the task held its PE, by measurements that are smoothed exponentially, or averaged over the
+task's last slices. They determine the priority by which PEs choose, except under round robin.
 """
 
 from .._jit import inlined

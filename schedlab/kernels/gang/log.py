@@ -25,8 +25,8 @@ from .state import (
 def spend(g, pe, task, what, begin, end):
     """Record what a PE does on [begin, end)."""
     g.pes[pe, what] += end - begin
-    if what == TIME_COMPUTING:  # meanwhile nobody can ask for the disk of this PE
-        g.pes[pe, OVERLAP] += max(0, min(end, g.pes[pe, DISK_FREE]) - begin)
+    if what == TIME_COMPUTING and begin < g.pes[pe, DISK_FREE]:  # its disk gets no request meanwhile
+        g.pes[pe, OVERLAP] += min(end, g.pes[pe, DISK_FREE]) - begin
     if g.clock[LOGS] and end > begin:
         _log(g.log, g.clock, pe, task, what - TIME_COMPUTING, begin, end, task >= 0 and task == g.pes[pe, TURN])
 
