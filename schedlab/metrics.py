@@ -63,6 +63,7 @@ MEASURES = {
     "spinning": ("time spent spinning", "share"),
     "switching": ("time spent switching", "share"),
     "idle": ("time spent idle", "share"),
+    "io_overlap": ("time of I/O with the PE computing", "share"),
 }
 MOST_ROWS = 60  # a longer table shows only its first and last rows
 VALUES = {"mean", "low", "high"}  # columns in the unit of their row

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from twin_gang import Job, Settings
 from workloads import among, integers, named, one_of, pick
 
-SCHEDULERS = ("gang", "priority", "spin-block")
+SCHEDULERS = ("gang", "round-robin", "priority", "spin-block")
 
 # What the tasks of a job do, by kind; jobs of any kind may also do everything.
 DEEDS = {
@@ -41,6 +41,7 @@ def gang_settings(draw, schedulers=SCHEDULERS, slices=12):
         statements=(1, 2, 3),
         floor=(0.001, 0.05),
         both=(False, True),
+        window=(0, 0, 1, 2, 3, 5),
     )
     alpha, beta = drawn.pop("thresholds")
     end = slices * drawn["slice"]

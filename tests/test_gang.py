@@ -36,6 +36,7 @@ NAMES = {
     state.BARRIERS: "bsp",
     state.INTERACTIVE: "interactive",
 }
+RECLAIMING = ("priority", "round-robin")  # schedulers that can be combined with reclaim
 WHAT = ("computing", "communicating", "spinning", "switching", "idle")
 NOBODY = np.zeros(0, "int64")
 
@@ -53,6 +54,7 @@ def rules(pes=2, horizon=1000, scheduler="gang", **changes):
         "alpha": 2.0,
         "beta": 0.3,
         "floor": 0.001,
+        "window": 0,
         "both": True,
         "packing": state.FIRST_FIT,
         "reclaim": False,
@@ -67,13 +69,15 @@ def rules(pes=2, horizon=1000, scheduler="gang", **changes):
         "think": 20,
         "imbalance": 0.0,
     }
-    chosen = {"priority": scheduler != "gang", "spin_block": scheduler == "spin-block"}
+    chosen = {"priority": scheduler != "gang", "round_robin": scheduler == "round-robin"}
+    chosen["spin_block"] = scheduler == "spin-block"
     return state.Rules(pes=pes, horizon=horizon, **chosen, **given | changes)
 
 
 def settings_of(rules):
     """Return the same settings for the twin."""
-    scheduler = "spin-block" if rules.spin_block else "priority" if rules.priority else "gang"
+    flags = {"spin-block": rules.spin_block, "round-robin": rules.round_robin, "priority": rules.priority, "gang": True}
+    scheduler = next(name for name, flag in flags.items() if flag)
     names = set(twin_gang.Settings.__dataclass_fields__) - {"scheduler", "packing"}
     packing = {code: name for name, code in sl.gang.PACKINGS.items()}[rules.packing]
     return twin_gang.Settings(scheduler=scheduler, packing=packing, **{name: getattr(rules, name) for name in names})
@@ -150,6 +154,7 @@ def cases(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1
     drawn |= named(
         draw,
         floor=(0.0, 0.001, 0.05),
+        window=(0, 0, 1, 2, 3, 5),
         both=(False, True),
         law=laws,
         imbalance=(0.0, 0.0, 0.5),
@@ -160,7 +165,7 @@ def cases(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1
     )
     drawn |= named(draw, **dict.fromkeys(("compute", "disk", "gap", "superstep", "react", "think"), (1, 2, 3, 4, 8)))
     alpha, beta = drawn.pop("thresholds")
-    drawn["reclaim"] &= drawn["scheduler"] == "priority"
+    drawn["reclaim"] &= drawn["scheduler"] in RECLAIMING
     pes, length = drawn["pes"], drawn["slice"]
     chosen = rules(horizon=draw(integers(1, 14 * length)), alpha=alpha, beta=beta, **drawn)
     widths = (*range(1, pes + 1), *[pes] * pes)
@@ -197,7 +202,7 @@ def test_a_choice_waits_for_messages_to_tasks_that_made_room():
 def test_programs_are_those_of_the_twin(case, reclaim):
     # Also messages, barriers, disk and thinking in one task, which the model's kinds of jobs never mix.
     settings, jobs = case
-    settings = replace(settings, reclaim=reclaim and settings.scheduler == "priority")
+    settings = replace(settings, reclaim=reclaim and settings.scheduler in RECLAIMING)
     names = twin_gang.Settings.__dataclass_fields__.keys() - {"packing"}
     chosen = rules(**{name: getattr(settings, name) for name in names})
     logging = state.Logging(1 << 14, 0, chosen.horizon)
@@ -244,19 +249,22 @@ def test_programs_of_ones_own_are_those_of_the_twin(case, reclaim):
     # The tables of the room: reading them takes ten times as long as the kernel and the twin do.
     settings, jobs = case
     assume(jobs)
-    check_programs(replace(settings, reclaim=reclaim and settings.scheduler == "priority"), jobs)
+    check_programs(replace(settings, reclaim=reclaim and settings.scheduler in RECLAIMING), jobs)
 
 
 def check_programs(settings, jobs):
     """Give programs to the kernel, as a user would, and to the twin."""
     times = {name: getattr(settings, name) / 1e9 for name in ("slice", "switch", "latency", "overhead", "delta")}
     names = ("scheduler", "alpha", "beta", "max_tasks", "statements", "floor", "both", "reclaim")
-    config = Config(**times, **{name: getattr(settings, name) for name in names})
+    config = Config(**times, window=settings.window or None, **{name: getattr(settings, name) for name in names})
     table = pd.DataFrame({"submit_time": [job.arrival / 1e9 for job in jobs], "kind": [job.kind for job in jobs]})
     workload = Workload(pes=settings.pes, horizon=settings.horizon / 1e9, jobs=table, programs=as_programs(jobs))
     found = simulate(workload, config, log=(0, workload.horizon)).validate()
     rows = (found.job_rows, found.task_rows, found.member_rows, found.pe_rows, found.log_rows)
-    compare(twin_gang.simulate(settings, jobs), found.rules, *rows)
+    twin = twin_gang.simulate(settings, jobs)
+    compare(twin, found.rules, *rows)
+    disk, overlap = (sum(times) for times in zip(*twin.disk, strict=True))
+    assert found.io_overlap == pytest.approx(overlap / disk if disk else math.nan, nan_ok=True)
     again = replace(workload, programs=found.programs())
     assert again == workload
     np.testing.assert_array_equal(simulate(again, config).pe_rows, found.pe_rows)
@@ -328,6 +336,8 @@ def compare(twin, rules, rows, tasks, members, pes, log):
     assert [tuple(each[what] for what in WHAT) for each in twin.totals] == [
         tuple(column) for column in pes[state.TIME_COMPUTING : state.TIME_IDLE + 1].T.tolist()
     ]
+    later = np.maximum(pes[state.DISK_FREE] - rules.horizon, 0)
+    assert twin.disk == list(zip((pes[state.DISK_TIME] - later).tolist(), pes[state.OVERLAP].tolist(), strict=True))
     assert twin.segments == segments(rows, tasks, log)
 
 
@@ -533,7 +543,9 @@ def test_memberships_of_a_task_that_blocks_in_every_slice():
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@pytest.mark.parametrize("changes", [{}, {"packing": "buddy", "unify": True}, {"alternate": True, "imbalance": 0.1}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"packing": "buddy", "unify": True}, {"alternate": True, "imbalance": 0.1}, {"window": 5}]
+)
 def test_the_laws_hold(scheduler, changes):
     schedule = simulate(SMALL, Config(scheduler, **changes), log=(100.05, 130)).validate()
     log = schedule.log
@@ -544,6 +556,32 @@ def test_the_laws_hold(scheduler, changes):
     assert schedule.utilization == pytest.approx(busy / (8 * 3000), abs=1e-9)
     if scheduler == "gang":
         assert log["gang"][log["job_number"] >= 0].all()
+
+
+def test_memberships_follow_the_average_over_the_last_slices():
+    # A task that does I/O in its first slice and then computes: after four slices of computing nothing is left of it.
+    job = pd.DataFrame({"submit_time": [0.0]})
+    rows = [(1, 0, 0.05, "disk", 0.05), (1, 0, 60.0, "end", 0.0)]
+    programs = pd.DataFrame(rows, columns=["job_number", "rank", "compute", "operation", "seconds"])
+    workload = Workload(pes=1, horizon=3, jobs=job, programs=programs)
+    table = simulate(workload, Config(window=4), watch=[(1, 0)]).memberships(1)
+    assert table["f_io"][0] == pytest.approx(1 / 1.002)
+    assert table["f_comp"][4] == pytest.approx(1 / 1.002)
+    assert (table["f_io"] > 0.9).tolist()[:5] == [True, True, True, True, False]
+
+
+def test_io_is_hidden_behind_another_task():
+    # The disk works from 50.2 to 100.2 ms. From 50.4 ms on the PE computes for another task, if it may; below, only
+    # until the horizon, 80.2 ms.
+    jobs = pd.DataFrame({"submit_time": [0.0, 0.0]})
+    rows = [(1, 0.05, "disk", 0.05), (1, 1.0, "end", 0.0), (2, 1.0, "end", 0.0)]
+    programs = pd.DataFrame(rows, columns=["job_number", "compute", "operation", "seconds"]).assign(rank=0)
+    workload = Workload(pes=1, horizon=0.2, jobs=jobs, programs=programs)
+    for scheduler, hidden in (("gang", 0), ("round-robin", 49.8 / 50), ("priority", 49.8 / 50)):
+        schedule = simulate(workload, scheduler)
+        assert schedule.io_overlap == schedule.metrics()["io_overlap"] == pytest.approx(hidden)
+    assert simulate(replace(workload, horizon=0.0802), "priority").io_overlap == pytest.approx(29.8 / 30)
+    assert math.isnan(simulate(replace(workload, horizon=0.03)).io_overlap)  # no I/O yet
 
 
 def test_jobs_have_the_columns_of_a_schedule():
@@ -630,6 +668,9 @@ def test_measures_say_what_was_expected(settings, message):
 
 
 BROKEN = [
+    ("pe_rows", (state.OVERLAP, 3), 10**12, "PE 3 computes for .* ns while its disk works, but for"),
+    ("pe_rows", (state.DISK_TIME, 3), -(10**14), "and its disk works for -"),
+    ("pe_rows", (state.DISK_TIME, 3), 10**14, "and its disk works for 1"),
     ("pe_rows", (state.TIME_IDLE, 3), 1, "PE 3: computing .* expected 3000000000000 in all"),
     ("task_rows", (state.COMPUTED, 8), 1, "task 0 of job 4 has computed for .* expected 198000000000"),
     ("task_rows", (state.COMPUTED, 0), 10**15, "task 0 of job 1 has computed for"),
@@ -897,7 +938,10 @@ def own(**changes):
         (lambda: Workload(horizon=0), "horizon is 0, expected seconds"),
         (lambda: Workload(table="sdsc"), "unknown table 'sdsc'"),
         (lambda: Workload(sizes="all"), "unknown sizes 'all'"),
-        (lambda: Config("fifo"), "unknown scheduler 'fifo'; known: gang, priority, spin-block"),
+        (lambda: Config("fifo"), "unknown scheduler 'fifo'; known: gang, round-robin, priority, spin-block"),
+        (lambda: Config(window=0), "window must be at least 1, got 0"),
+        (lambda: Config(window=2.5), "window must be a whole number, got 2.5"),
+        (lambda: Config("spin-block", reclaim=True), "reclaim cannot be combined with spin-block; use another"),
         (lambda: Config(beta=3), "beta is 3, expected 0 to alpha, which is 2"),
         (lambda: Config(alpha=0.5), "alpha is 0.5, expected at least 1"),
         (lambda: Config(slice=0), "slice is 0, expected seconds"),
@@ -966,6 +1010,8 @@ def test_a_limit_may_be_as_large_as_one_likes():
     many = simulate(SMALL, Config("priority", max_tasks=10**30)).validate()
     np.testing.assert_array_equal(few.job_rows, many.job_rows)
     assert simulate(SMALL, Config("priority", statements=10**30)).validate().tasks["f_comm"].max() < 0.5
+    short, long = (simulate(replace(SMALL, horizon=100), Config("priority", window=n)) for n in (500, 10**30))
+    np.testing.assert_array_equal(short.member_rows, long.validate().member_rows)
 
 
 @pytest.mark.parametrize("until", [3001, 1e12, math.inf])

@@ -17,7 +17,8 @@ from hypothesis import assume, given
 from twin_gang import COMM, COMP, IO, Job, Settings, simulate
 
 EVERY = pytest.mark.parametrize("scheduler", SCHEDULERS)
-LOCAL = pytest.mark.parametrize("scheduler", ["priority", "spin-block"])
+LOCAL = pytest.mark.parametrize("scheduler", ["round-robin", "priority", "spin-block"])
+BY_PRIORITY = pytest.mark.parametrize("scheduler", ["priority", "spin-block"])
 END = ("end",)
 
 
@@ -243,14 +244,14 @@ def test_equals_take_turns(scheduler):
     ]
 
 
-@LOCAL
+@BY_PRIORITY
 def test_the_highest_priority_is_chosen(scheduler):
     # Job 0 has computed for a slice: its priority is 0.6 when job 1 blocks at 113. That of job 2 is 1.
     jobs = [emb(500), alone((10, ("io", 500, "end"))), emb(500)]
     assert timeline(run(jobs, 150, scheduler), 0)[4] == (2, "switching", 113, 116)
 
 
-@LOCAL
+@BY_PRIORITY
 @pytest.mark.parametrize(("beta", "chosen"), [(1, 1), (1.01, -1)])
 def test_a_task_at_beta_is_a_candidate(scheduler, beta, chosen):
     # Priorities start at 1.
@@ -258,7 +259,7 @@ def test_a_task_at_beta_is_a_candidate(scheduler, beta, chosen):
     assert timeline(result)[2][0] == chosen
 
 
-@LOCAL
+@BY_PRIORITY
 def test_the_task_of_the_row_is_taken_at_any_priority_where_there_is_no_candidate(scheduler):
     # Job 0 has executed a barrier in the first slice: its priority, 0.4, is below beta. So the PE is idle from 113 to
     # 173. When job 1, having computed 27 + 13 ns, blocks at 229, job 0 has been ready since 220, and has the row.
@@ -312,7 +313,7 @@ def test_the_task_of_the_row_comes_first_on_an_idle_pe(scheduler):
     ]
 
 
-@LOCAL
+@BY_PRIORITY
 @pytest.mark.parametrize(("beta", "chosen"), [(0.39, 0), (0.41, -1)])
 def test_a_task_below_beta_is_not_chosen(scheduler, beta, chosen):
     # After a slice with a barrier f_IO = 0.2 and f_COMP = 0.2, hence the priority of job 0 is 0.4.
@@ -379,6 +380,22 @@ def test_a_cut_switch_unloads_nothing(scheduler):
     ]
 
 
+# --- Round robin ---
+
+
+def test_round_robin_chooses_whatever_the_priorities_are():
+    # As by priority, but at 113 job 0 is the next in turn, with a priority of 0.6, and not job 2, with 1.
+    jobs = [emb(500), alone((10, ("io", 500, "end"))), emb(500)]
+    assert timeline(run(jobs, 150, "round-robin"), 0)[4] == (0, "switching", 113, 116)
+
+
+@pytest.mark.parametrize("beta", [0.3, 2])
+def test_round_robin_chooses_tasks_that_communicate(beta):
+    # As by priority: that of job 0 is 0.4 after a slice with a barrier.
+    jobs = [alone((10, ("barrier",)), (500, END), kind="bsp"), alone((10, ("io", 500, "end")))]
+    assert timeline(run(jobs, 200, "round-robin", beta=beta))[-1][0] == 0
+
+
 # --- Messages and barriers ---
 
 
@@ -439,7 +456,7 @@ def test_a_spin_that_goes_on_counts_as_a_statement_of_the_next_slice(statements,
     assert result.S[0][0] == [0.125, 0.125, 0.875]
 
 
-@LOCAL
+@BY_PRIORITY
 def test_a_statement_counts_only_in_slices_in_which_the_pe_was_held(scheduler):
     # Job 2 comes to its barrier at 97. At 100, in the row of job 1, job 0 has the highest priority, 1.2. It blocks at
     # 198; the switch to job 2, inside its barrier, is cut at 200, and the rest takes until 201.
@@ -615,6 +632,46 @@ def test_memberships_have_a_floor():
     assert f == pytest.approx([0.993691 / 1.013691, 0.01 / 1.013691, 0.01 / 1.013691], abs=5e-7)
 
 
+def test_memberships_by_an_average_over_the_last_slices():
+    # I/O in two slices, then computing only. The first slice is an average of one. In the third S_IO and S_COMP are
+    # equal, so f_IO still is 100 times f_COMP; in the fourth S_IO is 0.
+    job = alone((30, ("io", 20)), (80, ("io", 20)), (500, END))
+    for slices, measurements, memberships in (
+        (1, [0.5, 0, 0], [1 / 1.02, 0.01 / 1.02, 0.01 / 1.02]),
+        (2, [0.5, 0, 0], [1 / 1.02, 0.01 / 1.02, 0.01 / 1.02]),
+        (3, [0.25, 0, 0.25], [1 / 1.01 / (1 / 1.01 + 0.02), *[0.01 / (1 / 1.01 + 0.02)] * 2]),
+        (4, [0, 0, 0.5], [0.01 / 1.02, 0.01 / 1.02, 1 / 1.02]),
+    ):
+        result = run([job], 100 * slices + 1, floor=0.01, window=2)
+        assert result.S[0][0] == measurements
+        assert result.f[0][0] == pytest.approx(memberships)
+
+
+def test_without_a_floor_memberships_that_an_average_forgets_stay_gone():
+    # I/O in the first slice only: f_COMP is 0 from then on, and so is S_IO from the second slice on.
+    job = alone((30, ("io", 20)), (500, END))
+    assert [run([job], end, floor=0, window=1).f[0][0] for end in (101, 201, 301)] == [[1, 0, 0], [0] * 3, [0] * 3]
+
+
+# --- Disks and computing ---
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "horizon", "disk"), [("gang", 100, (40, 0)), ("priority", 100, (40, 37)), ("priority", 60, (27, 24))]
+)
+def test_how_long_a_pe_computes_while_its_disk_works(scheduler, horizon, disk):
+    # The disk works from 33 to 73. Job 1, if it is chosen, computes from 36 on.
+    assert run([alone((30, ("io", 40)), (30, END)), emb(500)], horizon, scheduler).disk == [disk]
+
+
+def test_neither_spinning_nor_switching_nor_communicating_is_computing():
+    # The disk of PE 1 works from 10 to 110. Job 1 sends from 39 to 40 on PE 0. On PE 1 it computes from 13 to 23,
+    # spins, receives from 42 to 43, and computes to 48.
+    result = run([Job(0, "io", [[(3, END)], [(7, ("io", 100, "end"))]]), message(30, 10)], 100, "priority", pes=2)
+    assert result.totals[1] == {"computing": 22, "communicating": 1, "spinning": 19, "switching": 6, "idle": 52}
+    assert result.disk == [(0, 0), (90, 15)]
+
+
 # --- Laws ---
 
 
@@ -771,10 +828,13 @@ def test_the_laws(case):
             if result.completed[j] >= 0:
                 assert result.computed[j][r] == sum(compute for compute, _ in program)
             assert sum(result.f[j][r]) == pytest.approx(1 if result.S[j][r] != [0.5] * 3 else 1.5)
-            assert all(0 < measurement < 1 for measurement in result.S[j][r])
+            if settings.window:
+                assert all(0 <= measurement <= 0.5 for measurement in result.S[j][r])
+            else:
+                assert all(0 < measurement < 1 for measurement in result.S[j][r])
 
 
-@given(gang_workloads(schedulers=["priority"]))
+@given(gang_workloads(schedulers=["priority", "round-robin"]))
 def test_no_pe_is_idle_while_a_candidate_is_ready(case):
     # With beta this low every task is a candidate, and spinning tasks hold their PE.
     settings, jobs = case
@@ -821,8 +881,8 @@ def test_all_jobs_end_in_time(case):
 @given(gang_workloads(fewest=1, most=1))
 def test_schedulers_do_not_matter_to_a_job_alone(case):
     settings, jobs = case
-    gang, priority, spin_block = (simulate(replace(settings, scheduler=name), jobs) for name in SCHEDULERS)
-    assert gang == priority == spin_block
+    results = [simulate(replace(settings, scheduler=name), jobs) for name in SCHEDULERS]
+    assert all(result == results[0] for result in results)
 
 
 @given(gang_workloads(schedulers=["priority"], kinds=("emb", "msg", "bsp")))

@@ -17,6 +17,9 @@ The text leaves these points open; they are decided here:
    PE again. Getting the PE then counts as a communication statement, when the switch is over.
 3. `computed` includes the part of a computing step that is done by the horizon.
 4. At the boundary after its last slice, the memberships of a finished task are updated too.
+5. Round robin takes no notice of memberships: of all ready tasks of a PE, the next in job order after its last choice.
+6. An average over the last N slices is one over the slices in which the task held its PE; at first there are fewer.
+7. Without a floor all memberships may become 0, and then stay so.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +33,7 @@ DOING = {"computing": "computing", "sending": "communicating", "receiving": "com
 class Settings:
     pes: int
     horizon: int
-    scheduler: str = "gang"  # or "priority", "spin-block"
+    scheduler: str = "gang"  # or "round-robin", "priority", "spin-block"
     slice: int = 200_000_000
     switch: int = 200_000
     latency: int = 10_000
@@ -46,6 +49,7 @@ class Settings:
     unify: bool = False
     alternate: bool = False
     reclaim: bool = False  # the task of the row takes its PE back as soon as it is ready
+    window: int = 0  # S is the average over this many slices; 0: m + S / 2
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class Task:
     computed: int = 0
     f: list = field(default_factory=lambda: [0.5] * 3)
     S: list = field(default_factory=lambda: [0.5] * 3)
+    measured: list = field(default_factory=list)  # m of each slice
     held: bool = False  # these three: in the current slice
     did_io: bool = False
     said: int = 0  # communication statements
@@ -91,6 +96,8 @@ class PE:
     just_left: bool = False  # at this instant, by a task that blocked or is done
     spin_began: int = -1
     disk_free: int = 0
+    disk_time: int = 0  # in which the disk worked
+    overlap: int = 0  # of which the PE computed
     last_choice: int = -1
 
 
@@ -105,12 +112,13 @@ class Result:
     f: list
     S: list
     totals: list  # for each PE, ns by what it did: computing, communicating, spinning, switching, idle
+    disk: list  # for each PE, ns in which its disk worked, and of these, ns in which the PE computed
     segments: list  # job and rank are -1 where the PE is idle
 
 
 def simulate(settings, jobs):
     """Run the jobs, given in order of arrival, from 0 to the horizon."""
-    assert settings.scheduler in ("gang", "priority", "spin-block"), settings.scheduler
+    assert settings.scheduler in ("gang", "round-robin", "priority", "spin-block"), settings.scheduler
     latency, overhead = settings.latency, settings.overhead
     baseline = 2 * latency + 4 * overhead
 
@@ -244,18 +252,27 @@ def simulate(settings, jobs):
         if not candidates:
             return None
         highest = max(priority(task) for task in candidates)
-        best = [task for task in candidates if priority(task) >= highest - 1e-9]
-        chosen = min(best, key=lambda task: (task.job <= pe.last_choice, task.job))
-        pe.last_choice = chosen.job
+        return in_turn(pe, [task for task in candidates if priority(task) >= highest - 1e-9])
+
+    def by_round_robin(pe):
+        return in_turn(pe, [task for task in on(pe) if ready(task)])
+
+    def in_turn(pe, tasks):
+        """Return the task of the job that follows the PE's last choice, if there are any."""
+        chosen = min(tasks, key=lambda task: (task.job <= pe.last_choice, task.job), default=None)
+        if chosen is not None:
+            pe.last_choice = chosen.job
         return chosen
+
+    local = by_round_robin if settings.scheduler == "round-robin" else by_priority
 
     def ask(pe):
         if settings.scheduler == "gang":
             give_first(pe, of_row)
         elif pe.just_left and not settings.reclaim:
-            give_first(pe, by_priority, of_row)
+            give_first(pe, local, of_row)
         else:
-            give_first(pe, of_row, by_priority)
+            give_first(pe, of_row, local)
 
     def check_spin(pe):
         def welcome(task):
@@ -278,8 +295,14 @@ def simulate(settings, jobs):
             m[COMM] = 0.5
         if not task.did_io and not talked:
             m[COMP] = 0.5
-        task.S = [m[i] + task.S[i] / 2 for i in range(3)]
+        task.measured.append(m)
+        last = task.measured[-settings.window :]
+        for i in range(3):
+            task.S[i] = sum(each[i] for each in last) / len(last) if settings.window else m[i] + task.S[i] / 2
         weights = [task.S[i] * task.f[i] for i in range(3)]
+        if sum(weights) == 0:
+            task.f = [0, 0, 0]
+            return
         floored = [max(weight / sum(weights), settings.floor) for weight in weights]
         task.f = [value / sum(floored) for value in floored]
 
@@ -342,7 +365,7 @@ def simulate(settings, jobs):
             if settings.scheduler == "gang":
                 give_first(pe, of_row)
             else:
-                give_first(pe, of_row, by_priority)
+                give_first(pe, of_row, local)
 
     # ---- from instant to instant
 
@@ -375,6 +398,9 @@ def simulate(settings, jobs):
                 pe.task.left -= until - now
             if what == "computing":
                 pe.task.computed += until - now
+            if any(task.state == "blocked" and task.operation[0] == "io" for task in on(pe)):
+                pe.disk_time += until - now
+                pe.overlap += until - now if what == "computing" else 0
 
     while True:
         # Arrivals, ends of switches and pieces, spin checks; then the global switch, or the PEs without a task ask.
@@ -418,7 +444,8 @@ def simulate(settings, jobs):
     for number, _, _, what, begin, end in segments:
         totals[number][what] += end - begin
     columns = map(by_task, ("pe", "computed", "f", "S"))
-    return Result(placed, completed, *columns, totals, joined(segments))
+    disk = [(pe.disk_time, pe.overlap) for pe in pes]
+    return Result(placed, completed, *columns, totals, disk, joined(segments))
 
 
 def joined(segments):

@@ -12,7 +12,7 @@ from schedlab.workload.models.common import at_least_one
 
 from .times import LONGEST, check_seconds, nanoseconds
 
-SCHEDULERS = ("gang", "priority", "spin-block")
+SCHEDULERS = ("gang", "round-robin", "priority", "spin-block")
 PACKINGS = {"first-fit": state.FIRST_FIT, "best-fit": state.BEST_FIT, "buddy": state.BUDDY}
 BURSTS = {"exponential": variates.EXPONENTIAL, "constant": variates.CONSTANT, "uniform": variates.UNIFORM}
 DOES = ("computing", "communicating", "spinning", "switching", "idle")  # what PEs do
@@ -28,16 +28,17 @@ class Config:
 
     Parameters
     ----------
-    scheduler : {"gang", "priority", "spin-block"}
+    scheduler : {"gang", "round-robin", "priority", "spin-block"}
         What a PE does when its row has no task for it, or when that task is blocked.
 
         - ``"gang"``, the reference: the PE idles.
+        - ``"round-robin"``: the PE runs another of its tasks. All its ready tasks take turns, whatever they do.
         - ``"priority"``: the PE runs another of its tasks, chosen by a priority that is measured at run time.
         - ``"spin-block"``: as ``"priority"``; in addition, a task that has spun for the `GangSchedule.baseline` makes
           room for a task that does I/O.
     reclaim : bool
-        Whether the task of the row takes its PE back as soon as its I/O is done. Otherwise the task chosen by priority
-        keeps the PE until it blocks or ends, or until the next global switch. `reclaim` has no effect under ``"gang"``
+        Whether the task of the row takes its PE back as soon as its I/O is done. Otherwise the task that the PE chose
+        keeps it until it blocks or ends, or until the next global switch. `reclaim` has no effect under ``"gang"``
         and cannot be combined with ``"spin-block"``.
     slice, switch : float, seconds
         Time between global switches; duration of a context switch.
@@ -47,7 +48,7 @@ class Config:
         A spinning task makes room only if more than this is left of the slice (default: four switches).
     alpha, beta : float
         The priority of a task is the larger of two values: alpha times its I/O membership, and its computing
-        membership. A task with a priority below beta runs in its own row only.
+        membership. A task with a priority below beta runs in its own row only, except under ``"round-robin"``.
     max_tasks : int
         Maximum number of tasks on one PE.
     statements : int
@@ -57,6 +58,10 @@ class Config:
         one.
     floor : float
         Lower bound on each membership, so that none vanishes; from 0 to below 1/3.
+    window : int, optional
+        A task's memberships follow the moving average of what it did in its last so many slices; at first, in all its
+        slices. Only slices in which it had its PE count. Default: exponential smoothing, in which a slice counts half
+        as much as the next one.
     both : bool
         Whether a task that both communicates and does I/O in one slice is measured as doing both, or only as
         communicating.
@@ -91,7 +96,8 @@ class Config:
     The paper leaves six points open. They are read as follows:
 
     1. A communication statement counts again in each slice in which its task, still within it, gets or keeps its PE.
-    2. Among tasks of equal priority, the next one in job order takes its turn.
+    2. Among tasks of equal priority, and under round robin among all ready tasks, the next one in job order after the
+       PE's last choice takes its turn.
     3. A context switch that is cut short by the global switch has unloaded nothing: the previously loaded task
        continues at no cost.
     4. Such a switch is completed if the global switch chooses the same task. It is lost if another task is chosen, or
@@ -142,6 +148,7 @@ class Config:
     think: float = 1
     imbalance: float = 0
     reclaim: bool = False
+    window: int | None = None
 
     def __post_init__(self):
         for name, known in KNOWN.items():
@@ -158,6 +165,8 @@ class Config:
             raise ValueError(f"beta is {self.beta!r}, expected 0 to alpha, which is {self.alpha!r}")
         for name in ("max_tasks", "statements"):
             at_least_one(name, getattr(self, name))
+        if self.window is not None:
+            at_least_one("window", self.window)
         if not (isinstance(self.floor, Real) and 0 <= self.floor < 1 / 3):
             raise ValueError(f"floor is {self.floor!r}, expected from 0 to below 1/3")
         if not (isinstance(self.imbalance, Real) and 0 <= self.imbalance < 1):
@@ -166,7 +175,7 @@ class Config:
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected True or False")
         if self.reclaim and self.scheduler == "spin-block":
-            raise ValueError("reclaim cannot be combined with spin-block; use the scheduler gang or priority")
+            raise ValueError("reclaim cannot be combined with spin-block; use another scheduler")
 
     def __str__(self) -> str:
         return self.scheduler
@@ -200,13 +209,15 @@ class Config:
             alpha=float(self.alpha),
             beta=float(self.beta) - EQUAL,
             floor=float(self.floor),
+            window=int(min(self.window or 0, -(-nanoseconds(horizon) // times["slice"]))),
             imbalance=float(self.imbalance),
             both=bool(self.both),
             unify=bool(self.unify),
             alternate=bool(self.alternate),
             priority=self.scheduler != "gang",
+            round_robin=self.scheduler == "round-robin",
             spin_block=self.scheduler == "spin-block",
-            reclaim=self.scheduler == "priority" and bool(self.reclaim),
+            reclaim=self.scheduler != "gang" and bool(self.reclaim),
             packing=PACKINGS[self.packing],
             law=BURSTS[self.bursts],
         )

@@ -19,6 +19,7 @@ def check(schedule) -> None:
     tasks_take_the_duration_of_their_job(schedule)
     tasks_end_no_sooner_than_they_can(schedule)
     pes_compute_what_their_tasks_compute(schedule)
+    pes_overlap_io_only_while_they_compute(schedule)
     jobs_are_placed_in_order_of_arrival(schedule)
     jobs_are_placed_at_global_switches(schedule)
     tasks_of_a_job_have_pes_of_their_own(schedule)
@@ -81,6 +82,18 @@ def pes_compute_what_their_tasks_compute(schedule) -> None:
     np.add.at(spent, pe[placed], computed[placed])
     for at in np.flatnonzero(spent != found):
         raise ScheduleError(f"PE {at} has computed for {found[at]} ns, but its tasks for {spent[at]} ns")
+
+
+def pes_overlap_io_only_while_they_compute(schedule) -> None:
+    """The time in which a PE computes and its disk works is part of both, and the disk works only until the horizon."""
+    overlap, computing = schedule.pe_rows[state.OVERLAP], schedule.pe_rows[state.TIME_COMPUTING]
+    disk = schedule.disk_times
+    wrong = (overlap < 0) | (overlap > computing) | (overlap > disk) | (disk > schedule.rules.horizon)
+    for pe in np.flatnonzero(wrong):
+        raise ScheduleError(
+            f"PE {pe} computes for {overlap[pe]} ns while its disk works, but for {computing[pe]} ns in all, and its "
+            f"disk works for {disk[pe]} ns"
+        )
 
 
 def jobs_are_placed_in_order_of_arrival(schedule) -> None:

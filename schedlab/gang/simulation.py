@@ -113,7 +113,7 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) 
     >>> workload = sl.gang.Workload(("io", "emb"), pes=8, horizon=2000, seed=1)
     >>> schedules = sl.gang.simulate_many([(workload, scheduler) for scheduler in sl.gang.SCHEDULERS])
     >>> [schedule.arrived for schedule in schedules]
-    [7, 7, 7]
+    [7, 7, 7, 7]
     >>> table = pd.DataFrame([schedule.metrics() for schedule in schedules]).rename_axis("scheduler").reset_index()
     >>> chart = sl.charts.shares(table.melt("scheduler", sl.gang.DOES, "what", "share"), "scheduler")
     """

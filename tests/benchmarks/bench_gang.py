@@ -68,7 +68,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     runs = parser.parse_args().runs
     sl.gang.simulate(Workload(horizon=1), "gang")
-    print(f"{'mix':12} {'PEs':>3}  {'scheduler':10} {'M events':>8} {'s':>6} {'M/s':>5} {'MB':>5} {'twin':>6}")
+    print(f"{'mix':12} {'PEs':>3}  {'scheduler':11} {'M events':>8} {'s':>6} {'M/s':>5} {'MB':>5} {'twin':>6}")
     for mix in MIXES:
         for pes in (8, 16):
             for scheduler in SCHEDULERS:
@@ -79,7 +79,7 @@ def main():
                 ratio = against_twin(mix, pes, scheduler, runs)
                 name = mix if isinstance(mix, str) else "/".join(mix)
                 speed = f"{took:6.2f} {events / took:5.1f} {held:5.1f} {ratio:6.0f}"
-                print(f"{name:12} {pes:3}  {scheduler:10} {events:8.1f} {speed}", flush=True)
+                print(f"{name:12} {pes:3}  {scheduler:11} {events:8.1f} {speed}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 After Silva and Scherson, JSSPP 2000. The tasks of a job hold columns, one per processing element (PE), in a row of an
 Ousterhout matrix. At the end of every slice all PEs switch to the next row together. If the row has no task for a PE,
 or that task is blocked, the reference scheduler leaves the PE idle. The priority scheduler runs another of the PE's
-tasks: the one most likely to do I/O or to compute, judging by its past slices. Under spin control a task that has
-waited long for a message makes room for one that does I/O.
+tasks: the one most likely to do I/O or to compute, judging by its past slices. Round robin lets all ready tasks of a PE
+take turns instead. Under spin control a task that has waited long for a message makes room for one that does I/O.
 
 The paper's rules are in `matrix` (which job is placed where, whose turn it is), `classes` (how a task is classified),
 `choice` (which task a PE runs) and `spinning`. What tasks do is in `operations` and `meeting`; `running` simulates one

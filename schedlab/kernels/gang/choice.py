@@ -1,7 +1,8 @@
 """Which task a PE runs: the task of its row, or else the one with the highest priority (section 3.3).
 
 If the row has no task for a PE, or that task is blocked, the reference scheduler leaves the PE idle. The priority
-scheduler runs another of its tasks.
+scheduler runs another of its tasks. Round robin is the same with equal priorities for all tasks (`classes.show`), so
+that all ready tasks of the PE take turns.
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
 """How tasks are classified by what they did: the paper's classification (section 3.2).
 
 A task has memberships in three classes: I/O, communicating and computing. They start equal and are updated at the end
-of every slice in which the task held its PE. They determine the priority by which PEs choose.
+of every slice in which the task held its PE, by measurements that are smoothed exponentially, or averaged over the
+task's last slices. They determine the priority by which PEs choose, except under round robin.
 """
 
 from .._jit import inlined
@@ -15,6 +16,7 @@ from .state import (
     INTERACTIVE,
     JOB,
     KIND,
+    MEASURED,
     PE,
     PLACE,
     PRIORITY,
@@ -32,27 +34,31 @@ def classify(g, rules):
     for i in range(g.clock[HOLDERS]):
         task = g.held[i]
         communicated = tasks[task, STATEMENTS] >= rules.statements
-        _measure(g.members, rules, task, tasks[task, DID_IO] and (rules.both or not communicated), communicated)
-        show(g, tasks[task, PE], tasks[task, PLACE], task)
+        _measure(g, rules, task, tasks[task, DID_IO] and (rules.both or not communicated), communicated)
+        show(g, rules, tasks[task, PE], tasks[task, PLACE], task)
         tasks[task, HELD] = tasks[task, STATEMENTS] = tasks[task, DID_IO] = 0
     g.clock[HOLDERS] = 0
 
 
 @inlined
-def show(g, pe, place, task):
-    """Copy a task's classification to the tables of its PE."""
+def show(g, rules, pe, place, task):
+    """Copy a task's classification to the tables of its PE; under round robin, all tasks have the highest priority."""
     members = g.members
     inputs = members[task, F_IO] > members[task, F_COMM] and members[task, F_IO] > members[task, F_COMP]
     g.does_io[pe, place] = inputs or g.jobs[g.tasks[task, JOB], KIND] == INTERACTIVE
-    g.priority[pe, place] = members[task, PRIORITY]
+    g.priority[pe, place] = rules.alpha if rules.round_robin else members[task, PRIORITY]
 
 
 @inlined
-def _measure(members, rules, task, did_io, communicated):
+def _measure(g, rules, task, did_io, communicated):
     """Update the running measurements and turn them into memberships by Bayes' rule; none may vanish."""
-    io = members[task, S_IO] / 2 + (1 / 2 if did_io else 0)
-    comm = members[task, S_COMM] / 2 + (1 / 2 if communicated else 0)
-    comp = members[task, S_COMP] / 2 + (0 if did_io or communicated else 1 / 2)
+    members = g.members
+    if rules.window > 0:
+        io, comm, comp = _average(g, rules, task, did_io, communicated)
+    else:
+        io = members[task, S_IO] / 2 + (1 / 2 if did_io else 0)
+        comm = members[task, S_COMM] / 2 + (1 / 2 if communicated else 0)
+        comp = members[task, S_COMP] / 2 + (0 if did_io or communicated else 1 / 2)
     members[task, S_IO], members[task, S_COMM], members[task, S_COMP] = io, comm, comp
     io, comm, comp = io * members[task, F_IO], comm * members[task, F_COMM], comp * members[task, F_COMP]
     least = rules.floor * (io + comm + comp)  # of their sum, because they are not normalized yet
@@ -62,3 +68,18 @@ def _measure(members, rules, task, did_io, communicated):
     io, comm, comp = io * share, comm * share, comp * share
     members[task, F_IO], members[task, F_COMM], members[task, F_COMP] = io, comm, comp
     members[task, PRIORITY] = max(rules.alpha * io, comp)
+
+
+@inlined
+def _average(g, rules, task, did_io, communicated):
+    """Return the moving averages of a task's measurements, with those of this slice; at first over fewer slices."""
+    measured = g.tasks[task, MEASURED]
+    g.recent[task, measured % rules.window] = (1 if did_io else 0) + (2 if communicated else 0)
+    g.tasks[task, MEASURED] = measured + 1
+    count, io, comm, comp = min(measured + 1, rules.window), 0, 0, 0
+    for at in range(count):
+        what = g.recent[task, at]
+        io += what & 1
+        comm += what >> 1
+        comp += what == 0
+    return io / (2 * count), comm / (2 * count), comp / (2 * count)  # a measurement is 1/2 or 0

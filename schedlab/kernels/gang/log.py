@@ -3,6 +3,7 @@
 from .._jit import inlined, routine
 from .state import (
     CURRENT,
+    DISK_FREE,
     FULL,
     LOG_FROM,
     LOG_PE,
@@ -14,6 +15,7 @@ from .state import (
     LOGGED,
     LOGS,
     NO_LOG,
+    OVERLAP,
     TIME_COMPUTING,
     TURN,
 )
@@ -23,6 +25,8 @@ from .state import (
 def spend(g, pe, task, what, begin, end):
     """Record what a PE does on [begin, end)."""
     g.pes[pe, what] += end - begin
+    if what == TIME_COMPUTING and begin < g.pes[pe, DISK_FREE]:  # its disk gets no request meanwhile
+        g.pes[pe, OVERLAP] += min(end, g.pes[pe, DISK_FREE]) - begin
     if g.clock[LOGS] and end > begin:
         _log(g.log, g.clock, pe, task, what - TIME_COMPUTING, begin, end, task >= 0 and task == g.pes[pe, TURN])
 

@@ -45,7 +45,7 @@ def drop_finished(g, rules, now):
                 continue
             g.on[pe, kept], g.ready[pe, kept] = task, g.ready[pe, place]
             g.tasks[task, PLACE] = kept
-            show(g, pe, kept, task)
+            show(g, rules, pe, kept, task)
             kept += 1
             after += place < pes[pe, NEXT]
             if g.jobs[job, LEFT] == 0:
@@ -159,7 +159,7 @@ def _place(g, rules, job, row, column, now):
             place = g.pes[pe, TASKS]
             g.on[pe, place], g.ready[pe, place] = task, 0
             g.tasks[task, PE], g.tasks[task, PLACE] = pe, place
-            show(g, pe, place, task)
+            show(g, rules, pe, place, task)
             g.pes[pe, TASKS] = place + 1
             task += 1
         pe += 1

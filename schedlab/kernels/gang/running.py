@@ -30,6 +30,7 @@ from .state import (
     DID_IO,
     DISK,
     DISK_FREE,
+    DISK_TIME,
     DOES,
     DONE,
     DRAWING,
@@ -186,6 +187,7 @@ def _operate(g, rules, pe, task, now):
     if operation in (DISK, LAST_DISK):
         until = max(now, g.pes[pe, DISK_FREE]) + tasks[task, BURST]
         g.pes[pe, DISK_FREE] = until
+        g.pes[pe, DISK_TIME] += tasks[task, BURST]
     if operation in (LAST_DISK, LAST_THINK):
         _finish(g, pe, task, until)
     else:

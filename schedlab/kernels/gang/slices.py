@@ -73,9 +73,9 @@ def gang(jobs, programs, rules, room, logging, watched, halt):
     full : int
         NO_ROOM if `room` was too small, plus NO_LOG if the log was too small; the other results are then useless.
     jobs : int64, shape (14, n_jobs)
-    tasks : int64, shape (19, n_tasks)
+    tasks : int64, shape (20, n_tasks)
     members : float64, shape (7, n_tasks)
-    pes : int64, shape (19, pes)
+    pes : int64, shape (21, pes)
     log : int64, shape (7, n_logged)
         `state` names the rows of these arrays.
     history : float64, shape (n_watched, n_slices, 8)

@@ -30,7 +30,8 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, AT_BARRIER, 
 # or think operation takes; when the message or release it waits for arrives; its place on its PE; when it is done; how
 # many bursts it has drawn, where the current block of random numbers begins, and how much of its demand is left after
 # these bursts; how much it has computed; the key of its random numbers; its communication statements, whether it did
-# I/O, and whether it held its PE in this slice; its position in its ring of operations, and the end of the ring.
+# I/O, and whether it held its PE in this slice; its position in its ring of operations, and the end of the ring; how
+# many slices have been measured.
 (
     JOB,
     PE,
@@ -51,7 +52,8 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, AT_BARRIER, 
     HELD,
     HEAD,
     TAIL,
-) = range(19)
+    MEASURED,
+) = range(20)
 
 # Columns of Gang.members: running measurements and memberships of I/O, communicating and computing; priority.
 S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
@@ -60,7 +62,8 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
 # may change within the slice, and when a spin is checked; until when its task may keep it; how many of its tasks made
 # room for others until they receive a message that has not been sent; the task that an interrupted switch was loading,
 # and how much of that switch is left; when its disk is free; the place after the task last chosen by priority; how many
-# tasks it has; the task whose turn it is; and its time, by what it did.
+# tasks it has; the task whose turn it is; its time, by what it did; how long its disk takes for all requests so far,
+# and how long the PE computed while its disk worked.
 (
     LOADED,
     RUNNING,
@@ -81,7 +84,9 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
     TIME_SPINNING,
     TIME_SWITCHING,
     TIME_IDLE,
-) = range(19)
+    DISK_TIME,
+    OVERLAP,
+) = range(21)
 
 # Columns of Gang.queued: operations that are known but not done yet, of jobs that send messages or have their own
 # programs. The third is the other task for SEND and RECEIVE, and the duration for DISK and THINK. The last is, for
@@ -125,7 +130,13 @@ class Rules(NamedTuple):
     ----------
     pes, slice, switch, latency, overhead, delta, horizon, max_tasks, statements : int
     alpha, beta, floor : float
-    both, priority, spin_block, reclaim, unify, alternate : bool
+    window : int
+        Number of slices of the moving average of measurements; 0 for exponential smoothing.
+    priority : bool
+        Whether PEs run other tasks than that of the row.
+    round_robin : bool
+        Whether they do so in turn, as if all tasks had the same priority.
+    both, spin_block, reclaim, unify, alternate : bool
     packing : {FIRST_FIT, BEST_FIT, BUDDY}
     law : see `schedlab.kernels.variates`
         Distribution of all bursts.
@@ -148,8 +159,10 @@ class Rules(NamedTuple):
     alpha: float
     beta: float
     floor: float
+    window: int
     both: bool
     priority: bool
+    round_robin: bool
     spin_block: bool
     reclaim: bool
     packing: int
@@ -223,16 +236,18 @@ class Gang(NamedTuple):
     Attributes
     ----------
     jobs : int64, shape (n_jobs, 14)
-    tasks : int64, shape (n_tasks, 19)
+    tasks : int64, shape (n_tasks, 20)
     members : float64, shape (n_tasks, 7)
-    pes : int64, shape (pes, 19)
+    recent : int8, shape (n_tasks, window)
+        A ring of what each task did in its last slices: 1 for I/O, plus 2 for communicating.
+    pes : int64, shape (pes, 21)
         The values of one PE are adjacent in memory.
     on : int64, shape (pes, places)
         The tasks on each PE, in the order in which they were placed, which is the order of their jobs.
     ready : int64, shape (pes, places)
         When each of them can run; NEVER in an empty place.
     priority : float64, shape (pes, places)
-        Priority of each of them, as in `members`.
+        Priority of each of them, as in `members`; under round robin, alpha.
     rank : int64, shape (pes, places)
         The same bits read as integers, which sort in the same order.
     does_io : int64, shape (pes, places)
@@ -262,6 +277,7 @@ class Gang(NamedTuple):
     jobs: np.ndarray
     tasks: np.ndarray
     members: np.ndarray
+    recent: np.ndarray
     pes: np.ndarray
     on: np.ndarray
     ready: np.ndarray
@@ -299,9 +315,10 @@ def new_gang(given, programs, rules, room, logged):
     priority = np.zeros((rules.pes, places), np.float64)
     g = Gang(
         jobs,
-        np.zeros((tasks, 19), np.int64),
+        np.zeros((tasks, 20), np.int64),
         np.zeros((tasks, 7), np.float64),
-        np.zeros((rules.pes, 19), np.int64),
+        np.zeros((tasks, rules.window), np.int8),
+        np.zeros((rules.pes, 21), np.int64),
         np.full((rules.pes, places), -1, np.int64),
         np.full((rules.pes, places), NEVER, np.int64),
         priority,
