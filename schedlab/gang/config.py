@@ -59,9 +59,9 @@ class Config:
     floor : float
         Lower bound on each membership, so that none vanishes; from 0 to below 1/3.
     window : int, optional
-        A task's memberships follow the moving average of what it did in its last so many slices; at first, in all its
-        slices. Only slices in which it had its PE count. Default: exponential smoothing, in which a slice counts half
-        as much as the next one.
+        Memberships follow the average over this many of a task's last slices, fewer at first (a moving average). Only
+        slices in which the task had its PE count. Default: exponential smoothing, in which each slice counts twice as
+        much as the one before.
     both : bool
         Whether a task that both communicates and does I/O in one slice is measured as doing both, or only as
         communicating.
