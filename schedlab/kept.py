@@ -37,7 +37,7 @@ from .paths import data_dir
 PACKAGES = ("numpy", "numba", "pandas")
 KERNELS = f"{__package__}.kernels"
 COMPILING = ("_jit", "_compiler")  # modules of kernels
-TIMED = ("SAB-15",)  # claims on times measured on this machine
+TIMED = ("SAB-15", "GRU-7")  # claims on times measured on this machine
 FULL, QUICK = "", "quick-"  # beginnings of the file names of each size
 NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?")
 INTERVAL = re.compile(rf"\[({NUMBER.pattern}) to ({NUMBER.pattern})\]")

@@ -11,6 +11,8 @@ most one check in twenty says something wrong.
 - It **fails** if the pooled effect contradicts, or if cases contradict and none supports.
 - It is **mixed** if some cases support and some contradict.
 - Else it is **undecided**: the intervals allow both.
+- A claim that something is so in some case, whatever the others, holds if one supports, fails if all contradict, and
+  else is undecided.
 
 A published number supports the claim if it lies within the interval of what was measured; where the paper made a single
 run, the interval is that of a single run. Else it contradicts.
@@ -61,6 +63,8 @@ class Check:
         Format of the values, with their unit: ``"{:+.1f} %"``; or the column of `runs` that has it.
     every : bool
         The claim is about every case, that is, about the smallest effect.
+    some : bool
+        The claim is about some case, whichever it is: others may contradict it.
     single : bool
         For "is": the paper made a single run, so the interval is that of a single run.
     logarithms : bool
@@ -86,6 +90,7 @@ class Check:
     noise: float = 0.0
     form: str = "{:+.1f} %"
     every: bool = False
+    some: bool = False
     single: bool = False
     logarithms: bool = False
 
@@ -140,6 +145,8 @@ class Check:
     def outcome(self) -> str:
         """What follows from the cases: "holds", "mixed", "fails" or "undecided"."""
         cases, pooled = set(self.cases["outcome"]), self.pooled.get("outcome", OPEN)
+        if self.some:
+            return HOLDS if SUPPORTS in cases else FAILS if cases == {CONTRADICTS} else UNDECIDED
         if {SUPPORTS, CONTRADICTS} <= cases:
             return MIXED
         if CONTRADICTS in cases or pooled == CONTRADICTS:

@@ -129,7 +129,7 @@ def judged(
     told = told if len(checked) > 1 else ""
     tables = [each.table().assign(check=_named(each, name)) for name, each in checked.items()]
     tables += [each.table() for each in others if len(each.cases)]
-    reason = [main.where] if verdict != REPRODUCED or main.every else []
+    reason = [main.where] if verdict != REPRODUCED or main.every or main.some else []
     if "stand-in" in trace:
         verdict, reason = CANNOT, [STAND_INS]
     elif verdict != REPRODUCED:
