@@ -423,13 +423,13 @@ def test_what_gets_worse_is_not_up_to_something():
 
 @pytest.mark.parametrize(("better", "verdict"), [(6, "reproduced"), (0, "undecided"), (-6, "not reproduced")])
 def test_other_jobs_gain_in_some_case(better, verdict):
-    """The best of twelve cases of nothing but chance is no gain; one case that gains among eleven that lose is."""
+    """One case that gains among eleven that lose is a gain; the best of twelve cases of nothing but chance is none."""
     chance = np.random.default_rng(1).normal(0, 3, (20, 12))
-    lost = np.array([better] + 11 * [min(better, 0) - (better > 0) * 5])
-    own = draws_of(*({"other jobs": [(100, 100 - value) for value in draw + lost]} for draw in chance))
-    assert verdict_of(paper._sometimes_better(own)) == verdict
-    best = own.groupby("seed")["slowdown_better"].max()
-    assert (best > 0).mean() > 0.9 or better < 0  # what would seem a gain
+    means = np.array([better] + 11 * [min(better, 0) - (better > 0) * 5])
+    own = draws_of(*({"other jobs": [(100, 100 - value) for value in draw + means]} for draw in chance))
+    check = paper._sometimes_better(own)
+    assert verdict_of(check) == verdict
+    assert (f"in the best case: +{check.cases['value'].max():.1f} %" in paper._best_case(check)) == (better >= 0)
 
 
 @pytest.mark.parametrize(("new", "verdict"), [(0.808, "reproduced"), (0.75, "not reproduced"), (0.9, "not reproduced")])
