@@ -474,6 +474,8 @@ SLOW_SITE = "at the slow site short jobs wait for tasks, which last longest ther
 def shredded(size: str, progress: bool = True) -> dict[str, pd.DataFrame]:
     """Compare shredding at one site with the local scheduler alone, under each reading; that of the figures first.
 
+    A quick run has only that one.
+
     Parameters
     ----------
     size : {"quick", "full"}
@@ -483,7 +485,7 @@ def shredded(size: str, progress: bool = True) -> dict[str, pd.DataFrame]:
     data = single(size, progress)
     others = {
         reading: draws([subset()], READ_SEEDS[size], schemes=(SHREDDING,), progress=progress, **settings)
-        for reading, settings in VARIED.items()
+        for reading, settings in (VARIED if size == "full" else {}).items()
     }
     return {AS_DRAWN: data[data["scheme"] == SHREDDING], **others}
 
@@ -499,7 +501,8 @@ def shredded_at_sites(size: str, progress: bool = True) -> dict[str, pd.DataFram
     """
     how = {"loads": SITE_LOADS[size], "schemes": (SHREDDING,), "progress": progress}
     others = {
-        reading: draws(months(), SITE_SEEDS[size], **how, **settings) for reading, settings in SITES_VARIED.items()
+        reading: draws(months(), SITE_SEEDS[size], **how, **settings)
+        for reading, settings in (SITES_VARIED if size == "full" else {}).items()
     }
     return {AS_DRAWN: several(size, progress), **others}
 
