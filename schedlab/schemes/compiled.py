@@ -215,6 +215,8 @@ def _simulation(decide, noted):
     def simulate(jobs, machine, order, memory, per_event, halt):
         n = jobs.submit.size
         c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
+        # What is not set yet is no job: whoever reads it gets an index outside all arrays, not what was in the memory.
+        c.begun[:], c.queue.item[:], c.running.item[:], c.ends.item[:] = n, n, n, n
         score = np.empty(n if order.moving else 0, np.float64)
         first = np.full(n if noted else 0, -1, np.int64)
         while advance(c, NEVER):
