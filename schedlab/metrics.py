@@ -187,7 +187,10 @@ class MeasureTable(pd.DataFrame):
                 for name, column in plain.items()
             }
         else:
-            cells = {name: [_cell(name, value, column.median()) for value in column] for name, column in plain.items()}
+            cells = {
+                name: [_cell(name, value, column.dropna().median()) for value in column]
+                for name, column in plain.items()
+            }
         return pd.DataFrame(cells, index=plain.index, dtype="object")
 
 
