@@ -361,7 +361,9 @@ def throughput_deviation(end, begin, until, period):
     if count < 2:
         return float("nan")
     place = ((np.asarray(end) - begin) // period).astype("int64")
-    return float(np.bincount(place[place < count], minlength=count).std(ddof=1))
+    _, jobs = np.unique(place[place < count], return_counts=True)  # periods without an end have no entry: a span may
+    mean = jobs.sum() / count  # hold far more periods than jobs
+    return float(np.sqrt((((jobs - mean) ** 2).sum() + (count - len(jobs)) * mean**2) / (count - 1)))
 
 
 def pile_up(time, queue):

@@ -557,7 +557,7 @@ WRONG = [
     Bug(Wrong("number_as_an_index"), LAWS, "IndexError"),
     Bug(Wrong("remembered_by_number"), KEEPS, "if no earlier simulation had jobs with these numbers"),
     Bug(Wrong("large_numbers_last"), NUMBERS, "if its jobs have other numbers", effort=0.3),
-    Bug(Wrong("remembered_by_place"), KEEPS, "", apart=True),
+    Bug(Wrong("remembered_by_place"), KEEPS, "", effort=0.2, apart=True),
     Bug(Wrong("default_argument"), KEEPS, "a default argument"),
     Bug(Counts(), KEEPS, "in the next simulation"),
     Bug(Wrong("in_any_order"), HASHES, "sets and dictionaries have another order", apart=True),

@@ -138,6 +138,12 @@ def test_the_throughput_of_whole_periods_varies(ends, begin, period):
         assert found == pytest.approx(statistics.stdev(counts), abs=1e-12)
 
 
+def test_throughput_of_more_days_than_memory_has_room_for():
+    ends, count = np.array([0.0, 10.0, 1e15]), int(1e15 // metrics.DAY)
+    expected = math.sqrt((4 - 4 / count) / (count - 1))  # two on the first day, none on the others
+    assert metrics.throughput_deviation(ends, 0, 1e15, metrics.DAY) == pytest.approx(expected)
+
+
 def test_throughput_by_day_and_week_of_all_and_by_class():
     hour, day = 3600, 86_400
     # Ends on days 0, 0, 1 and 20 after the first submission, which is not at midnight; the last day is cut short.
