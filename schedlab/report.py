@@ -278,7 +278,8 @@ class Section:
                 ledger = ledger[list(LEDGER)]  # without the kept columns, which this run replaces
                 for words in () if before is None else kept.moved(before, ledger):
                     tqdm.write(words)
-                kept.keep(self.name, ledger, self.paper.claims("quick", progress)[list(LEDGER)], built, seconds)
+                quick = self.paper.claims("quick", progress, ledger)[list(LEDGER)]  # agrees with what is kept now
+                kept.keep(self.name, ledger, quick, built, seconds)
             self._leave(LEDGER_PIECE, counts=counted(ledger), body=_kept(self.name) + ledger._repr_html_())
         except Exception as error:  # any error: the other papers go on, and the page names it
             error.add_note(f"{self.paper.TITLE}: {doing} could not be made.")

@@ -105,7 +105,7 @@ def paper(monkeypatch):
         TITLE=f"Tiny {EVIL}",
         PAPER=papers.Paper("A. Author", f"On {EVIL}", "JSSPP", 2001, "It is so.", (("It is not", "A-2"),)),
         FIGURES=(chart, pair, words),
-        claims=lambda size, progress: papers.ledger(rows),
+        claims=lambda size, progress, full=None: papers.ledger(rows),
     )
     monkeypatch.setattr(papers, "modules", lambda only: [paper])
     return paper

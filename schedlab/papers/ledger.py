@@ -295,13 +295,14 @@ def claimed(function: Callable[..., Iterable[dict]]) -> Callable[..., Ledger]:
     Parameters
     ----------
     function : callable
-        Of the size and whether to show progress; gives rows, as `ledger` takes them.
+        Of the size and whether to show progress; gives rows, as `ledger` takes them. The new function also takes the
+        ledger of the full size; default: the kept one.
     """
     paper = paper_of(function)
 
     @wraps(function)
-    def claims(size: str | None = None, progress: bool = True) -> Ledger:
-        size, full = chosen_size(size), kept.ledger_of(paper)
+    def claims(size: str | None = None, progress: bool = True, full: pd.DataFrame | None = None) -> Ledger:
+        size, full = chosen_size(size), kept.ledger_of(paper) if full is None else full
         rows = function(size, progress)
         if size == "quick":
             before = {} if full is None else {(row["id"], row["statement"]): row for row in full.to_dict("records")}

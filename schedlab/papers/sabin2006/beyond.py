@@ -18,15 +18,13 @@ from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SEVEN, 
 READ = {"quick": (1_000, 10), "full": (grids.JOBS, 10)}  # jobs and draws
 # For each reading: changes of the workload, changes of the shares' settings, and the iterative scheme.
 READINGS = {
-    "as in the figures": ({}, {}, ITERATIVE),
+    grids.AS_DRAWN: ({}, {}, ITERATIVE),
     "430 processors": ({"machine": 430}, {}, ITERATIVE),
     "338 processors": ({"machine": 338}, {}, ITERATIVE),
     "A from 1 to twice the processors asked for": ({"A": "any"}, {}, ITERATIVE),
-    "shares by work, not its square root": ({}, {"weight": "proportional"}, ITERATIVE),
+    **{name: ({}, shares, ITERATIVE) for name, shares in grids.READINGS.items() if shares},
     "work as estimate x processors": ({}, {"work": "area"}, ITERATIVE),
-    "shares among queued jobs only": ({}, {"mix": "queued"}, ITERATIVE),
     "bounds of the band as printed": ({}, {"canmove": "literal"}, ITERATIVE),
-    "backfilled jobs start at once or wait": ({}, {"backfill": "start-now"}, ITERATIVE),
     "iteration over the first 20 jobs only": ({}, {}, IterativeMoldable(head=20)),
 }
 MIXES = {"quick": (0.0, 0.5, 1.0), "full": (0.0, 0.25, 0.5, 0.75, 1.0)}

@@ -1,5 +1,6 @@
 """The paper's workloads and schemes, and grids of their runs."""
 
+from dataclasses import replace
 from inspect import signature
 from itertools import product
 
@@ -27,12 +28,17 @@ REFERENCES = (GREEDY, EASY(), Conservative())
 EVERY = (*SEVEN, *REFERENCES)
 OVERBOOKED = tuple(FairShareMoldable(overbooking=obf) for obf in (1, 2, 4))
 SIGMAS = (0, 1, 2)  # where all jobs speed up alike
-FEW_LOADS = (0.3, 0.5, 0.7)
-# Jobs (None: the whole log), loads, and draws. Quick runs are among those of the full size, so that the two compare. On
-# the whole log an iterative run takes minutes at higher loads.
-SAMPLES = {
-    "quick": {JOBS: (FEW_LOADS, 3)},
-    "full": {JOBS: ((0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 10), None: (FEW_LOADS, 10)},
+# Jobs (None: the whole log), loads, and draws; the primary sample first. Quick runs are among those of the full size,
+# so that the two compare. On the whole log an iterative run takes up to some minutes at the highest load.
+FEW_LOADS, LOADS = (0.3, 0.5, 0.7), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+SAMPLES = {"quick": {JOBS: (FEW_LOADS, 3)}, "full": {None: (LOADS, 10), JOBS: (LOADS, 10)}}
+# What the paper leaves open about shares, as changes of their settings; the reading of the figures first.
+AS_DRAWN = "as in the figures"
+READINGS = {
+    AS_DRAWN: {},
+    "shares by work": {"weight": "proportional"},
+    "shares among queued jobs only": {"mix": "queued"},
+    "backfilled jobs start at once or wait": {"backfill": "start-now"},
 }
 SIDE = {"quick": (1_000, 3), "full": (JOBS, 10)}  # jobs and draws of experiments outside the paper's figures
 BESIDE = 0.5  # and their load
@@ -119,25 +125,44 @@ def compare(words: str, progress: bool, columns=COLUMNS, **values) -> pd.DataFra
     return data.assign(jobs=data["jobs"].map(how_many), seed=data["draw"])[list(columns)]
 
 
-def results(scenario: str, size: str, progress: bool, schemes=EVERY) -> pd.DataFrame:
+def results(scenario: str, size: str, progress: bool, schemes=EVERY, reading: str = AS_DRAWN) -> pd.DataFrame:
     """Return the runs behind the paper's figures, as `compare` does: all schemes on the same draws.
 
     Jobs without a limit waste so much that on a whole log at high load their queue never empties, so they run on its
-    first jobs only. Quick runs leave them out, since greedy jobs take as long as all shares together.
+    first jobs only. Quick runs leave them out, since greedy jobs take as long as all shares together. Readings of the
+    shares other than that of the figures are simulated on the primary sample only.
     """
     parts, shown = [], [each for each in schemes if size == "full" or each not in UNRESTRICTED]
-    for jobs, (loads, draws) in SAMPLES[size].items():
+    for jobs, (loads, draws) in _samples(size, reading):
         values = {"A": SCENARIOS[scenario], "jobs": jobs, "load": loads, "draw": range(draws)}
-        values["scheme"] = [each for each in shown if jobs is not None or each not in UNRESTRICTED]
-        parts.append(compare(f"moldable jobs, {scenario}", progress, **values))
+        some = [each for each in shown if jobs is not None or each not in UNRESTRICTED]
+        parts.append(_under(reading, f"moldable jobs, {scenario}", progress, some, **values))
     return pd.concat(parts, ignore_index=True)
 
 
-def scalings(size: str, progress: bool) -> pd.DataFrame:
-    """Return runs under overbooked shares where all jobs speed up alike, as `compare` does."""
-    jobs, (loads, draws) = next(iter(SAMPLES[size].items()))
-    values = {"jobs": jobs, "sigma": SIGMAS, "load": loads, "draw": range(draws), "scheme": OVERBOOKED}
-    return compare("overbooking", progress, **values)
+def scalings(size: str, progress: bool, reading: str = AS_DRAWN) -> pd.DataFrame:
+    """Return runs under overbooked shares where all jobs speed up alike, as `results` does."""
+    sigmas = SIGMAS if reading == AS_DRAWN else SIGMAS[:: len(SIGMAS) - 1]
+    parts = []
+    for jobs, (loads, draws) in _samples(size, reading):
+        values = {"jobs": jobs, "sigma": sigmas, "load": loads, "draw": range(draws)}
+        parts.append(_under(reading, "overbooking", progress, OVERBOOKED, **values))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _samples(size, reading):
+    samples = [*SAMPLES[size].items()]
+    return samples if reading == AS_DRAWN else samples[:1]
+
+
+def _under(reading, words, progress, schemes, **values):
+    """Run schemes under a reading of the shares; in the table they have their names of the figures."""
+    read = {
+        each: replace(each, **READINGS[reading]) if isinstance(each, FairShareMoldable) else each for each in schemes
+    }
+    words = words if reading == AS_DRAWN else f"{words}, {reading}"
+    data = compare(words, progress, **values, scheme=list(read.values()))
+    return data.assign(scheme=data["scheme"].map({str(own): str(each) for each, own in read.items()}))
 
 
 def of_all(data: pd.DataFrame) -> pd.DataFrame:
