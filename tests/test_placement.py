@@ -78,13 +78,15 @@ def expand(text):
     st.booleans(),
     st.integers(0, 3),
     st.sampled_from(["kill-backfilled", "kill-backfilled", "keep"]),
+    st.sampled_from([None, None, "off", "on", "any"]),
 )
-def test_placement_is_its_twin(workload, scheme, allocation, reservation, share, scaled, seed, overrun):
+def test_placement_is_its_twin(workload, scheme, allocation, reservation, share, scaled, seed, overrun, spare):
     jobs, k, n, procs = workload
     share = tuple(share[:n]) if isinstance(share, list) else share
     scaled = scaled and not isinstance(share, tuple)
     tree = sl.KaryTree(k, n, None, allocation, speedup=share, scale_estimates=scaled, seed=seed)
-    chosen = sl.FCFS() if scheme == "fcfs" else sl.EASY(reservation=reservation)
+    spare = None if spare == "any" and overrun == "keep" else spare
+    chosen = sl.FCFS() if scheme == "fcfs" else sl.EASY(reservation=reservation, spare=spare)
     schedule = sl.simulate(trace_of(jobs, procs), chosen, machine=tree, overrun=overrun).validate()
     expected = twin_tree.placed(
         jobs,
@@ -94,6 +96,7 @@ def test_placement_is_its_twin(workload, scheme, allocation, reservation, share,
         scheme=scheme,
         allocation=allocation,
         reservation=reservation,
+        spare=spare,
         seed=seed,
         speedup=share,
         scale_estimate=scaled,
@@ -249,6 +252,35 @@ def test_without_blocks_long_candidates_share_the_extra_processors():
     jobs = [(0, 10, 10, 2), (1, 5, 5, 3), (2, 90, 90, 1), (2, 90, 90, 1)]
     tree = sl.KaryTree(4, 1, allocation="first-free")
     assert sl.simulate(trace_of(jobs, 4), BLOCK, machine=tree).validate().start.tolist() == [0, 10, 2, 15]
+
+
+def test_which_jobs_may_outlast_the_reservation():
+    # The head wants 3 of the 4 nodes at 10; the last job would hold 1 or 2 of them for 90 s.
+    def starts(width, **settings):
+        jobs = [(0, 10, 10, 2), (1, 5, 5, 3), (2, 90, 90, width)]
+        schedule = sl.simulate(trace_of(jobs, 4), sl.EASY(**settings), machine=sl.KaryTree(4, 1), **ON_NODES)
+        return schedule.validate().start.tolist(), schedule.end.tolist()[-1]
+
+    for rule, usual in (("count", 10), ("block", 2)):
+        assert starts(1, reservation=rule) == ([0, 10, usual], usual + 90)
+        assert starts(1, reservation=rule, spare="off") == ([0, 10, 10], 100)
+        assert starts(1, reservation=rule, spare="on") == ([0, 10, 2], 92)
+        assert starts(2, reservation=rule, spare="on") == ([0, 10, 15], 105)
+        assert starts(1, reservation=rule, spare="any") == ([0, 10, 2], 92)
+        assert starts(2, reservation=rule, spare="any") == ([0, 10, 2], 10)  # killed for the head
+
+
+@pytest.mark.parametrize(
+    ("settings", "machine", "message"),
+    [
+        ({"spare": "of"}, None, r"unknown spare 'of'; known: off, on, any"),
+        ({"spare": "off"}, None, "spare is for a KaryTree; leave it out"),
+        ({"spare": "any"}, sl.KaryTree(4, 2), 'kills jobs at a reservation; got overrun="kill", expected overrun="kill-b'),
+    ],
+)
+def test_bad_spare(settings, machine, message):
+    with pytest.raises(ValueError, match=message):
+        sl.simulate(trace_of([(0, 1, 1, 1)], 8), sl.EASY(**settings), machine=machine)
 
 
 def test_no_clock_ticks_while_the_head_is_due():

@@ -7,7 +7,7 @@ time, then trace order; a run time may exceed its estimate. A job holds its node
 
 At each distinct instant come all completions, then all arrivals, then one pass. A job that takes no time
 completes in a further round of the instant of its start. A pass is also made at the reservation time found in
-the last pass, unless the head was already due then.
+the last pass, unless the head was already due then ("any": unless that time had come).
 
 A *block* is a sorted list of the installed nodes of one switch. For "first-free" and "random" the machine is the
 only block. Decisions where the text leaves room:
@@ -18,6 +18,12 @@ only block. Decisions where the text leaves room:
 * "Fewest free" (best-fit) counts only nodes the job may take, so not the reserved ones if it must avoid them.
 * An estimate of 0 s counts as 1 s.
 * If jobs run on (1.4, `kills` False), nobody is killed, and a pass is made at completions and arrivals only.
+* `spare` says nothing about "fcfs", which ignores it.
+* "on": only a candidate that starts without being in time uses up extra nodes, one that is in time takes none.
+* "any": T is found after the kills and before the candidates start, and may be the very instant (count: enough
+  nodes, but no block). It then counts from the next pass on, be that one at the same instant; a job killed at
+  the instant of its start has held nothing. Jobs are killed only to start the head at once, so after T, too,
+  candidates go on starting, and may be killed at any later pass.
 * Seeds, positions and the like are exact integers. A run time's share is exact too: that of the decimal number s.
 """
 
@@ -48,16 +54,23 @@ def placed(
     speedup=0.0,
     scale_estimate=False,
     kills=True,
+    spare=None,
 ):
     """
     Schedule the jobs on nodes 0..installed-1 of a k-ary n-tree, and return their outcomes in trace order.
 
     `speedup` is one number for the tree allocations, or n numbers, one per level a job may have come to lie in,
     for every allocation. `promise` is the reservation time found when the job first was a blocked head (-1: never).
+
+    `spare` says what a candidate for backfilling may take that does not end by the reservation time T. "off":
+    nothing. "on": nodes the head does not need (count: in number; block: beside its reservation). None: "off" under
+    count, "on" under block. "any": whatever is free; T then stays, and from T on any backfilled job may be killed.
     """
     assert scheme in ("fcfs", "easy"), scheme
     assert allocation in WHOLE_MACHINE + TREE, allocation
     assert reservation in ("count", "block"), reservation
+    assert spare in (None, "off", "on", "any"), spare
+    assert kills or spare != "any"
     assert k >= 2
     assert 1 <= installed <= k**n
     assert all(1 <= job.procs <= installed for job in jobs)
@@ -110,10 +123,15 @@ def placed(
     def past_estimate(j, now):
         return starts[j] + estimate(j) <= now
 
+    def may_be_killed(j, head, now):
+        """A backfilled job past its estimate; under "any", every backfilled job once the head's time has come."""
+        time_has_come = spare == "any" and head in promises and promises[head] <= now
+        return j in backfilled and (past_estimate(j, now) or time_has_come)
+
     def kill_for(head, now):
-        """Kill backfilled jobs past their estimate so that the head fits; say whether that can be done."""
+        """Kill jobs that may be killed for the head so that it fits; say whether that can be done."""
         for block in blocks(head):
-            victims = [j for j in running if j in backfilled and past_estimate(j, now)]
+            victims = [j for j in running if may_be_killed(j, head, now)]
             victims = [j for j in victims if any(v in block for v in nodes[j])]
             to_be_had = free() + [v for j in victims for v in nodes[j]]
             if len([v for v in block if v in to_be_had]) < jobs[head].procs:
@@ -156,9 +174,9 @@ def placed(
             in_time = now + estimate(j) <= t
             if in_time:
                 chosen = place(j, free())
-            elif reservation == "count":
+            elif spare == "off" or (spare is None and reservation == "count"):
                 chosen = None
-            elif allocation in WHOLE_MACHINE:
+            elif reservation == "count" or allocation in WHOLE_MACHINE:
                 chosen = place(j, free()) if jobs[j].procs <= extra else None
             else:
                 chosen = place(j, [v for v in free() if v not in reserved])
@@ -166,8 +184,16 @@ def placed(
                 start(j, chosen, now)
                 backfilled.add(j)
                 if not in_time:
-                    extra -= jobs[j].procs  # read for the whole machine only
+                    extra -= jobs[j].procs  # not read where the nodes themselves are reserved
         return t
+
+    def backfill_any(now):
+        """Start whatever fits."""
+        for j in waiting[1:]:
+            chosen = place(j, free())
+            if chosen is not None:
+                start(j, chosen, now)
+                backfilled.add(j)
 
     def make_pass(now):
         """Start what may start; return the time of the pass the head asks for, or None."""
@@ -178,6 +204,11 @@ def placed(
             start(head, place(head, free()), now)
         if not waiting or scheme == "fcfs":
             return None
+        if spare == "any":
+            if head not in promises:
+                promises[head], _ = reserve(head, now)
+            backfill_any(now)
+            return promises[head] if promises[head] > now else None
         overdue = due(head, now)
         t = backfill(head, now)
         promises.setdefault(head, t)

@@ -13,6 +13,8 @@ from .cluster import FREE, NAN, Jobs, advance, new_cluster, place_in_queue, wait
 from .lookahead import BOUND, N_CANDIDATES, N_CHOSEN, OPEN, ROOM, arrange, gather, mark_long, new_choice
 from .placement import (
     BY_COUNT,
+    OFF,
+    ON,
     block_beside,
     new_placement,
     outlasts,
@@ -50,7 +52,7 @@ def lookahead_tree(jobs, tree, allocation, order, rule, variant, depth, budget, 
     n = jobs.submit.size
     own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # placement shortens run times
     c = new_cluster(own, tree.installed, order.rank, order.moving, False, halt)
-    p = new_placement(tree, allocation, rule, False)
+    p = new_placement(tree, allocation, rule, OFF if rule == BY_COUNT else ON, False)
     choice = new_choice(n)
     score = np.empty(n if order.moving else 0, np.float64)
     reservation = np.zeros(6, np.int64)

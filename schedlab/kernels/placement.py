@@ -7,10 +7,13 @@ whole machine is the only block of every job.
 
 FCFS starts heads of the queue while they can be placed. EASY gives the first head that cannot be placed a reservation,
 by one of two rules. `BY_COUNT`: from the numbers of nodes alone, as on a machine without a topology. The reservation is
-therefore now if there are enough nodes but no block. Only jobs that end by then, by their estimates, may be advanced.
-`BY_BLOCK`: when, and in which block, the head can be placed by the estimates; its lowest nodes there are held for it.
-Jobs that end by then may be advanced, and so may jobs that do without the held nodes (if the machine is one block: that
-need only the extra processors).
+therefore now if there are enough nodes but no block. `BY_BLOCK`: when, and in which block, the head can be placed by
+the estimates; its lowest nodes there are held for it.
+
+Jobs that end by then, by their estimates, may be advanced. Others: `OFF`: none. `ON`: those that leave the head its
+nodes. By block, they do without the held nodes; by count, or if the machine is one block, they need only the extra
+processors. `ANY`: all that can be placed. Then a head keeps its first reservation, and all advanced jobs may be killed
+for it once that has come.
 
 Jobs may outlive their estimates: such a job is expected to be released one second from now. It runs on, unless kills
 are enabled: if the head cannot be placed, but could be placed in a block without the advanced jobs there that are past
@@ -68,6 +71,7 @@ from .tree_nodes import (
 )
 
 NO_RESERVATION, BY_COUNT, BY_BLOCK = range(3)  # possible values of `rule`; the first is FCFS
+OFF, ON, ANY = range(3)  # possible values of `spare`
 
 # Places in the reservation, after those of reservation.py: when it wants a pass, and the range in which nodes are held.
 ALARM, HELD_FIRST, HELD_LAST = range(3, 6)
@@ -127,7 +131,7 @@ class Placement(NamedTuple):
     seat : int64, shape (n_jobs,)
         Place of each job in `Cluster.begun`.
     killed, advanced : bool, shape (n_jobs,)
-    tree, allocation, rule, kills
+    tree, allocation, rule, spare, kills
         The arguments of `placement`.
     """
 
@@ -139,24 +143,25 @@ class Placement(NamedTuple):
     tree: Tree
     allocation: Allocation
     rule: int
+    spare: int
     kills: bool
 
 
 @maker
-def new_placement(tree, allocation, rule, kills):
+def new_placement(tree, allocation, rule, spare, kills):
     """Make free nodes, and room for their future owners."""
     n = allocation.stage.size
     nodes = new_nodes(tree.arity, tree.stages, tree.installed, rule == BY_BLOCK and not allocation.whole)
     ranges = new_ranges(n, n + 4 * tree.installed)
     seat, killed, advanced = np.empty(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    return Placement(nodes, ranges, seat, killed, advanced, tree, allocation, rule, kills)
+    return Placement(nodes, ranges, seat, killed, advanced, tree, allocation, rule, spare, kills)
 
 
 @maker
 def roomier(p, more):
     """Return the same placement with room for `more` further ranges."""
     ranges = with_room(p.ranges, more)
-    return Placement(p.nodes, ranges, p.seat, p.killed, p.advanced, p.tree, p.allocation, p.rule, p.kills)
+    return Placement(p.nodes, ranges, p.seat, p.killed, p.advanced, p.tree, p.allocation, p.rule, p.spare, p.kills)
 
 
 def shortened(seconds, kept, parts):
@@ -169,7 +174,7 @@ _shortened = part(shortened)
 
 
 @kernel
-def placement(jobs, tree, allocation, order, veto, rule, kills, halt):
+def placement(jobs, tree, allocation, order, veto, rule, spare, kills, halt):
     """Simulate FCFS or EASY on a k-ary n-tree.
 
     Parameters
@@ -183,9 +188,11 @@ def placement(jobs, tree, allocation, order, veto, rule, kills, halt):
     veto : Veto
         Decides which jobs may be advanced.
     rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
+    spare : {OFF, ON, ANY}
+        Which jobs may be advanced that do not end by the reservation.
     kills : bool
         Whether advanced jobs that are past their estimates are killed if the head needs their nodes; otherwise no job
-        is.
+        is. `ANY` needs it.
     halt
         As in `schedlab.kernels.fcfs`.
 
@@ -202,7 +209,7 @@ def placement(jobs, tree, allocation, order, veto, rule, kills, halt):
     """
     own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # a placement or a kill shortens run times
     c = new_cluster(own, tree.installed, order.rank, order.moving, False, halt)
-    p = new_placement(tree, allocation, rule, kills)
+    p = new_placement(tree, allocation, rule, spare, kills)
     score = np.empty(jobs.submit.size if order.moving else 0, np.float64)
     reservation = np.zeros(6, np.int64)
     reservation[HEAD], reservation[ALARM] = NOBODY, NEVER
@@ -237,9 +244,9 @@ def _simulated(c, p, reservation, order, veto, score, shortest):
             place, last = front(c.queue) + 1, NEVER
         else:
             place = last = place_in_queue(c, c.clock[NEWCOMER]) if newcomers else back(c.queue)
-        # By counts, no job longer than this can be advanced, and often enough the reservation is for now.
+        # Without spare nodes no job longer than this can be advanced, and by counts the reservation is often for now.
         longest = reservation[SHADOW] - c.clock[NOW]
-        if p.rule == BY_BLOCK or (p.rule == BY_COUNT and longest >= shortest):
+        if p.rule != NO_RESERVATION and (p.spare != OFF or longest >= shortest):
             place = _next_candidate(c, p, reservation, place)
             while place <= last and place < back(c.queue) and not c.halt[0]:
                 place = _next_candidate(c, p, reservation, _try_to_advance(c, p, reservation, veto, place))
@@ -295,9 +302,9 @@ def _next_candidate(c, p, reservation, place):
     free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
     if free == 0:
         return back(c.queue)
-    if p.rule == BY_COUNT:
+    if p.spare == OFF:
         extra = 0
-    elif not p.allocation.whole:
+    elif p.spare == ANY or not _is_counted(p):
         extra = free
     place, end = U(place), U(back(c.queue))
     while place < end:
@@ -312,7 +319,7 @@ def _next_candidate(c, p, reservation, place):
 def _try_to_advance(c, p, reservation, veto, place):
     """Start a job behind the head, if there is a block for it; return the place of its successor."""
     job = c.queue.item[place]
-    lasts = outlasts(c, reservation, job)
+    lasts = p.spare != ANY and outlasts(c, reservation, job)
     block = block_beside(c, p, reservation, job, lasts)
     if block == NOWHERE or is_vetoed(c, veto, job):
         return place + 1
@@ -326,12 +333,18 @@ def outlasts(c, reservation, job):
 
 
 @part
+def _is_counted(p):
+    """Tell whether the nodes that the head leaves over are counted, rather than those held that it needs."""
+    return p.allocation.whole or p.rule == BY_COUNT
+
+
+@part
 def block_beside(c, p, reservation, job, lasts):
     """Find the block in which a job may start beside the reservation, or `NOWHERE`."""
-    too_many = p.allocation.whole and c.jobs.procs[job] > reservation[EXTRA]
-    if lasts and (p.rule == BY_COUNT or too_many):
+    too_many = _is_counted(p) and c.jobs.procs[job] > reservation[EXTRA]
+    if lasts and (p.spare == OFF or too_many):
         return NOWHERE
-    if lasts and not p.allocation.whole:
+    if lasts and not _is_counted(p):
         return block_for(c, p, job, p.nodes.open, p.nodes.open_bound)
     return block_for(c, p, job, p.nodes.free, p.nodes.bound)
 
@@ -340,10 +353,10 @@ def block_beside(c, p, reservation, job, lasts):
 def start_beside(c, p, reservation, place, block, lasts):
     """Start a job behind the head in a block; return the place of its successor."""
     job = c.queue.item[place]
-    if lasts and p.allocation.whole:
+    if lasts and _is_counted(p):
         reservation[EXTRA] -= c.jobs.procs[job]
     p.advanced[job] = True
-    return start(c, p, place, block, lasts and not p.allocation.whole)
+    return start(c, p, place, block, lasts and not _is_counted(p))
 
 
 @part
@@ -364,10 +377,14 @@ def _first_that_will_do(p, stage, procs):
 
 @routine
 def _make_room(c, p, job):
-    """Kill advanced jobs that are past their estimates, if that makes room for a job; tell whether it does."""
-    running, now, procs, stage = c.running, c.clock[NOW], c.jobs.procs[job], p.allocation.stage[job]
-    place, most = front(running), 0
-    while place < back(running) and running.key[place] <= now:
+    """Kill advanced jobs that are past their estimates, if that makes room for a job; tell whether it does.
+
+    If whatever fits was started, all advanced jobs may be killed once the reservation of the job has come.
+    """
+    running, procs, stage = c.running, c.jobs.procs[job], p.allocation.stage[job]
+    comes = p.spare == ANY and 0 <= c.promise[job] <= c.clock[NOW]
+    place, most, until = front(running), 0, NEVER if comes else c.clock[NOW]
+    while place < back(running) and running.key[place] <= until:
         other = running.item[place]
         if p.advanced[other]:
             if most == 0:
@@ -378,16 +395,16 @@ def _make_room(c, p, job):
         return False
     block = _first_that_will_do(p, stage, procs)
     while p.nodes.free[block] < procs:
-        _kill(c, p, _latest_of_those(c, p, block))
+        _kill(c, p, _latest_of_those(c, p, block, until))
     return True
 
 
 @part
-def _latest_of_those(c, p, block):
-    """Find, of the advanced jobs past their estimates with nodes in a block, the one that started last."""
+def _latest_of_those(c, p, block, until):
+    """Find, of the advanced jobs with nodes in a block and estimates up to an instant, the one that started last."""
     running, found = c.running, NOBODY
     place = front(running)
-    while place < back(running) and running.key[place] <= c.clock[NOW]:
+    while place < back(running) and running.key[place] <= until:
         job = running.item[place]
         if p.advanced[job] and nodes_in(p.nodes, p.ranges, job, block) > 0:
             later = found == NOBODY or c.start[job] > c.start[found]
@@ -419,12 +436,16 @@ def reserve(c, p, reservation):
     head = first_item(c.queue)
     if p.rule == NO_RESERVATION:
         shadow, due = NEVER, True
+    elif p.spare == ANY and c.promise[head] >= 0:
+        shadow, due = c.promise[head], True  # it stays
     elif p.allocation.whole or p.rule == BY_COUNT:
         shadow, due = _when_enough(c, reservation, head)
     else:
         shadow, due = _when_placed(c, p, reservation, head)
     if p.rule != NO_RESERVATION and c.promise[head] < 0:
         c.promise[head] = shadow
+    if p.spare == ANY:
+        due = shadow <= c.clock[NOW]
     reservation[HEAD], reservation[SHADOW] = head, shadow
     reservation[ALARM] = shadow if p.kills and not due else NEVER
 

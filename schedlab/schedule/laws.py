@@ -198,6 +198,7 @@ def run_times_follow_from_places(schedule) -> None:
     due = shortened(given, *left)
     stopped = schedule.killed & (schedule.run < due)
     past = schedule.run >= (shortened(estimate, *left) if tree.scale_estimates else estimate)
+    past |= getattr(schedule.scheme, "stops_early", False)
     forbid(schedule, (schedule.run != due) & ~stopped, "job {job} does not run as long as it must, from {start}")
     unfounded = stopped if schedule.outcome.backfilled is None else stopped & ~(past & schedule.outcome.backfilled)
     forbid(schedule, unfounded, "job {job} was killed for no reason, from {start}")

@@ -6,7 +6,7 @@ import numpy as np
 
 from schedlab.kernels.conservative_tree import conservative_tree
 from schedlab.kernels.lookahead_tree import lookahead_tree
-from schedlab.kernels.placement import BY_BLOCK, BY_COUNT, Allocation, Tree, placement, shortened
+from schedlab.kernels.placement import ANY, BY_BLOCK, BY_COUNT, OFF, ON, Allocation, Tree, placement, shortened
 from schedlab.kernels.tree_nodes import MODULUS
 from schedlab.streams import GOLDEN, splitmix64
 from schedlab.threads import interruptible
@@ -15,10 +15,12 @@ from .base import Case, Outcome, Ranges
 from .orders import Order, Veto
 
 RULES = {"count": BY_COUNT, "block": BY_BLOCK}
+SPARE = {"off": OFF, "on": ON, "any": ANY}
+USUAL = {"count": "off", "block": "on"}  # the usual value of `spare` by the rule
 PARTS = 10**9  # largest denominator of a share of time: the remaining time must not overflow
 
 
-def place(case: Case, order: Order, veto: Veto, rule: int) -> Outcome:
+def place(case: Case, order: Order, veto: Veto, rule: int, spare: int = OFF) -> Outcome:
     """Simulate jobs on a tree, with jobs placed on nodes; see `schedlab.kernels.placement.placement`.
 
     Parameters
@@ -28,8 +30,9 @@ def place(case: Case, order: Order, veto: Veto, rule: int) -> Outcome:
     order : Order
     veto : Veto
     rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
+    spare : {OFF, ON, ANY}
     """
-    found = interruptible(placement, *_on_nodes(case), order, veto, rule, case.kills)
+    found = interruptible(placement, *_on_nodes(case), order, veto, rule, spare, case.kills)
     start, promise, run, killed, advanced, *nodes = found
     return _outcome(case, start, promise, run, nodes, killed=killed, backfilled=advanced)
 

@@ -166,11 +166,20 @@ class EASY(Queued):
         The promise to the head of the queue on a tree.
 
         - "count": a time at which, by the estimates, enough nodes are free. Only jobs that end by then may start ahead
-          of the head.
+          of the head, unless `spare` says otherwise.
         - "block": that time and a block of nodes. Jobs that leave those nodes free may start, too. If nodes need not be
           contiguous, this is EASY's usual rule, with extra processors.
 
         On a flat machine, both are the usual rule.
+    spare : {"off", "on", "any"}, optional
+        Which jobs may start ahead of the head on a tree although they do not end by its reservation. Default: "off" for
+        a reservation by "count", "on" for one by "block".
+
+        - "off": none.
+        - "on": jobs on nodes that the head does not need then.
+        - "any": all that can be placed. Each head keeps its first reservation, and once that has come, jobs that
+          started ahead of it are killed for it, those that started last first. This needs
+          ``overrun="kill-backfilled"``.
     reservations : int or "all"
         How many blocked jobs at the front of the queue hold a reservation. All reservations are made anew at each pass,
         so only a single one is a promise. "all" is conservative backfilling without compression passes
@@ -215,6 +224,7 @@ class EASY(Queued):
 
     backfill: str | Callable | None = None
     reservation: str = "count"
+    spare: str | None = None
     reservations: int | str = 1
     may_backfill: Callable | None = None
 
@@ -235,6 +245,8 @@ class EASY(Queued):
         if self.backfill is not None:
             check_order(self.backfill)
         check_known("reservation", self.reservation, placement.RULES)
+        if self.spare is not None:
+            check_known("spare", self.spare, placement.SPARE)
         many = isinstance(self.reservations, Integral) and not isinstance(self.reservations, bool)
         every = isinstance(self.reservations, str) and self.reservations == ALL
         if not every and not (many and self.reservations >= 1):
@@ -247,6 +259,7 @@ class EASY(Queued):
         if self.backfill is not None:
             name += "-SJBF" if self.backfill == "sjf" else f"-BACKFILL-{order_name(self.backfill).upper()}"
         said = [] if self.reservation == "count" else [self.reservation]
+        said += [] if self.spare is None else [f"spare {self.spare}"]
         said += [] if self.reservations == 1 else [f"{self.reservations} reservations"]
         said += [] if self.may_backfill is None else [f"backfills if {policy_name(self.may_backfill)}"]
         return f"{name} ({', '.join(said)})" if said else name
@@ -263,6 +276,11 @@ class EASY(Queued):
         return (self.order, self.backfill, self.may_backfill)
 
     @property
+    def stops_early(self) -> bool:
+        """Whether jobs that started ahead of the head may be killed before their estimates."""
+        return self.spare == "any"
+
+    @property
     def one_reservation(self) -> bool:
         """Whether only the head of the queue holds a reservation."""
         return self.reservations == 1
@@ -275,7 +293,12 @@ class EASY(Queued):
         super().check(case)
         tree = case.machine
         if isinstance(tree, Flat):
+            if self.spare is not None:
+                raise ValueError(f"{self} cannot run on {tree}: spare is for a KaryTree; leave it out")
             return
+        if self.spare == "any" and case.overrun != KILL_BACKFILLED:
+            expected = f'expected overrun="{KILL_BACKFILLED}"'
+            raise ValueError(f'{self} kills jobs at a reservation; got overrun="{case.overrun}", {expected}')
         if self.backfill is not None:
             raise ValueError(f"{self} cannot run on {tree}: on nodes, candidates are tried in the order of the queue")
         if self.reservations != 1:
@@ -290,7 +313,9 @@ class EASY(Queued):
         """As of `Scheme`; see `schedlab.kernels.easy` and `schedlab.kernels.placement`."""
         order, veto = self.queue(case), prepare_veto(self.may_backfill, case)
         if isinstance(case.machine, KaryTree):
-            return placement.place(case, order, veto, placement.RULES[self._rule(case.machine)])
+            rule = self._rule(case.machine)
+            spare = placement.SPARE[self.spare or placement.USUAL[rule]]
+            return placement.place(case, order, veto, placement.RULES[rule], spare)
         own = self.backfill is not None
         kernel, settings = easy, (MANY, LOOKS * len(case))
         if self.reservations != 1:
