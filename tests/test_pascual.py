@@ -13,7 +13,7 @@ from schedlab import experiment
 from schedlab.papers import judged
 from schedlab.papers import pascual2008 as paper
 
-PROCS = {paper.HPC2N: 240, paper.THUNDER: 300, paper.BLUE: 260}
+PROCS = {paper.HPC2N: 240, paper.THUNDER: 300, paper.BLUE: 260, **dict.fromkeys(paper.OTHERS, 250)}
 
 
 @cache
@@ -24,7 +24,7 @@ def log(name):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Three small traces in place of whole logs, and few values of s."""
+    """Small traces in place of whole logs, and few values of s."""
     traces = {name: log(name) for name in PROCS}
     monkeypatch.setattr(paper, "load_trace", lambda name, or_standin: traces[name])
     monkeypatch.setattr(paper, "SHARES", {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)})
@@ -36,20 +36,21 @@ def small(monkeypatch):
 
 
 def test_rows_are_those_of_the_schedules(small, shared_runs):
-    data = paper.against_speedup(paper.HPC2N, "quick", progress=False)
-    assert len(data) == 2 * 3 * 2 * 3
+    assert len(paper.against_speedup(paper.HPC2N, "quick", progress=False)) == 2 * 3 * 2 * 3
+    data = paper.against_speedup(paper.HPC2N, "full", progress=False)
+    assert len(data) == 3 * 6 * 2 * 4
     trace = small[paper.HPC2N].shake(60, 1)
     for policy, scheme in paper.POLICIES.items():
         free, together = (
             sl.simulate(
                 trace,
                 scheme,
-                machine=sl.KaryTree(4, 4, allocation=allocation, speedup=0.3),
+                machine=sl.KaryTree(4, 4, allocation=allocation, speedup=0.4),
                 overrun="kill-backfilled",
             ).validate()
             for allocation in ("first-free", "contiguous")
         )
-        part = data[(data["seed"] == 1) & (data["policy"] == policy) & (data["s"] == 0.3)].set_index("allocation")
+        part = data[(data["seed"] == 1) & (data["policy"] == policy) & (data["s"] == 0.4)].set_index("allocation")
         for allocation, schedule in (("first-free", free), ("contiguous", together)):
             wait, total = schedule.jobs["wait_time"].mean() / 60, schedule.jobs["turnaround"].mean() / 60
             assert part.loc[allocation, ["wait_minutes", "total_minutes"]].tolist() == pytest.approx([wait, total])
@@ -116,13 +117,14 @@ def test_both_rules_are_in_every_backfilling_figure(small, shared_runs):
         assert set(paper.BACKFILLING) <= set(function("quick", progress=False).data["policy"])
 
 
-def test_the_ledger_has_every_target_under_both_rules(small, shared_runs):
-    ledger = paper.claims("quick", progress=False).set_index("id")
+@pytest.mark.parametrize(("size", "readings"), [("quick", 2), ("full", 5)])
+def test_the_ledger_has_every_target_under_each_reading(small, shared_runs, size, readings):
+    ledger = paper.claims(size, progress=False).set_index("id")
     assert ledger.index.tolist() == ["PAS-0", *paper.CHECKS] == [*paper.CLAIMS]
     assert ledger.loc["PAS-0", "measured"] == "4 nodes: stage 1; 14 nodes: stage 2"
     for name in paper.CHECKS:
         checks = {case["check"].rpartition(", ")[2] for case in ledger.loc[name, "cases"]}
-        assert checks == set(paper.RULE)
+        assert checks == set([*paper.RULE][:readings])
     assert paper.BLUE in ledger.loc["PAS-3a", "trace"]
     assert {claim for _, claim in paper.PAPER.found} <= set(ledger.index)
 
@@ -153,8 +155,9 @@ def test_placement_anywhere_is_counted_once(small, shared_runs, size, values):
     ledger = paper.claims(size, progress=False).set_index("id")
     cases = pd.DataFrame(ledger.loc["PAS-5", "cases"])
     cases = cases[(cases["case"] != "all cases together") & cases["check"].str.endswith("by block")]
-    assert len(cases) == 3 * (1 + values)
-    assert cases["case"].str.endswith("first-free").sum() == 3
+    logs = len(paper.SAMPLES[size])
+    assert len(cases) == logs * (1 + values)
+    assert cases["case"].str.endswith("first-free").sum() == logs
     assert not cases["case"].duplicated().any()
 
 

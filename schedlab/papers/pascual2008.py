@@ -35,10 +35,21 @@ PAPER = Paper(
     ),
 )
 HPC2N, THUNDER, BLUE = LOGS = ("HPC2N-2002", "LLNL-Thunder-2007", "SDSC-BLUE-2000")
-TREES = {HPC2N: (4, 4), THUNDER: (4, 6), BLUE: (4, 6)}  # k, n; section 3 of the paper
+OTHERS = ("CTC-SP2-1996", "KTH-SP2-1996")  # not in the paper; chosen before their results were seen
+SAMPLES = {"quick": LOGS, "full": (*LOGS, *OTHERS)}
+# k, n: those of section 3 of the paper; for the others, of its k, the smallest tree that has the nodes
+TREES = {HPC2N: (4, 4), THUNDER: (4, 6), BLUE: (4, 6), **dict(zip(OTHERS, ((4, 5), (4, 4)), strict=True))}
 CONTIGUOUS, ANYWHERE = "contiguous", "first-free"
-POLICIES = {"FCFS": FCFS(), "EASY (count)": EASY(), "EASY (block)": EASY(reservation="block")}
+POLICIES = {
+    "FCFS": FCFS(),
+    "EASY (count)": EASY(),
+    "EASY (block)": EASY(reservation="block"),
+    "EASY (count, spare nodes)": EASY(spare="on"),
+    "EASY (block, no spare nodes)": EASY(reservation="block", spare="off"),
+    "EASY (whatever fits)": EASY(spare="any"),
+}
 BACKFILLING = ("EASY (count)", "EASY (block)")
+DRAWN = ("FCFS", *BACKFILLING)  # the others are readings of the full size only
 SHARE = "speed-up factor s"
 WAIT, TOTAL = "wait_minutes", "total_minutes"
 SHARES = {"quick": (0.0, 0.05, 0.15, 0.3, 0.45), "full": tuple(round(0.025 * i, 3) for i in range(21))}
@@ -62,7 +73,7 @@ STAGES = {1: (1, 4), 2: (5, 14, 16), 3: (17, 64), 4: (65, 240, 256), 5: (257, 10
 charts.register(axes={"wait_minutes": "mean wait (minutes)", "total_minutes": "mean total time (minutes)"})
 
 
-@remember(len(LOGS))
+@remember(len(TREES))
 def log(name: str) -> Trace:
     """Return a log, or its stand-in."""
     return load_trace(name, or_standin=True)
@@ -90,7 +101,8 @@ def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame
     """
     trace, shares = log(name), SHARES[chosen_size(size)]
     trees = [machine(name, ANYWHERE), *(machine(name, CONTIGUOUS, speedup=share) for share in shares)]
-    data = _on_trees(trace, f"placing {name}", progress, seed=range(COPIES[size]), policy=list(POLICIES), tree=trees)
+    policies = list(DRAWN if size == "quick" else POLICIES)
+    data = _on_trees(trace, f"placing {name}", progress, seed=range(COPIES[size]), policy=policies, tree=trees)
     rows, free = [], {}
     for run, tree in zip(data.to_dict("records"), trees * (len(data) // len(trees)), strict=True):
         means = {key: run[key] for key in MEANS}
@@ -219,18 +231,29 @@ def _copies(size):
     )
 
 
+def _beside(size):
+    """Say which logs the paper does not have."""
+    several = " and ".join(OTHERS)
+    return f"{several} are not in the paper." if size == "full" else f"The full size has {several}, too."
+
+
 def _notes(size):
-    return (CHOSEN, _copies(size), *standing_in(LOGS))
+    return (CHOSEN, _copies(size), *standing_in(SAMPLES[size]))
 
 
 def _on_all(names, size, progress):
     return pd.concat([against_speedup(name, size, progress) for name in names], ignore_index=True)
 
 
+def _drawn(names, size, progress):
+    """Return what the figures draw: the runs under the policies that they show."""
+    return _of(_on_all(names, size, progress), DRAWN)
+
+
 @rebuilt("Figure 2: how much longer contiguous jobs wait", _notes)
 def figure2(size: str, progress: bool) -> tuple:
     """Rebuild Figure 2: how many times as long jobs wait if they must lie in one block and gain nothing by it."""
-    table = _on_all(LOGS, size, progress)
+    table = _drawn(SAMPLES[size], size, progress)
     part = table[(table["s"] == 0) & (table["allocation"] == CONTIGUOUS)]
     waits = part.groupby(["trace", "policy"], sort=False, as_index=False)[[WAIT, "free_minutes"]].mean()
     data = waits.merge(ratios(table).drop(columns="seeds"), "left", CASE)
@@ -245,7 +268,7 @@ def figure2(size: str, progress: bool) -> tuple:
     table = data[["trace", "policy", *names]].rename(columns=names).assign(**{"times as long": times})
     caption = (
         "Mean wait with contiguous placement divided by that without, at s = 0. The paper has 7 to 100 times for every "
-        f"log and policy. {RULES} By block, the sound rule, most of the cost disappears. {UNCUT}"
+        f"log and policy. {RULES} By block, the sound rule, most of the cost disappears. {UNCUT} {_beside(size)}"
         + _quick(size, f"{COPIES[size]} copies")
     )
     unwaited = "; ".join(f"{row.trace}, {row.policy}" for row in data[data["ratio"].isna()].itertuples())
@@ -276,11 +299,10 @@ OVER_S = {  # title, logs, measure and caption of the figures against the speed-
 def _over_s(number):
     """Make the function that rebuilds one of the figures against the speed-up factor."""
     title, names, y, caption = OVER_S[number]
-    column, policies = ("policy", POLICIES) if len(names) == 1 else ("trace", BACKFILLING)
+    column, policies = ("policy", DRAWN) if len(names) == 1 else ("trace", BACKFILLING)
 
     def draw(size, progress):
-        data = _on_all(names, size, progress)
-        data = data[data["policy"].isin(policies)]
+        data = _of(_on_all(names, size, progress), policies)
         means = data.groupby(["trace", "policy", "allocation", "s"], sort=False, as_index=False)[y].mean()
         about = {
             "title": f"{charts.AXES[y].capitalize()} against the speed-up by contiguity",
@@ -300,10 +322,10 @@ figure3, figure4, figure5 = map(_over_s, OVER_S)
 @rebuilt("Where contiguity begins to pay", _notes)
 def thresholds(size: str, progress: bool) -> tuple:
     """Draw the speed-up from which contiguous placement pays, for each log and policy: a summary of Figures 3 and 5."""
-    data = crossings(_on_all(LOGS, size, progress))
+    data = crossings(_drawn(SAMPLES[size], size, progress))
     ends = {f"crossing{end}": f"{NEEDED}{end}" for end in ("", "_low", "_high")}
     drawn = data[CASE].join(100 * data[list(ends)].rename(columns=ends))[data["never"] < 1]
-    titles = dict(zip(LOGS, data["trace"].unique(), strict=True))
+    titles = dict(zip(SAMPLES[size], data["trace"].unique(), strict=True))
     published = pd.DataFrame([{"trace": titles[name], **where} for name, where in CROSSES.items()])
     title = "Where contiguity begins to pay"
     subtitle = "whole logs as they are; speed-up at which mean total times with and without contiguity are equal"
@@ -311,8 +333,8 @@ def thresholds(size: str, progress: bool) -> tuple:
     chart = charts.bars(drawn, "trace", NEEDED, color="policy", width=560, **about)  # the logs' names lie level then
     caption = (
         "In the paper HPC2N's lines cross at about 25 %, those of SDSC under backfilling between 25 and 30 %, and "
-        "those of LLNL slightly above. By block, contiguity pays much sooner; no bar means that it pays at once."
-        + _quick(size)
+        "those of LLNL slightly above. By block, contiguity pays much sooner; no bar means that it pays at once. "
+        f"{_beside(size)}{_quick(size)}"
     )
     return caption, data, chart, _shown(data)
 
@@ -328,8 +350,8 @@ def allocations(size: str, progress: bool) -> tuple:
     for name in LOGS if size == "full" else (HPC2N,):
         trace = log(name) if size == "full" else _hpc2n(size)
         trees = [machine(name, allocation) for allocation in ALLOCATIONS]
-        found = _on_trees(trace, f"allocations on {name}", progress, policy=list(POLICIES), tree=trees, local=True)
-        found = found.assign(tree=[*ALLOCATIONS] * len(POLICIES)).rename(columns={"tree": "allocation"})
+        found = _on_trees(trace, f"allocations on {name}", progress, policy=list(DRAWN), tree=trees, local=True)
+        found = found.assign(tree=[*ALLOCATIONS] * len(DRAWN)).rename(columns={"tree": "allocation"})
         found.insert(0, "trace", trace.title)
         rows.append(found.drop(columns=["seed", "overrun", "local"]))
     data = pd.concat(rows, ignore_index=True)
@@ -448,9 +470,10 @@ def live(
         Allocation. Which nodes a job gets: those of one block, or others as in `KaryTree`.
     s : float
         s: run time saved by contiguity (share). Jobs anywhere save nothing.
-    policy : {"FCFS", "EASY (count)", "EASY (block)"}
+    policy : str
         Scheduler (reservation). EASY promises the head of the queue a time when enough nodes are free, or nodes in a
-        block.
+        block. Jobs that do not end by then may use the nodes that the head does not need, or none, or whatever fits
+        (and are then killed for the head).
     week : int
         Week. The instant drawn is this many weeks after the first submission.
     hour : int
@@ -501,7 +524,14 @@ def _simulated(trace, policy, tree):
 
 # The ledger --------------------------------------------------------------------------------------------------
 
-RULE = {"reservation by count": "EASY (count)", "reservation by block": "EASY (block)"}  # readings
+# The readings, as policies.
+RULE = {
+    "reservation by count": "EASY (count)",
+    "reservation by block": "EASY (block)",
+    "by count with spare nodes": "EASY (count, spare nodes)",
+    "by block without spare nodes": "EASY (block, no spare nodes)",
+    "whatever fits until the reservation": "EASY (whatever fits)",
+}
 ABOUT, SLIGHTLY, ROUNDED = 0.05, 0.1, 0.005  # of s
 CLAIMS = claims_of("pascual2008")
 NODES_PROMISED = "while a head with promised nodes waits, other jobs can pass it, so contiguity costs little by block."
@@ -509,14 +539,15 @@ NODES_PROMISED = "while a head with promised nodes waits, other jobs can pass it
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Return the ledger of the paper's claims, judged under each reservation rule."""
-    data = _on_all(LOGS, size, progress)
-    titles = dict(zip(LOGS, data["trace"].unique(), strict=True))
+    """Return the ledger of the paper's claims, judged under each reading of backfilling."""
+    data = _on_all(SAMPLES[size], size, progress)
+    titles = dict(zip(SAMPLES[size], data["trace"].unique(), strict=True))
     data["trace"] = data["trace"].map({title: name for name, title in titles.items()})
-    rows = [_levels()]
+    rows, policies = [_levels()], set(data["policy"])
     for name, (check, logs, *why) in CHECKS.items():
+        logs = SAMPLES[size] if logs is LOGS else logs
         part = data[data["trace"].isin(logs)]
-        readings = {rule: check(part, ("FCFS", backfilling)) for rule, backfilling in RULE.items()}
+        readings = {reading: check(part, ("FCFS", policy)) for reading, policy in RULE.items() if policy in policies}
         details = " ".join(filter(None, [CHOSEN, _copies(size), "" if check in ON_TIMES else _censored(part)]))
         reasons = {"why": _free_waits(part) if _free_waits in why else ""}
         reasons["conjecture"] = NODES_PROMISED if NODES_PROMISED in why else ""
@@ -554,7 +585,7 @@ def _of(found, policies):
 
 
 def _shown_in_figures(found):
-    """Leave out FCFS for all logs but HPC2N's: Figure 5 has backfilling only."""
+    """Leave out FCFS for the logs of Figure 5, which has backfilling only, and those that are not in the paper."""
     return found[(found["policy"] != "FCFS") | (found["trace"] == HPC2N)]
 
 
