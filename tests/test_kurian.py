@@ -463,17 +463,23 @@ def test_live_figure(small, shared_runs):
     with pytest.raises(ValueError, match="speeds has 2 values, expected one for each of 3 sites"):
         paper.live(sites=3, speeds=(1, 4))
     assert paper.SPEEDS in paper.RATIOS.values()
+    _, conservative = paper.live(sites=2, local="conservative", share=20, day=0, shown=64)
+    assert conservative.to_html() != table.to_html()
     later, _ = paper.live(share=20, day=300)  # when all jobs have ended
     assert later.to_dict()["mark"]["text"][0].startswith("no job runs from")
 
 
 def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
-    limits = paper.live.limits(paper.LOG, 0.9, 1, 16)
+    limits = paper.live.limits(paper.LOG, 0.9, paper.SHREDDING, "easy", 1, 16)
+    assert "local" not in limits
     assert limits["speeds"] == "there is one site"
     assert limits["first"] == 64 - 16
-    (trace,), _ = paper._sites_of(paper.LOG, 0.9, 1)
+    (trace,), _ = paper._sites_of(paper.LOG, 0.9, 1, "easy")
     assert limits["day"] == -(-int(np.ptp(trace.jobs["submit_time"])) // 86_400)
-    several = paper.live.limits(paper.LOG, 0.9, 2, 64)
+    several = paper.live.limits(paper.LOG, 0.9, paper.FLOODING, "easy", 2, 64)
+    assert "local" in several
+    tables = [paper.live(scheme=paper.FLOODING, local=local)[1].to_html() for local in ("easy", "conservative")]
+    assert tables[0] == tables[1]
     assert "speeds" not in several
     assert several["first"] == "all processors are shown"
 

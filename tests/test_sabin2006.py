@@ -468,6 +468,13 @@ def test_live_figure(small, shared_runs):
     assert paper.RANGES["0 to 2"] == grids.SIGMA
 
 
+def test_each_reading_of_the_shares_can_be_chosen(small, shared_runs):
+    readings = {}, {"weight": "proportional"}, {"mix": "queued"}, {"backfill": "start-now"}, {"machine": 430}
+    tables = [paper.live(jobs=60, load=0.9, **reading)[1].data.to_numpy().tolist() for reading in readings]
+    assert all(tables.count(table) == 1 for table in tables)
+    assert "430 processors" in str(paper.live(jobs=60, machine=430)[0].to_dict())
+
+
 def test_live_decision(small, shared_runs):
     chart, _ = paper.live_decision(step=2, nth=10**6, jobs=60, load=0.9)
     assert "Step 2 of" in str(chart.to_dict())
@@ -486,9 +493,10 @@ def test_sliders_of_a_decision_end_with_it(small, shared_runs):
 
 
 def test_controls_of_fair_share_are_idle_under_other_schemes(small, shared_runs):
-    assert paper.live.limits("fair share", 1.0) == {"overbooking": None, "efficiency": None}
+    of_shares = ("overbooking", "efficiency", "weight", "mix", "backfill")
+    assert paper.live.limits("fair share", 1.0) == dict.fromkeys(of_shares)
     for scheme, share, why in (("greedy", 0.5, "only fair share has it"), ("fair share", 0.0, "no job is moldable")):
-        assert paper.live.limits(scheme, share) == {"overbooking": why, "efficiency": why}
+        assert paper.live.limits(scheme, share) == dict.fromkeys(of_shares, why)
         means = [
             paper.live(jobs=60, scheme=scheme, share=share, overbooking=factor, efficiency=factor / 8)[
                 1

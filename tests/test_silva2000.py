@@ -256,7 +256,14 @@ def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
     assert limits() == {"second": 249.0}
     assert limits(scheduler=paper.WITH) == {"second": 249.0, "delta": "only spin control has it"}
     spins = "no job of this mix communicates, so no task spins"
-    assert limits("IO") == {"second": 249.0, "delta": spins, "scheduler": spins}
+    assert limits("IO") == {"second": 249.0, "delta": spins}
+    turns = limits(scheduler=paper.TURNS)
+    assert turns["alpha"] == turns["beta"] == "round robin knows no priorities"
+    tables = [
+        paper.live(scheduler=paper.TURNS, faster=200, second=0.0, alpha=alpha, beta=beta)[1].to_html()
+        for alpha, beta in ((1.0, 0.0), (4.0, 1.0))
+    ]
+    assert tables[0] == tables[1]
     tables = [paper.live(mix="IO", faster=200, second=0.0, delta=delta)[1].to_html() for delta in (0.0, 0.2)]
     assert tables[0] == tables[1]
     for kind in gang.KINDS:

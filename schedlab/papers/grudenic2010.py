@@ -586,7 +586,13 @@ PREFERRED = {"narrow jobs": "n", "jobs that came first": "p", "wide jobs": "w"}
 
 
 def live(
-    name: str = AUDITED, load: float = 0.85, variant: str = "n", depth: int = 1000, budget: int = 0, tau: float = 10
+    name: str = AUDITED,
+    load: float = 0.85,
+    variant: str = "n",
+    depth: int = 1000,
+    budget: int = 0,
+    estimates: str = USERS,
+    tau: float = 10,
 ) -> tuple:
     """Compare DPSA with EASY for one setting: the distributions of the bounded slowdown, and the means.
 
@@ -602,15 +608,18 @@ def live(
         Jobs considered behind the head. Those further back in the queue wait.
     budget : int
         Jobs tried at a pass (0: exact set). The search stops after this many.
+    estimates : str
+        Estimates. A job is killed when its estimate expires, unless overruns run on.
     tau : float, seconds
         Tau (s). Run times below it count as tau in the bounded slowdown.
     """
-    trace = log(name) or load_trace(name)  # its error says where to get the log
+    trace = log(name, estimates) or load_trace(name)  # its error says where to get the log
     scheme = DPSA(variant=variant, depth=depth, budget=budget or None)
-    schedules = simulate_many([(trace.scale_load(load), one) for one in (EASY(), scheme)])
+    runs = [(trace.scale_load(load), one) for one in (EASY(), scheme)]
+    schedules = simulate_many(runs, overrun=ESTIMATES[estimates])
     jobs = {str(schedule.scheme): schedule.jobs for schedule in schedules}
     slowdowns = {scheme: bounded_slowdown(of["turnaround"], of["run_time"], tau) for scheme, of in jobs.items()}
-    subtitle = f"{trace.title}, {len(trace):,} jobs, tau = {tau:g} s"
+    subtitle = f"{trace.title}, {len(trace):,} jobs, {estimates}, tau = {tau:g} s"
     chart = charts.distribution(slowdowns, MEASURE, title=f"load={load:.2f}", subtitle=subtitle)
     return chart, charts.table(pd.DataFrame(slowdowns).agg(["mean", "median"]).rename_axis("bounded slowdown"))
 

@@ -369,6 +369,7 @@ def live(
     breakdown: int = BREAKDOWN,
     load: float = 0.9,
     scheme: str = SHREDDING,
+    local: str = "easy",
     sites: int = 1,
     speeds: tuple[int, ...] = SPEEDS,
     seed: int = 0,
@@ -392,6 +393,8 @@ def live(
         Offered load. Run times are scaled to it.
     scheme : {"shredding", "flooding"}
         Scheme. What becomes of sweeps: tasks run in holes of the schedule, or all of them join the queue.
+    local : {"easy", "conservative"}
+        Local scheduler. What starts the jobs: EASY or, without flooding, conservative backfilling.
     sites : int
         Sites. Each takes the next part of the log, with the same number of jobs.
     speeds : tuple of int
@@ -409,9 +412,10 @@ def live(
     shown : int
         Processors shown. All of them are simulated.
     """
-    traces, base = _sites_of(name, load, sites)
+    local = _local_of(scheme, local)
+    traces, base = _sites_of(name, load, sites, local)
     marked = [trace.with_sweeps(share / 100, breakdown=breakdown, seed=seed) for trace in traces]
-    found = simulate_sites(marked, SCHEMES[scheme], speeds=speeds[:sites])
+    found = simulate_sites(marked, replace(SCHEMES[scheme], local=local), speeds=speeds[:sites])
     begin = float(found[0].submit[0] + 86_400 * day + 3_600 * hour)
     procs = found[0].machine.procs
     shown = min(shown, procs)
@@ -433,12 +437,19 @@ def live(
     return chart, charts.table(pd.DataFrame(rows)[columns].rename(columns=COLUMNS))
 
 
-def _limits(name, load, sites, shown):
+def _local_of(scheme, local):
+    """Return the local scheduler; conservative backfilling would have to reserve each of a flood of tasks."""
+    return "easy" if scheme == FLOODING else local
+
+
+def _limits(name, load, scheme, local, sites, shown):
     """Say what the controls can do, as the limits of `widgets.live`."""
-    trace = _sites_of(name, load, sites)[0][0]
+    trace = _sites_of(name, load, sites, _local_of(scheme, local))[0][0]
     submit = trace.table["submit_time"]
     days = -(-int(submit.iloc[-1] - submit.iloc[0]) // 86_400)  # what was submitted on the last one may run on then
     limits = {"day": days, "first": trace.procs - shown if shown < trace.procs else "all processors are shown"}
+    if scheme == FLOODING:
+        limits["local"] = "a flood of tasks is too many for reservations: EASY"
     return limits if sites > 1 else limits | {"speeds": "there is one site"}
 
 
@@ -446,13 +457,13 @@ live.limits = _limits
 
 
 @remember(16)
-def _sites_of(name, load, sites):
-    """Return the traces of some sites at a load, and the measures of their schedules under EASY."""
+def _sites_of(name, load, sites, local):
+    """Return the traces of some sites at a load, and the measures of their schedules without tasks of sweeps."""
     trace = whole(name)
     submit = trace.table["submit_time"].to_numpy()
     ends = [*submit[: sites * JOBS : JOBS], submit[min(sites * JOBS, len(trace) - 1)]]
     traces = [trace.between(*ends[i : i + 2]).scale_load(load) for i in range(sites)]
-    return traces, [_base(simulate(one, "easy")) for one in traces]
+    return traces, [_base(simulate(one, local)) for one in traces]
 
 
 # The ledger --------------------------------------------------------------------------------------------------

@@ -488,6 +488,8 @@ def live(
     alpha: float = 2.0,
     beta: float = 0.3,
     delta: float = 0.0008,
+    alternate: bool = False,
+    bursts: str = "exponential",
     table: str = SHOWN["table"],
     seed: int = SHOWN["seed"],
     faster: float = SHOWN["faster"],
@@ -501,7 +503,7 @@ def live(
         Start of the picture (s). The first of the five slices begins then.
     mix : str
         Mix of jobs. The kinds of jobs, as the paper names them.
-    scheduler : {"with information", "with information and spin control"}
+    scheduler : {"with information", "with information and spin control", "round robin among ready tasks"}
         Scheduler. The picture compares it with the scheduler without information.
     pes : int
         PEs. The processing elements of the machine.
@@ -513,6 +515,10 @@ def live(
         Beta: least priority. A task of lower priority runs in its own row only.
     delta : float, seconds
         Delta: spin-control margin (s). A spinning task makes room only if more than this is left of the slice.
+    alternate : bool
+        Alternate selection. A job of another row also runs where all its columns are free.
+    bursts : {"exponential", "constant", "uniform"}
+        Lengths of bursts. How they are distributed around their means.
     table : {"kth", "ctc"}
         Model fitted to. The log that the model of jobs is fitted to.
     seed : int
@@ -523,7 +529,8 @@ def live(
         Colour by. A colour for each job, or for each activity of a PE.
     """
     jobs = workload(mix, pes, table, seed, faster)
-    settings = configs(WITHOUT, scheduler, slice=slice, alpha=alpha, beta=beta, delta=delta)
+    changed = {"slice": slice, "alpha": alpha, "beta": beta, "delta": delta, "alternate": alternate, "bursts": bursts}
+    settings = configs(WITHOUT, scheduler, **changed)
     if not second >= 0:
         raise ValueError(f"second must be at least 0, got {second}")
     if not 5 * slice <= jobs.horizon:
@@ -542,9 +549,11 @@ def _limits(mix, scheduler, slice, faster):
     """Say what the controls can do, as the limits of `widgets.live`."""
     limits = {"second": HORIZON / faster - 5 * slice}
     if not {"msg", "bsp"} & {*KINDS[mix]}:
-        limits["scheduler"] = limits["delta"] = "no job of this mix communicates, so no task spins"
+        limits["delta"] = "no job of this mix communicates, so no task spins"
     elif scheduler != SPIN:
         limits["delta"] = "only spin control has it"
+    if scheduler == TURNS:
+        limits["alpha"] = limits["beta"] = "round robin knows no priorities"
     return limits
 
 

@@ -181,9 +181,9 @@ def how_many(jobs: int | None) -> str:
     return "whole log" if jobs is None else f"first {jobs:,} jobs"
 
 
-def about(log: str = LOG, jobs: int | None = JOBS) -> str:
+def about(log: str = LOG, jobs: int | None = JOBS, machine: int | None = None) -> str:
     """Say which jobs these are, for a subtitle."""
-    trace = first(log, jobs)
+    trace = first(log, jobs, machine)
     return f"{trace.title}, {how_many(jobs)}, {trace.procs} processors"
 
 

@@ -19,10 +19,14 @@ def live(
     scheme: str = "fair share",
     overbooking: float = 4,
     efficiency: float = 1,
+    weight: str = "sqrt",
+    mix: str = "all",
+    backfill: str = "any",
     scenario: str = SYSTEM,
     sigma: float | tuple[float, float] = SIGMA,
     share: float = 1.0,
     name: str = LOG,
+    machine: int | None = None,
     jobs: int = 2_000,
     draw: int = 0,
 ) -> tuple:
@@ -38,6 +42,12 @@ def live(
         Overbooking factor ObF. Shares are multiplied by it (fair share only).
     efficiency : float
         Efficiency factor EF. How far processors move to jobs that use them better (fair share only).
+    weight : {"sqrt", "proportional"}
+        Weight of a job. Its share goes by the square root of its work, or by its work (fair share only).
+    mix : {"all", "queued"}
+        Jobs with a share. All that run or wait, or only those that wait (fair share only).
+    backfill : {"any", "start-now"}
+        Backfilling. Behind the reservation jobs wait for more processors, or start on what is free (fair share only).
     scenario : {"A = P", "A random"}
         Average parallelism A. How far jobs scale: to the whole machine, or to about what they ask for.
     sigma : float or (low, high)
@@ -46,18 +56,22 @@ def live(
         Moldable jobs (share). The others are rigid.
     name : str
         Log. Its jobs are simulated.
+    machine : int, optional
+        Processors of the machine. By default 512 for CTC's log, as in the paper, and the log's own for others.
     jobs : int
         Jobs simulated. The first of the log.
     draw : int
         Draw (A, sigma, submissions). Each draws A and sigma anew, and moves the submissions by other seconds.
     """
     A = SCENARIOS[check_known("scenario", scenario, SCENARIOS)]
-    fair = FairShareMoldable(overbooking=overbooking, efficiency=efficiency)
+    read = {"weight": weight, "mix": mix, "backfill": backfill}
+    fair = FairShareMoldable(overbooking=overbooking, efficiency=efficiency, **read)
     schemes = dict(zip(CHOICES, (fair, ITERATIVE, grids.GREEDY), strict=True))
     chosen = schemes[check_known("scheme", scheme, schemes)]
-    settings = {"log": name, "jobs": jobs, "A": A, "sigma": sigma, "share": share, "load": load, "draw": draw}
+    settings = {"log": name, "jobs": jobs, "machine": machine, "A": A, "sigma": sigma, "share": share}
+    settings |= {"load": load, "draw": draw}
     schedules = {str(each): simulated(each, **settings) for each in (chosen, PLAIN, EASY())}
-    subtitle = f"{grids.about(name, jobs)}, effective load {load:g}, {scenario}, sigma {written(sigma)}"
+    subtitle = f"{grids.about(name, jobs, machine)}, effective load {load:g}, {scenario}, sigma {written(sigma)}"
     panels = [
         charts.distribution(schedules, measure, title=title, subtitle=subtitle)
         for measure, title in (("turnaround", "Turnaround"), ("procs", "Processors of a job"))
@@ -72,7 +86,7 @@ def live(
 def _limits(scheme, share):
     """Say which controls have no effect, as the limits of `widgets.live`."""
     why = "only fair share has it" if scheme != CHOICES[0] else "no job is moldable" if share == 0 else None
-    return {"overbooking": why, "efficiency": why}
+    return dict.fromkeys(("overbooking", "efficiency", "weight", "mix", "backfill"), why)
 
 
 live.limits = _limits
