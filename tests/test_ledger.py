@@ -91,6 +91,8 @@ def test_a_claim_is_judged_under_each_reading(primary, other, verdict, readings)
     assert row["measured"].startswith(f"change: {primary:+.1f} %")
     assert [case["check"] for case in row["cases"]] == ["change, EASY", "change, conservative"]
     assert row["reason"] or verdict == "reproduced"
+    only = (primary, other) == (-5, 6)  # only a reading makes it hold in part: what it says is told
+    assert (row["reason"] == "change, conservative: What was measured contradicts it.") == only
 
 
 def test_what_is_measured_is_the_effect_with_its_interval():

@@ -124,12 +124,14 @@ def judged(
     if not checked or main is None or not len(main.cases):
         return untestable(claim, why or "nothing could be measured", trace)
     under = {outcome: [name for name, each in checked.items() if each.outcome == outcome] for outcome in VERDICT}
-    verdict = IN_PART if under[HOLDS] and (under[FAILS] or under[MIXED]) else VERDICT[main.outcome]
+    verdict = IN_PART if under[HOLDS] and any(under[outcome] for outcome in DENIED) else VERDICT[main.outcome]
     told = "; ".join(f"{WORDS[outcome]}: {', '.join(names)}" for outcome, names in under.items() if names)
     told = told if len(checked) > 1 else ""
     tables = [each.table().assign(check=_named(each, name)) for name, each in checked.items()]
     tables += [each.table() for each in others if len(each.cases)]
     reason = [main.where] if verdict != REPRODUCED or main.every or main.some else []
+    if verdict == IN_PART and main.outcome == HOLDS:
+        reason += [f"{_named(each, name)}: {each.where}" for name, each in checked.items() if each.outcome in DENIED]
     if "stand-in" in trace:
         verdict, reason = CANNOT, [STAND_INS]
     elif verdict != REPRODUCED:
@@ -146,6 +148,7 @@ def judged(
     )
 
 
+DENIED = (FAILS, MIXED)  # outcomes of readings that make a claim that holds under others hold in part
 WORDS = {HOLDS: "holds under", MIXED: "holds in part under", FAILS: "fails under", UNDECIDED: "undecided under"}
 
 

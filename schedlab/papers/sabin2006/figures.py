@@ -111,9 +111,10 @@ NUMBERED = tuple(map(_numbered, IN_THE_PAPER))
 @rebuilt("Overbooking and scalability, A = P", notes)
 def overbooking(size: str, progress: bool) -> tuple:
     """Show what overbooking does if all jobs speed up alike: without loss, and with more and more of it."""
-    data = of_all(grids.scalings(size, progress))
-    named = data.assign(sigma=[f"sigma {sigma:g}" for sigma in data["sigma"]])
-    subtitle = f"{grids.about(jobs=next(iter(grids.SAMPLES[size])))}, {SYSTEM}"
+    data, jobs = grids.scalings(size, progress), next(iter(grids.SAMPLES[size]))
+    drawn = of_all(data[data["jobs"] == how_many(jobs)])
+    named = drawn.assign(sigma=[f"sigma {sigma:g}" for sigma in drawn["sigma"]])
+    subtitle = f"{grids.about(jobs=jobs)}, {SYSTEM}"
     caption = (
         "With perfect speedup (sigma 0), the paper expects overbooking to help at low load, to do harm at high load, "
         "and to harm light jobs at every load. It pays less if jobs scale worse. Draws differ only in the submissions. "
