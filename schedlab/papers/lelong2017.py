@@ -1,6 +1,7 @@
 """Lelong, Reis and Trystram: orders of EASY's queues, learned on a part of a log. Beyond the five papers."""
 
 from functools import partial
+from math import inf
 
 import pandas as pd
 
@@ -151,11 +152,13 @@ def orders(size: str, progress: bool) -> tuple:
 @rebuilt("A bound on waiting", _notes)
 def bounds(size: str, progress: bool) -> tuple:
     """Draw how the learned pair changes waits on the other half, if jobs that have waited beyond a bound go first."""
-    data, by = bounded(size, progress), ["log", "hours"]
+    without = on_the_second_half(size, progress).assign(hours=inf)
+    data, by = pd.concat([bounded(size, progress), without], ignore_index=True), ["log", "hours"]
     means = over_seeds(data[[*by, "seed", *CHANGES.values()]], by)
-    shown = means.assign(**{"bound on waiting": [f"{hours} h" for hours in means["hours"]]})
+    told = [f"{hours:g} h" if hours < inf else "none" for hours in means.pop("hours")]
+    means.insert(1, "bound on waiting", told)
     panels = [
-        charts.bars(shown, "bound on waiting", words, color="log", title=words.partition(",")[0].capitalize())
+        charts.bars(means, "bound on waiting", words, color="log", title=words.partition(",")[0].capitalize())
         for words in CHANGES.values()
     ]
     caption = (

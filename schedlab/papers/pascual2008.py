@@ -253,25 +253,25 @@ def _drawn(names, size, progress):
 @rebuilt("Figure 2: how much longer contiguous jobs wait", _notes)
 def figure2(size: str, progress: bool) -> tuple:
     """Rebuild Figure 2: how many times as long jobs wait if they must lie in one block and gain nothing by it."""
-    table = _drawn(SAMPLES[size], size, progress)
-    part = table[(table["s"] == 0) & (table["allocation"] == CONTIGUOUS)]
-    waits = part.groupby(["trace", "policy"], sort=False, as_index=False)[[WAIT, "free_minutes"]].mean()
-    data = waits.merge(ratios(table).drop(columns="seeds"), "left", CASE)
-    drawn = data.rename(columns={name: f"wait_{name}" for name in data if name.startswith("ratio")})
+    data = _drawn(SAMPLES[size], size, progress)
+    data = data[(data["s"] == 0) & (data["allocation"] == CONTIGUOUS)]
+    waits = data.groupby(CASE, sort=False, as_index=False)[[WAIT, "free_minutes"]].mean()
+    means = waits.merge(ratios(data).drop(columns="seeds"), "left", CASE)
+    drawn = means.rename(columns={name: f"wait_{name}" for name in means if name.startswith("ratio")})
     published = pd.DataFrame({"wait_ratio_low": [7], "wait_ratio_high": [100]})
     title = "What contiguity costs"
     subtitle = "mean wait with contiguous placement that brings no speed-up (s = 0), over that without contiguity"
     about = {"published": published, "title": title, "subtitle": subtitle}
     chart = charts.ratios(drawn.dropna(subset="wait_ratio"), "trace", "wait_ratio", color="policy", **about)
-    times = [interval(*row, "{:.3g}") for row in data[["ratio", "ratio_low", "ratio_high"]].to_numpy()]
+    times = [interval(*row, "{:.3g}") for row in means[["ratio", "ratio_low", "ratio_high"]].to_numpy()]
     names = {WAIT: "contiguous (minutes)", "free_minutes": "anywhere (minutes)"}
-    table = data[["trace", "policy", *names]].rename(columns=names).assign(**{"times as long": times})
+    table = means[[*CASE, *names]].rename(columns=names).assign(**{"times as long": times})
     caption = (
         "Mean wait with contiguous placement divided by that without, at s = 0. The paper has 7 to 100 times for every "
         f"log and policy. {RULES} By block, the sound rule, most of the cost disappears. {UNCUT} {_beside(size)}"
         + _quick(size, f"{COPIES[size]} copies")
     )
-    unwaited = "; ".join(f"{row.trace}, {row.policy}" for row in data[data["ratio"].isna()].itertuples())
+    unwaited = "; ".join(f"{row.trace}, {row.policy}" for row in means[means["ratio"].isna()].itertuples())
     notes = (f"No ratio, since nothing waits without contiguity: {unwaited}.",) if unwaited else ()
     return caption, data, chart, table, notes
 

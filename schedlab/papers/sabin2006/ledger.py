@@ -60,21 +60,11 @@ def claims(size: str, progress: bool) -> list[dict]:
     rows = {"0": _one_job(trace), "0b": _stretched(trace), "1": _nothing_moves(size, trace), "2": _two_jobs(trace)}
     rows |= {"15": _decision_times(size, progress, trace), "18": _unrestricted(system, trace)}
     expected = {reading: _expected(*runs) for reading, runs in readings.items()}
-    perfect = alike[alike["sigma"] == PERFECT]
-    low, high = (perfect[perfect["load"] == load] for load in (perfect["load"].min(), perfect["load"].max()))
-    classes = {
-        "3a": by_class(low, OVERBOOKED[-1], OVERBOOKED[0]),
-        "3b": by_class(high, OVERBOOKED[-1], OVERBOOKED[0]),
-        "5": by_class(system, WIDE, PLAIN),
-        "6": by_class(system, SHARES[1, 1], PLAIN),
-        "13a": by_class(random, ITERATIVE, PLAIN),
-    }
+    classes = classes_of(system, random, alike)
     for name, (main, *others) in expected[grids.AS_DRAWN].items():
         data = alike if name in OF_ALIKE else random if name in OF_RANDOM else system
-        reasons = {
-            "why": " ".join(filter(None, (region(main), classes.get(name)))),
-            "conjecture": CONJECTURES.get(name, ""),
-        }
+        why = " ".join(filter(None, (region(main), classes.get(name))))
+        reasons = {"why": why, "conjecture": CONJECTURES.get(name, "")}
         told = {"details": _widths(data), "measured": _smallest(main) if main.every else None}
         checks = {reading: checks[name][0] for reading, checks in expected.items()} if len(expected) > 1 else main
         rows[name] = judged(CLAIMS[name], checks, trace, others=others, **reasons, **told)
@@ -216,6 +206,25 @@ def _clear(cases, keys):
         " ".join(f"at load {value:g}" if name == "load" else f"in the class {value}" for name, value in each.items())
         for each in clear[clear].reset_index()[keys].to_dict("records")
     )
+
+
+def classes_of(system: pd.DataFrame, random: pd.DataFrame, alike: pd.DataFrame) -> dict[str, str]:
+    """Say for some claims, by the end of their ids, how the turnaround of each class changes; see `by_class`.
+
+    Parameters
+    ----------
+    system, random, alike : DataFrame
+        Runs at A = P, at A random, and where all jobs scale alike.
+    """
+    perfect = alike[alike["sigma"] == PERFECT]
+    low, high = (perfect[perfect["load"] == load] for load in (perfect["load"].min(), perfect["load"].max()))
+    return {
+        "3a": by_class(low, OVERBOOKED[-1], OVERBOOKED[0]),
+        "3b": by_class(high, OVERBOOKED[-1], OVERBOOKED[0]),
+        "5": by_class(system, WIDE, PLAIN),
+        "6": by_class(system, SHARES[1, 1], PLAIN),
+        "13a": by_class(random, ITERATIVE, PLAIN),
+    }
 
 
 def by_class(data: pd.DataFrame, one: Scheme, other: Scheme) -> str:
