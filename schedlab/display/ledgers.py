@@ -22,7 +22,7 @@ SAME = ["id", "statement", "trace"]  # what tells rows apart
 NUMBERS = ("mean", "spread", "seeds")  # of single runs; logarithms where the check is about ratios
 TOLD = ("check", "case", "measured", "expected", "outcome")  # of a case, as it is shown
 CASE = (*TOLD, *NUMBERS)
-TOGETHER = "all cases together"
+TOGETHER, SINGLE = "all cases together", "all runs"  # names of cases: of several and of one alone
 # Both background and text colours, so that verdicts are readable in a dark notebook, too.
 VERDICTS = {
     "reproduced": "background-color: #d3efe3; color: #00452f",

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab.display import formatted, interval
-from schedlab.display.ledgers import CASE, NUMBERS, TOGETHER, VALUES, word, written
+from schedlab.display.ledgers import CASE, NUMBERS, SINGLE, TOGETHER, VALUES, word, written
 from schedlab.statistics import t_beyond, t_quantile
 from schedlab.text import check_known
 
@@ -222,7 +222,7 @@ class Check:
         """
         rows = []
         for row in self.cases.to_dict("records"):
-            told = ", ".join(word(name, row[name]) for name in self.by)
+            told = ", ".join(word(name, row[name]) for name in self.by) or SINGLE
             wanted = self.wanted or formatted(row["bound"], row["form"])
             rows.append((told, interval(*(row[name] for name in VALUES), row["form"]), wanted, row))
         if len(rows) > 1:
