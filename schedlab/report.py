@@ -81,10 +81,11 @@ ABOUT = (
 RULE = (
     "Each claim has one main check on one sample, and its verdict is that of this check at full size. A case supports "
     "the claim if its interval lies on the claimed side, beyond the noise stated beforehand; all intervals of a check "
-    "hold jointly with 95 %. Some support, none contradicts, and the effect over all cases supports: reproduced. Some "
-    "support and some contradict, or the claim holds under one reading of the paper and fails under another: in part. "
-    "The effect contradicts: not reproduced. The intervals allow both: undecided. What cannot be measured here cannot "
-    "be tested. A quick run only says whether it agrees with the full size."
+    "hold jointly with 95 %. Some support, none contradicts, and the effect over all cases supports: reproduced. The "
+    "effect over all cases contradicts, or some contradict and none supports: not reproduced. Else, some support and "
+    "some contradict, or the claim holds under some readings of the paper only: in part. The intervals allow both: "
+    "undecided. What cannot be measured here cannot be tested. A quick run only says whether it agrees with the full "
+    "size."
 )
 
 

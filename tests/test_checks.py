@@ -124,16 +124,52 @@ def test_logarithms_are_shown_as_percent():
         ([3, 3, 3], "lower", "fails"),  # it is reversed
         ([-3, -3, 3, 3], "lower", "mixed"),  # by region
         ([-3, 0, 0, 3], "lower", "mixed"),
+        ([-9, 3, 3], "lower", "mixed"),
+        ([-3, 9, 9, 9], "lower", "fails"),  # on average it is reversed
         ([0, 0, 3], "lower", "fails"),
         ([-3, -3, -3], "within", "fails"),
         ([1, 1.1, 0.9], "within", "holds"),
         ([1, 5, 1], "within", "mixed"),
+        ([1, 9, 1], "within", "fails"),
     ],
 )
 def test_what_a_statistician_would_say(effects, expected, outcome):
     bound = (-1, 3) if expected == "within" else 0
     assert Check("it", runs(effects), expected, bound).outcome == outcome
     assert Check("it", runs(effects, common=0.3, seed=2), expected, bound).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("effects", "settings", "first", "last"),
+    [
+        ([-3, 9, 9], {}, "1 of 3 cases supports it, 2 contradict it (", "The effect over all cases contradicts it."),
+        (
+            [0.45] * 8,
+            {"spread": 0.8, "seed": 7},
+            "The intervals of all 8 cases allow both.",
+            "The effect over all cases contradicts it.",
+        ),
+        (
+            [-0.6, 0, 0, 0],
+            {"spread": 0.5, "seed": 1},
+            "1 of 4 cases supports it, 3 are open.",
+            "The effect over all cases is open.",
+        ),
+        ([-3, -9], {}, "", ""),
+    ],
+)
+def test_it_is_said_where_the_effect_over_all_cases_decides(effects, settings, first, last):
+    where = Check("it", runs(effects, **settings), "lower").where
+    assert where.startswith(first)
+    assert where.endswith(last)
+    assert bool(where) == bool(first)
+
+
+def test_cases_without_common_seeds_have_no_common_effect():
+    table = runs([-3, -3])
+    case = table[next(name for name in table if name not in ("seed", "value"))]
+    check = Check("it", table[(table["seed"] % 2 == 0) == (case == case.iloc[0])], "lower")
+    assert (check.outcome, check.where) == ("undecided", "The cases have too few seeds in common.")
 
 
 def test_noise_decides_nothing():

@@ -306,7 +306,8 @@ WIDE = np.array([-9, 9, -9, 9])  # over the draws
     ("others", "verdict"),
     [
         (gains(-2, -3), "reproduced"),
-        (gains(-2, -6), "in part"),
+        (gains(-1, -6), "in part"),
+        (gains(-3, -6), "not reproduced"),  # on average more
         (gains(-2, -3 + WIDE), "undecided"),
         (gains(-5, -6), "not reproduced"),
     ],
@@ -358,7 +359,7 @@ def test_slowdown_suffers_twice_as_much(turnaround, slowdown, verdict):
 
 @pytest.mark.parametrize(
     ("last", "by_share", "by_load"),
-    [(20, "reproduced", "reproduced"), (45, "reproduced", "in part"), (55, "in part", "in part")],
+    [(20, "reproduced", "reproduced"), (45, "reproduced", "in part"), (55, "in part", "not reproduced")],
 )
 def test_gains_shrink_from_case_to_case(last, by_share, by_load):
     chance = {0: 0, 1: 5, 2: -5}  # of the draw, in all cases alike
@@ -376,7 +377,9 @@ def test_gains_shrink_from_case_to_case(last, by_share, by_load):
     assert verdict_of(check) == by_load
 
 
-@pytest.mark.parametrize(("wide", "verdict"), [(1, "reproduced"), (-20, "in part"), (-10 + WIDE, "undecided")])
+@pytest.mark.parametrize(
+    ("wide", "verdict"), [(1, "reproduced"), (-15, "in part"), (-30, "not reproduced"), (-10 + WIDE, "undecided")]
+)
 def test_short_narrow_jobs_suffer_most(wide, verdict):
     data = draws_with(SN=gains(-10, -10), sweeps=gains(0, 0), SW=gains(wide, wide), LN=gains(-1, -2))
     check = paper._narrow_suffer_most(data)
@@ -390,6 +393,7 @@ def test_short_narrow_jobs_suffer_most(wide, verdict):
         (50, -9, ("reproduced", "reproduced")),
         (-1, -9, ("in part", "reproduced")),
         (50, -11, ("reproduced", "in part")),
+        (50, 11, ("reproduced", "in part")),  # they change
     ],
 )
 def test_every_site_gains(sweeps, others, verdicts):
@@ -397,7 +401,7 @@ def test_every_site_gains(sweeps, others, verdicts):
         draws_with(sweeps=gains(50, at), other_jobs=gains(1, loss)).assign(site=site)
         for site, at, loss in (("site 1", 60, 1), ("site 2", sweeps, others))
     )
-    checks = paper._gains_everywhere(data), paper._not_worse(data, ["other jobs"], 10)
+    checks = paper._gains_everywhere(data), paper._hardly_change(data)
     assert [len(check.cases) for check in checks] == [4, 4]
     assert tuple(map(verdict_of, checks)) == verdicts
 
@@ -511,6 +515,7 @@ def test_the_ctc_log_keeps_the_laws():
 def test_tolerances_say_the_bounds_of_the_code():
     met = {name: claim.tolerance for name, claim in paper.CLAIMS.items()}
     assert met["KUR-7"] == f"at least {paper.MUCH} times as much"
-    for name in ("KUR-5a", "KUR-5b", "KUR-10b", "KUR-12b"):
+    for name in ("KUR-5a", "KUR-5b", "KUR-12b"):
         assert met[name] == f"other jobs lose no more than {paper.HARDLY} %"
+    assert met["KUR-10b"] == f"hardly is by up to {paper.HARDLY} % either way"
     assert met["KUR-13"] == f"by no more than {paper.STEADY} % of itself"

@@ -78,7 +78,7 @@ def test_further_checks_stand_below_and_do_not_vote():
         (5, -6, "in part", "holds under: conservative; fails under: EASY"),
         (5, 6, "not reproduced", "fails under: EASY, conservative"),
         (-5, 0.1, "reproduced", "holds under: EASY; undecided under: conservative"),
-        (0.1, -5, "undecided", "holds under: conservative; undecided under: EASY"),
+        (0.1, -5, "in part", "holds under: conservative; undecided under: EASY"),
         (0.1, 5, "undecided", "fails under: conservative; undecided under: EASY"),
     ],
 )

@@ -270,6 +270,20 @@ def test_which_jobs_may_outlast_the_reservation():
         assert starts(2, reservation=rule, spare="any") == ([0, 10, 2], 10)  # killed for the head
 
 
+def test_what_was_started_for_no_longer_than_the_reservation_is_killed_for_it_only():
+    jobs, tree = [(0, 10, 10, 2), (1, 5, 5, 3), (2, 90, 90, 1)], sl.KaryTree(4, 1)
+    schedule = sl.simulate(trace_of(jobs, 4), sl.EASY(spare="any"), machine=tree, **ON_NODES).validate()
+    assert schedule.promise.tolist() == [-1, 10, -1]
+    for run in (3, 8):  # killed at 5, when nobody needs its node, or at 10, with the head
+        outcome = replace(schedule.outcome, run=np.array([10, 5, run]), killed=np.array([False, False, True]))
+        changed = replace(schedule, outcome=outcome)
+        if run == 8:
+            changed.validate()
+        else:
+            with pytest.raises(ScheduleError, match="job 3 was killed for no reason, from 2"):
+                changed.validate()
+
+
 @pytest.mark.parametrize(
     ("settings", "machine", "message"),
     [

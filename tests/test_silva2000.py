@@ -319,7 +319,8 @@ def test_every_reading_stands_in_the_ledger_where_it_can_change_something(small,
 
     assert readings("SIL-8") == {*paper.JUDGED, *paper.BESIDE}
     assert readings("SIL-T3") == readings("SIL-2a") == {*paper.JUDGED, *paper.BESIDE} - {paper.UNEVEN}
-    assert readings("SIL-10") == {*paper.CLASSIFIED}
+    average = f"average over the last {paper.SLICES_BACK} slices"
+    assert readings("SIL-10") == {*paper.JUDGED, average, "utilization of priority over round robin"}
     for name in paper.BESIDE:  # what is only shown beside does not vote
         assert name not in ledger.loc["SIL-8", "readings"]
     for name in paper.JUDGED:
@@ -328,8 +329,8 @@ def test_every_reading_stands_in_the_ledger_where_it_can_change_something(small,
 
 def test_a_quick_run_has_the_reading_of_the_figures_only(small, shared_runs):
     ledger = paper.claims("quick", progress=False)
-    several = ledger.loc[ledger["id"] != "SIL-10", "cases"]
-    assert all(case["check"].endswith(f", {paper.AS_DRAWN}") for cases in several for case in cases)
+    checks = {case["check"] for cases in ledger["cases"] for case in cases}
+    assert all(name.endswith(f", {paper.AS_DRAWN}") or name.startswith("utilization of priority") for name in checks)
     assert not set(ledger["verdict"]) & {"reproduced", "in part", "not reproduced", "undecided"}
 
 
@@ -395,14 +396,15 @@ NOT, PART = "not reproduced", "in part"
     ("values", "different"),
     [
         (changed(["IO"], paper.WITH, use=0.7), {"2a": NOT, "2b": NOT, "T1": PART, "T2": PART}),
-        (changed(["IO"], paper.WITH, use=0.7, fits="CTC fit"), {"2a": PART, "2b": PART, "T1": PART, "T2": PART}),
+        (changed(["IO"], paper.WITH, use=0.7, fits="CTC fit"), {"2a": NOT, "2b": PART, "T1": PART, "T2": PART}),
         (changed(["IO"], paper.WITH, jobs=1.5), {"2b": NOT, "T1": PART, "T2": PART}),
-        (changed(["IO/BSP"], paper.WITH, use=0.5), {"4b": PART, "4c": PART, "6b": PART, "8": PART}),
-        (changed(["IO/Msg"], paper.WITHOUT, use=0.6), {"4a": PART, "4c": PART, "5": PART, "T3": PART, "T4": PART}),
+        (changed(["IO/BSP"], paper.WITH, use=0.5), {"4b": NOT, "4c": NOT, "6b": NOT, "8": PART}),
+        (changed(["IO/Msg"], paper.WITHOUT, use=0.6), {"4a": PART, "4c": NOT, "5": PART, "T3": PART, "T4": PART}),
         (changed(["IO/Msg"], paper.SPIN, jobs=0.9), {"6a": PART}),
         (changed(paper.SPUN, paper.SPIN, jobs=0.9), {"6a": NOT}),
         (changed(paper.SPUN, paper.SPIN, use=0.8), {"6b": NOT}),
-        (changed(["Emb/BSP"], paper.WITH, use=1.3), {"7a": PART}),
+        (changed(["Emb/BSP"], paper.WITH, use=1.15), {"7a": PART}),
+        (changed(["Emb/BSP"], paper.WITH, use=1.3), {"7a": NOT}),  # on average too far from 1
         (changed(paper.COMPUTING, paper.WITH, jobs=1.3, use=1.3), {"7a": NOT}),
         (changed(paper.COMPUTING, paper.WITH, jobs=1.08), {"7b": NOT}),
         (changed(["IO/BSP/Emb"], paper.WITH, jobs=0.7), {"8": PART}),
@@ -415,7 +417,7 @@ def test_what_differs_is_not_reproduced_and_says_where(values, different):
         assert "contradict" in rows[name]["reason"]
 
 
-@pytest.mark.parametrize(("mixes", "verdict"), [(["IO"], PART), (paper.MIXES, NOT)])
+@pytest.mark.parametrize(("mixes", "verdict"), [(["IO"], NOT), (paper.MIXES, NOT)])
 def test_io_that_is_not_hidden_behind_computing_is_told(mixes, verdict):
     data = made(as_published, noise=0.001)
     data.loc[data["mix"].isin(mixes) & (data["scheduler"] == paper.WITH), "io_overlap"] -= 0.3
@@ -439,7 +441,8 @@ def test_priority_against_round_robin(monkeypatch, factor, verdict):
     assert row["verdict"] == verdict
     told = "PEs spin 30 % of the time under round robin, and 10 % by priority."
     assert (told in row["reason"]) == (verdict != "reproduced")
-    assert {case["check"].rpartition(", ")[2] for case in row["cases"]} == {*paper.CLASSIFIED}
+    readings = {case["check"].rpartition(", ")[2] for case in row["cases"] if case["check"].startswith("throughput")}
+    assert readings == {*paper.JUDGED, f"average over the last {paper.SLICES_BACK} slices"}
 
 
 def test_a_number_that_differs_says_by_what_factor():

@@ -171,7 +171,7 @@ def _html_rows(row, verdict, one):
     }
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
     chosen = f"Our choice, stated before the runs: {row['tolerance']}." * bool(row["tolerance"])
-    told = f"<div>{_text(readings[0].upper() + readings[1:])}.</div>" if readings and readings != reason else ""
+    told = f"<div>{_text(readings[0].upper() + readings[1:])}.</div>" if readings else ""
     below = _text(reason) + told + _fold(f"{chosen} {details}".strip(), "" if one else _source(row), cases)
     below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
     return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'

@@ -445,7 +445,7 @@ def reserve(c, p, reservation):
     if p.rule != NO_RESERVATION and c.promise[head] < 0:
         c.promise[head] = shadow
     if p.spare == ANY:
-        due = shadow <= c.clock[NOW]
+        due = shadow <= c.clock[NOW]  # then it wants no pass of its own
     reservation[HEAD], reservation[SHADOW] = head, shadow
     reservation[ALARM] = shadow if p.kills and not due else NEVER
 

@@ -9,7 +9,7 @@ most one check in twenty says something wrong.
 - The check **holds** if at least one case supports, none contradicts, and the pooled effect supports. A claim that
   something is so in every case holds if none contradicts and the pooled effect supports.
 - It **fails** if the pooled effect contradicts, or if cases contradict and none supports.
-- It is **mixed** if some cases support and some contradict.
+- It is **mixed** if some cases support and some contradict, and the pooled effect does not contradict.
 - Else it is **undecided**: the intervals allow both.
 - A claim that something is so in some case, whatever the others, holds if one supports, fails if all contradict, and
   else is undecided.
@@ -122,7 +122,10 @@ class Check:
 
     @property
     def pooled(self) -> dict:
-        """The mean effect of all cases, over the seeds that all have: a dictionary with the keys of `FACTS`."""
+        """The mean effect of all cases, over the seeds that all have: a dictionary with the keys of `FACTS`.
+
+        It is empty for several published numbers, which have no common effect.
+        """
         return self._judged[1]
 
     @cached_property
@@ -139,7 +142,9 @@ class Check:
         form, bound = (some.get(name, name) for name in (self.form, self.bound))
         found = _judge(self, *family.T, *(bound if self.expected == "within" else (bound, bound)))
         cases = pd.concat([some[self.by], found.iloc[:n]], axis="columns").assign(form=form)
-        return cases.assign(bound=bound) if self.expected == "is" else cases, found.iloc[-1].to_dict()
+        if self.expected == "is":
+            return cases.assign(bound=bound), found.iloc[0].to_dict() if n == 1 else {}
+        return cases, found.iloc[-1].to_dict()
 
     @property
     def outcome(self) -> str:
@@ -147,10 +152,10 @@ class Check:
         cases, pooled = set(self.cases["outcome"]), self.pooled.get("outcome", OPEN)
         if self.some:
             return HOLDS if SUPPORTS in cases else FAILS if cases == {CONTRADICTS} else UNDECIDED
-        if {SUPPORTS, CONTRADICTS} <= cases:
-            return MIXED
-        if CONTRADICTS in cases or pooled == CONTRADICTS:
+        if pooled == CONTRADICTS or (CONTRADICTS in cases and SUPPORTS not in cases):
             return FAILS
+        if CONTRADICTS in cases:
+            return MIXED
         if self.expected == "is":
             return HOLDS if SUPPORTS in cases else UNDECIDED
         return HOLDS if pooled == SUPPORTS and (self.every or SUPPORTS in cases) else UNDECIDED
@@ -166,7 +171,23 @@ class Check:
 
     @property
     def where(self) -> str:
-        """Say in a sentence which cases do not support the claim; "" if all do."""
+        """Say which cases do not support the claim, and whether the pooled effect does not; "" if all do."""
+        return " ".join(filter(None, (self._where, self._against)))
+
+    @property
+    def _against(self):
+        outcomes, pooled = set(self.cases["outcome"]), self.pooled
+        if len(self.cases) == 1 or self.some or not pooled:
+            return ""
+        if pooled["outcome"] == CONTRADICTS and outcomes != {CONTRADICTS}:
+            return "The effect over all cases contradicts it."
+        if pooled["outcome"] == OPEN and SUPPORTS in outcomes and CONTRADICTS not in outcomes:
+            few = pooled["seeds"] < 2
+            return "The cases have too few seeds in common." if few else "The effect over all cases is open."
+        return ""
+
+    @property
+    def _where(self):
         outcomes = self.cases["outcome"].to_numpy()
         n, counts = len(outcomes), {each: int((outcomes == each).sum()) for each in (SUPPORTS, CONTRADICTS, OPEN)}
         if counts[SUPPORTS] == n:
@@ -227,7 +248,9 @@ class Check:
             rows.append((told, interval(*(row[name] for name in VALUES), row["form"]), wanted, row))
         if len(rows) > 1:
             effect = "" if self.expected == "is" else interval(*(self.pooled[name] for name in VALUES), self.form)
-            rows.append((TOGETHER, effect, self.wanted, self.pooled | {"outcome": self.outcome}))
+            rows.append(
+                (TOGETHER, effect, self.wanted, dict.fromkeys(NUMBERS) | self.pooled | {"outcome": self.outcome})
+            )
         texts = [(self.quantity, *words, row["outcome"]) for *words, row in rows]
         numbers = [[row[name] for name in NUMBERS] for *_, row in rows]
         return pd.DataFrame([(*text, *each) for text, each in zip(texts, numbers, strict=True)], columns=list(CASE))
@@ -235,7 +258,8 @@ class Check:
 
 def _judge(check, mean, spread, seeds, first, last):
     """Judge several means together; return the columns `FACTS`."""
-    error = spread * np.sqrt(1 / seeds + check.single)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = spread * np.sqrt(1 / seeds + check.single)
     supports, contradicts = _margins(check, mean, np.asarray(first, float), np.asarray(last, float))
     margin = np.fmax(supports, contradicts)
     with np.errstate(divide="ignore", invalid="ignore"):

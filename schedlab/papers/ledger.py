@@ -3,8 +3,9 @@
 A `Claim` is one sentence of a paper. `judged` makes a row of the ledger from the claim's one main `Check` (by the rule
 of `checks`) on its primary sample: a check that holds is *reproduced*, one that is mixed is *in part*, one that fails
 is *not reproduced*, and *undecided* stays undecided. Where the paper leaves something open, the check is made under
-each reading; a claim that holds under one and fails under another is *in part*. Further checks stand below the row,
-with outcomes of their own; they do not vote. *Cannot be tested* names what is missing.
+each reading; a claim that holds under one and not under another is *in part*, unless the primary reading holds and
+others only leave it open. Further checks stand below the row, with outcomes of their own; they do not vote. *Cannot be
+tested* names what is missing.
 
 Verdicts are those of the full size. A quick run says whether it agrees: whether its cases lie within the spread of the
 kept ones.
@@ -124,7 +125,8 @@ def judged(
     if not checked or main is None or not len(main.cases):
         return untestable(claim, why or "nothing could be measured", trace)
     under = {outcome: [name for name, each in checked.items() if each.outcome == outcome] for outcome in VERDICT}
-    verdict = IN_PART if under[HOLDS] and any(under[outcome] for outcome in DENIED) else VERDICT[main.outcome]
+    some_only = under[HOLDS] and (any(under[outcome] for outcome in DENIED) or main.outcome != HOLDS)
+    verdict = IN_PART if some_only else VERDICT[main.outcome]
     told = "; ".join(f"{WORDS[outcome]}: {', '.join(names)}" for outcome, names in under.items() if names)
     told = told if len(checked) > 1 else ""
     tables = [each.table().assign(check=_named(each, name)) for name, each in checked.items()]
@@ -141,7 +143,7 @@ def judged(
         measured or f"{main.quantity}: {main.effect}",
         trace,
         verdict,
-        " ".join(filter(None, reason)) or (f"{told[0].upper()}{told[1:]}." if told and verdict != REPRODUCED else ""),
+        " ".join(filter(None, reason)),
         told,
         details,
         pd.concat(tables, ignore_index=True).to_dict("records"),

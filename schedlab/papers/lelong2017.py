@@ -172,7 +172,7 @@ FIGURES = (orders, bounds)
 
 HARDLY = 10  # percent
 LEARNED = (-42, -11)  # percent
-STARVING = "Wide, long jobs starve behind smaller ones, and these few dominate the mean."
+STARVING = "wide, long jobs starve behind smaller ones, and these few dominate the mean."
 
 
 @claimed

@@ -191,14 +191,19 @@ def every_job_has_its_nodes(schedule) -> None:
 
 
 def run_times_follow_from_places(schedule) -> None:
-    """A job on a tree runs as long as its place allows, or was killed past its estimate after it was backfilled."""
+    """A job on a tree runs as long as its place allows, or was killed past its estimate after it was backfilled.
+
+    If whatever fits was started, it may have been killed for a job whose reservation had come.
+    """
     tree, table = schedule.machine, schedule.trace.table
     left = fractions(tree.saved())[:, schedule.locality()["stage"].to_numpy()]
     given, estimate = run_times(table, schedule.overrun), _estimates(table)
     due = shortened(given, *left)
     stopped = schedule.killed & (schedule.run < due)
     past = schedule.run >= (shortened(estimate, *left) if tree.scale_estimates else estimate)
-    past |= getattr(schedule.scheme, "stops_early", False)
+    if getattr(schedule.scheme, "stops_early", False):
+        come = (schedule.promise >= 0) & (schedule.promise <= schedule.start)
+        past |= np.isin(schedule.end, schedule.start[come])
     forbid(schedule, (schedule.run != due) & ~stopped, "job {job} does not run as long as it must, from {start}")
     unfounded = stopped if schedule.outcome.backfilled is None else stopped & ~(past & schedule.outcome.backfilled)
     forbid(schedule, unfounded, "job {job} was killed for no reason, from {start}")

@@ -176,7 +176,8 @@ class EASY(Queued):
         a reservation by "count", "on" for one by "block".
 
         - "off": none.
-        - "on": jobs on nodes that the head does not need then.
+        - "on": jobs on nodes that the head does not need then. By count, no block is kept for the head, which may then
+          wait without end.
         - "any": all that can be placed. Each head keeps its first reservation, and once that has come, jobs that
           started ahead of it are killed for it, those that started last first. This needs
           ``overrun="kill-backfilled"``.

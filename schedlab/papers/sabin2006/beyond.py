@@ -23,7 +23,6 @@ READINGS = {
     "338 processors": ({"machine": 338}, {}, ITERATIVE),
     "A from 1 to twice the processors asked for": ({"A": "any"}, {}, ITERATIVE),
     **{name: ({}, shares, ITERATIVE) for name, shares in grids.READINGS.items() if shares},
-    "work as estimate x processors": ({}, {"work": "area"}, ITERATIVE),
     "bounds of the band as printed": ({}, {"canmove": "literal"}, ITERATIVE),
     "iteration over the first 20 jobs only": ({}, {}, IterativeMoldable(head=20)),
 }

@@ -37,6 +37,7 @@ AS_DRAWN = "as in the figures"
 READINGS = {
     AS_DRAWN: {},
     "shares by work": {"weight": "proportional"},
+    "work as estimate x processors": {"work": "area"},
     "shares among queued jobs only": {"mix": "queued"},
     "backfilled jobs start at once or wait": {"backfill": "start-now"},
 }
