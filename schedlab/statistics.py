@@ -6,6 +6,10 @@ independent, and uses those means as the sample. The queue of a schedule may nev
 than its scheme can do, or because one pile-up fills much of the log. Then the mean depends on how long the log is; it
 has no interval (`unsettled`).
 
+Over several runs (seeds, or shaken copies of a log): `over_seeds` gives the mean of each scheme with its interval, and
+`ratio_over_seeds`, `geometric_changes` and `ratios_of_means` compare schemes within each run, which needs fewer of
+them; `crossing` finds where curves cross.
+
 If there is reason to doubt an interval, its notes say why, and the call warns once with an `IntervalWarning`.
 """
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from schedlab import kept
+from schedlab import kept, papers
 from schedlab.papers import arena, kurian2003, lelong2017, pascual2008, silva2000
 from schedlab.papers.sabin2006 import grids
 from schedlab.papers.sabin2006 import ledger as sabin_ledger
@@ -140,6 +140,85 @@ def test_a_reason_that_says_something_else_is_found(monkeypatch):
     monkeypatch.setitem(globals(), "row_of", lambda paper, name: {"verdict": "in part", "reason": "Another."})
     with pytest.raises(AssertionError, match="ARE-2"):
         test_reasons_say_what_the_figures_show("arena")
+
+
+def effect(paper, name, check="", case="all cases together"):
+    """Return the mean of a case of a row, in percent where it is a logarithm."""
+    (found, *_) = (each for each in row_of(paper, name)["cases"] if each["case"] == case and check in each["check"])
+    mean = float(found["mean"])
+    return 100 * np.expm1(mean) if paper == "sabin2006" else mean
+
+
+def cases(paper, name, outcome, check=""):
+    """Return the names of the cases of a row with an outcome."""
+    rows = row_of(paper, name)["cases"]
+    several = [each for each in rows if check in each["check"] and each["case"] != "all cases together"]
+    return [each["case"] for each in several if each["outcome"] == outcome]
+
+
+def verdict(paper, name):
+    return row_of(paper, name)["verdict"]
+
+
+def under(paper, name, words):
+    """Return the readings under which a claim holds, fails and so on, by these words."""
+    told = dict(part.split(": ") for part in row_of(paper, name)["readings"].split("; "))
+    return told.get(words, "").split(", ")
+
+
+# Each conclusion, and what must be so in the rows.
+CONCLUSIONS = {
+    "base": [lambda: set(kept.ledger_of("base").query("id == 'BASE-2'")["verdict"]) == {"reproduced"}],
+    "silva2000": [
+        lambda: verdict("silva2000", "SIL-8") == "reproduced",
+        lambda: (
+            verdict("silva2000", "SIL-2a") == "not reproduced"
+            and effect("silva2000", "SIL-2a") < 1.8 < effect("silva2000", "SIL-2a", "constant bursts")
+        ),
+        lambda: (
+            verdict("silva2000", "SIL-6b") == "reproduced"
+            and verdict("silva2000", "SIL-6a") == "not reproduced"
+            and all("CTC fit" in case for case in cases("silva2000", "SIL-6a", "contradicts", "as in the figures"))
+        ),
+    ],
+    "kurian2003": [
+        lambda: "EASY" in under("kurian2003", "KUR-1", "holds under"),
+        lambda: (
+            "EASY" in under("kurian2003", "KUR-2", "fails under")
+            and effect("kurian2003", "KUR-2", case="all runs") > 21
+        ),
+        lambda: (
+            {case.split(", ")[1][0] for case in cases("kurian2003", "KUR-4a", "contradicts", "EASY")} == {"S"}
+            and "conservative backfilling" in under("kurian2003", "KUR-4a", "holds under")
+        ),
+    ],
+    "grudenic2010": [
+        lambda: cases("grudenic2010", "GRU-1a", "contradicts", "as in Figure 3") == [],
+        lambda: len(cases("grudenic2010", "GRU-2a", "open", "as in Figure 3")) > 4,
+        lambda: verdict("grudenic2010", "GRU-3a") == "reproduced",
+    ],
+    "lelong2017": [
+        lambda: [len(cases("lelong2017", "LEL-1a", each)) for each in ("supports", "contradicts")] == [2, 1],
+        lambda: verdict("lelong2017", "LEL-2") == "reproduced",
+        lambda: len(cases("lelong2017", "LEL-3", "supports")) == 2,
+    ],
+    "arena": [
+        lambda: len(cases("arena", "ARE-1", "supports")) > 38 and cases("arena", "ARE-1", "contradicts") != [],
+        lambda: len(cases("arena", "ARE-2", "supports")) > 34 and cases("arena", "ARE-2", "contradicts") != [],
+        lambda: (
+            under("arena", "ARE-4", "holds under") == ["narrow jobs first (DPSAn)"]
+            and len(cases("arena", "ARE-4", "open", "DPSAp")) > 38
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_conclusions_say_what_the_rows_say(paper):
+    found = getattr(papers, paper).PAPER.found
+    for (words, name), holds in zip(found, CONCLUSIONS[paper], strict=True):
+        assert name in set(kept.ledger_of(paper)["id"])
+        assert holds(), words
 
 
 @pytest.mark.parametrize("change", [{"outcome": "contradicts"}, {"mean": "1e9"}, {"case": "none"}, {"expected": "is"}])

@@ -37,20 +37,22 @@ def small(monkeypatch):
 
 def test_rows_are_those_of_the_schedules(small, shared_runs):
     assert len(paper.against_speedup(paper.HPC2N, "quick", progress=False)) == 2 * 3 * 2 * 3
-    data = paper.against_speedup(paper.HPC2N, "full", progress=False)
-    assert len(data) == 3 * 6 * 2 * 4
+    drawn, read = (paper.against_speedup(paper.HPC2N, "full", False, each) for each in (paper.DRAWN, paper.READ))
+    assert (len(drawn), len(read)) == (3 * 3 * 2 * 4, paper.READ_COPIES * 3 * 2 * 3)
+    data = pd.concat([drawn, read])
     trace = small[paper.HPC2N].shake(60, 1)
     for policy, scheme in paper.POLICIES.items():
+        at = 0.4 if policy in paper.DRAWN else 0.3
         free, together = (
             sl.simulate(
                 trace,
                 scheme,
-                machine=sl.KaryTree(4, 4, allocation=allocation, speedup=0.4),
+                machine=sl.KaryTree(4, 4, allocation=allocation, speedup=at),
                 overrun="kill-backfilled",
             ).validate()
             for allocation in ("first-free", "contiguous")
         )
-        part = data[(data["seed"] == 1) & (data["policy"] == policy) & (data["s"] == 0.4)].set_index("allocation")
+        part = data[(data["seed"] == 1) & (data["policy"] == policy) & (data["s"] == at)].set_index("allocation")
         for allocation, schedule in (("first-free", free), ("contiguous", together)):
             wait, total = schedule.jobs["wait_time"].mean() / 60, schedule.jobs["turnaround"].mean() / 60
             assert part.loc[allocation, ["wait_minutes", "total_minutes"]].tolist() == pytest.approx([wait, total])
@@ -268,9 +270,10 @@ def test_lines_that_never_cross_are_censored_at_the_largest_s():
         *["nowhere up to the largest s"] * 2,
         "0.050 [0.025 to 0.075]",
     ]
-    nowhere = "copies lines cross nowhere up to s = 0.6, which counts as their crossing."
-    assert paper._censored(table) == f"In 3 of 6 {nowhere}"  # without FCFS
-    assert paper._censored(table.assign(trace=paper.HPC2N)) == f"In 6 of 9 {nowhere}"
+    runs = "runs (a copy of a log under a policy)"
+    nowhere = f"{runs} lines cross nowhere up to s = 0.6, which counts as their crossing."
+    assert paper._censored(table) == f"In 3 of 3 {nowhere}"  # without FCFS
+    assert paper._censored(table.assign(trace=paper.HPC2N)) == f"In 6 of 6 {nowhere}"
     assert paper._censored(table_of("T", near(0.3))) == ""
     some = table_of("T", near(0.595))  # in one of three copies
     shown = paper._shown(paper.crossings(some))["total times cross at s"][0]

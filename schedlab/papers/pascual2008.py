@@ -49,7 +49,8 @@ POLICIES = {
     "EASY (whatever fits)": EASY(spare="any"),
 }
 BACKFILLING = ("EASY (count)", "EASY (block)")
-DRAWN = ("FCFS", *BACKFILLING)  # the others are readings of the full size only
+DRAWN = ("FCFS", *BACKFILLING)
+READ = tuple(name for name in POLICIES if name not in DRAWN)  # readings of the full size only
 SHARE = "speed-up factor s"
 WAIT, TOTAL = "wait_minutes", "total_minutes"
 SHARES = {"quick": (0.0, 0.05, 0.15, 0.3, 0.45), "full": tuple(round(0.025 * i, 3) for i in range(21))}
@@ -57,6 +58,9 @@ COPIES = {"quick": 3, "full": 10}  # of a log: the log as it is, and shaken ones
 SHAKE = 60  # seconds
 BESIDE = {"quick": 50_000, "full": None}  # jobs of HPC2N outside the paper's figures; None: all
 COARSE = {"quick": (0.0, 0.15, 0.3), "full": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)}
+# Copies for the policies of `READ`, which are run at the values of `COARSE`: where spare nodes are used but no block is
+# kept, the head of the queue can starve, and a run with a hundred thousand waiting jobs takes half a minute.
+READ_COPIES = 5
 RULES = (
     "Both reservation rules are drawn, since the paper names none and the result depends on the rule. By count, the "
     "head of the queue is promised the time when enough nodes are free anywhere, and only jobs that end by then may "
@@ -84,8 +88,18 @@ def machine(name: str, allocation: str = CONTIGUOUS, **settings) -> KaryTree:
     return KaryTree(*TREES[name], allocation=allocation, **settings)
 
 
-def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame:
+def against_speedup(name: str, size: str, progress: bool = True, policies: tuple[str, ...] = DRAWN) -> pd.DataFrame:
     """Simulate copies of a log with and without contiguity, for each policy, over the speed-up that contiguity brings.
+
+    Parameters
+    ----------
+    name : str
+        One of the logs of `TREES`.
+    size : {"quick", "full"}
+    progress : bool
+        Show a progress bar.
+    policies : tuple of str
+        `DRAWN`, or `READ`, of which there are fewer copies and values of s.
 
     Returns
     -------
@@ -99,10 +113,11 @@ def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame
     -----
     Schedules are chaotic. The spread over the copies shows how much of a value is chance.
     """
-    trace, shares = log(name), SHARES[chosen_size(size)]
+    trace, few = log(name), policies == READ
+    shares, copies = (COARSE[size], READ_COPIES) if few else (SHARES[chosen_size(size)], COPIES[size])
     trees = [machine(name, ANYWHERE), *(machine(name, CONTIGUOUS, speedup=share) for share in shares)]
-    policies = list(DRAWN if size == "quick" else POLICIES)
-    data = _on_trees(trace, f"placing {name}", progress, seed=range(COPIES[size]), policy=policies, tree=trees)
+    words = f"placing {name}{', as read' * few}"
+    data = _on_trees(trace, words, progress, seed=range(copies), policy=list(policies), tree=trees)
     rows, free = [], {}
     for run, tree in zip(data.to_dict("records"), trees * (len(data) // len(trees)), strict=True):
         means = {key: run[key] for key in MEANS}
@@ -241,19 +256,14 @@ def _notes(size):
     return (CHOSEN, _copies(size), *standing_in(SAMPLES[size]))
 
 
-def _on_all(names, size, progress):
-    return pd.concat([against_speedup(name, size, progress) for name in names], ignore_index=True)
-
-
-def _drawn(names, size, progress):
-    """Return what the figures draw: the runs under the policies that they show."""
-    return _of(_on_all(names, size, progress), DRAWN)
+def _on_all(names, size, progress, policies=DRAWN):
+    return pd.concat([against_speedup(name, size, progress, policies) for name in names], ignore_index=True)
 
 
 @rebuilt("Figure 2: how much longer contiguous jobs wait", _notes)
 def figure2(size: str, progress: bool) -> tuple:
     """Rebuild Figure 2: how many times as long jobs wait if they must lie in one block and gain nothing by it."""
-    data = _drawn(SAMPLES[size], size, progress)
+    data = _on_all(SAMPLES[size], size, progress)
     data = data[(data["s"] == 0) & (data["allocation"] == CONTIGUOUS)]
     waits = data.groupby(CASE, sort=False, as_index=False)[[WAIT, "free_minutes"]].mean()
     means = waits.merge(ratios(data).drop(columns="seeds"), "left", CASE)
@@ -322,7 +332,7 @@ figure3, figure4, figure5 = map(_over_s, OVER_S)
 @rebuilt("Where contiguity begins to pay", _notes)
 def thresholds(size: str, progress: bool) -> tuple:
     """Draw the speed-up from which contiguous placement pays, for each log and policy: a summary of Figures 3 and 5."""
-    data = crossings(_drawn(SAMPLES[size], size, progress))
+    data = crossings(_on_all(SAMPLES[size], size, progress))
     ends = {f"crossing{end}": f"{NEEDED}{end}" for end in ("", "_low", "_high")}
     drawn = data[CASE].join(100 * data[list(ends)].rename(columns=ends))[data["never"] < 1]
     titles = dict(zip(SAMPLES[size], data["trace"].unique(), strict=True))
@@ -570,12 +580,21 @@ def claims(size: str, progress: bool) -> list[dict]:
     """Return the ledger of the paper's claims, judged under each reading of backfilling."""
     data = _on_all(SAMPLES[size], size, progress)
     titles = dict(zip(SAMPLES[size], data["trace"].unique(), strict=True))
-    data["trace"] = data["trace"].map({title: name for name, title in titles.items()})
-    rows, policies = [_levels()], set(data["policy"])
+    own = dict.fromkeys(BACKFILLING, data)
+    if size == "full":  # FCFS beside them in the same copies, at the same values of s
+        same = data[(data["policy"] == "FCFS") & data["s"].isin(COARSE[size]) & (data["seed"] < READ_COPIES)]
+        own |= dict.fromkeys(READ, pd.concat([same, _on_all(SAMPLES[size], size, progress, READ)], ignore_index=True))
+    names = {title: name for name, title in titles.items()}
+    own = {policy: runs.assign(trace=runs["trace"].map(names)) for policy, runs in own.items()}
+    rows, data = [_levels()], own[BACKFILLING[0]]
     for name, (check, logs, *why) in CHECKS.items():
         logs = SAMPLES[size] if logs is LOGS else logs
         part = data[data["trace"].isin(logs)]
-        readings = {reading: check(part, ("FCFS", policy)) for reading, policy in RULE.items() if policy in policies}
+        readings = {
+            reading: check(own[policy][own[policy]["trace"].isin(logs)], ("FCFS", policy))
+            for reading, policy in RULE.items()
+            if policy in own
+        }
         details = " ".join(filter(None, [CHOSEN, _copies(size), "" if check in ON_TIMES else _censored(part)]))
         reasons = {"why": _free_waits(part) if _free_waits in why else ""}
         reasons["conjecture"] = NODES_PROMISED if NODES_PROMISED in why else ""

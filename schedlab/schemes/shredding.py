@@ -114,6 +114,11 @@ class OpportuneShredding(Shredding):
         first copy to start takes the remaining tasks. False: the parallel job stays at its own site, and other sites
         only run tasks.
 
+    Notes
+    -----
+    ``schedule.metrics(by="breakdown")`` tells sweeps from other jobs, whose breakdown is 0; ``schedule.sweeps()`` tells
+    of each sweep which tasks ran apart.
+
     Examples
     --------
     Job 2 is a sweep of 32 tasks of 1 s. Three of them start at 1 s, when no other job waits. Job 3 is backfilled as if
