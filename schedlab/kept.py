@@ -153,7 +153,8 @@ def _write(place, ledgers, figures, seconds, kernels):
     for size, ledger in ledgers.items():
         ledger[[name for name in LEDGER if name != "cases"]].to_csv(place / f"{size}ledger.csv", index=False)
         cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
-        pd.DataFrame(cases, columns=["row", *CASE]).to_csv(place / f"{size}cases.csv", index=False)
+        several = pd.DataFrame(cases, columns=["row", *CASE])
+        (place / f"{size}cases.csv.gz").write_bytes(_packed(several.to_csv(index=False)))
     for figure in figures:
         if figure.data.empty:
             raise ValueError(f"{figure.name} has nothing to keep: {figure.caption}")
@@ -202,7 +203,7 @@ def ledger_of(paper: str, size: str = FULL) -> Ledger | None:
     if not (place / f"{size}ledger.csv").is_file():
         return None
     table = pd.read_csv(place / f"{size}ledger.csv", keep_default_na=False, dtype=str)
-    cases = pd.read_csv(place / f"{size}cases.csv", keep_default_na=False, dtype=str)
+    cases = pd.read_csv(place / f"{size}cases.csv.gz", keep_default_na=False, dtype=str)
     return Ledger(table.assign(cases=[_of_row(cases, number) for number in range(len(table))]))
 
 

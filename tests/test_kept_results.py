@@ -41,15 +41,15 @@ def of_silva():
 def of_kurian():
     single = numbers("kurian2003", *(f"figure{number}" for number in range(4, 18)))
     sites = numbers("kurian2003", *(f"figure{number}" for number in range(18, 24)))
-    of = {scheme: single[single["scheme"] == scheme] for scheme in kurian2003.SCHEMES}
     drawn = kurian2003.AS_DRAWN
-    tested = kurian2003._tested(
-        {drawn: of[kurian2003.SHREDDING]}, of[kurian2003.FLOODING], {drawn: sites}, of[kurian2003.SHREDDING]
+    one, flooding = (
+        {drawn: single[single["scheme"] == scheme]} for scheme in (kurian2003.SHREDDING, kurian2003.FLOODING)
     )
+    tested = kurian2003._tested(one, flooding, {drawn: sites}, one)
     found = []
     for name, (check, more) in tested.items():
         if not name.startswith("KUR-12"):  # of users' estimates, which no figure shows
-            found.append((name, check[drawn] if isinstance(check, dict) else check, more.get("why", "")))
+            found.append((name, check[drawn], more.get("why", "")))
     return found
 
 
@@ -169,6 +169,30 @@ def under(paper, name, words):
 # Each conclusion, and what must be so in the rows.
 CONCLUSIONS = {
     "base": [lambda: set(kept.ledger_of("base").query("id == 'BASE-2'")["verdict"]) == {"reproduced"}],
+    "sabin2006": [
+        lambda: verdict("sabin2006", "SAB-11") == "reproduced" and -6.5 < effect("sabin2006", "SAB-11") < -5.5,
+        lambda: (
+            all(float(case[-3:]) < 0.6 for case in cases("sabin2006", "SAB-13a", "contradicts", "whole log, as in"))
+            and cases("sabin2006", "SAB-13a", "contradicts", "whole log, as in") != []
+        ),
+        lambda: (
+            cases("sabin2006", "SAB-12a", "contradicts", "whole log, as in") == []
+            and cases("sabin2006", "SAB-12b", "supports", "whole log, as in") == []
+        ),
+    ],
+    "pascual2008": [
+        lambda: round(effect("pascual2008", "PAS-2a", "by count", "FCFS"), 2) == 0.22,
+        lambda: all(
+            effect("pascual2008", "PAS-1", "by block", f"{log}, EASY (block)") < 7
+            for log in (pascual2008.HPC2N, pascual2008.BLUE)
+        ),
+        lambda: (
+            effect("pascual2008", "PAS-7", "by block", f"{pascual2008.BLUE}, EASY (block)")
+            < 0.1
+            < 0.25
+            < effect("pascual2008", "PAS-7", "by count", f"{pascual2008.BLUE}, EASY (count)")
+        ),
+    ],
     "silva2000": [
         lambda: verdict("silva2000", "SIL-8") == "reproduced",
         lambda: (

@@ -18,7 +18,7 @@ PAPER = Paper(
         "they ask for, plain shares are; an iterative scheme without parameters beats both."
     ),
     found=(
-        ("If jobs scale to the whole machine, iteration beats ObF 4 with EF 1, by 6 to 7 %", "SAB-11"),
+        ("If jobs scale to the whole machine, iteration beats ObF 4 with EF 1, by 6 %", "SAB-11"),
         ("If they scale to what they ask for, iteration beats all shares only at high load", "SAB-13a"),
         ("Iteration helps small jobs; the largest pay for it", "SAB-12b"),
     ),

@@ -191,21 +191,24 @@ def region(check: Check) -> str:
         Its cases may have loads, and classes as group.
     """
     cases = check.cases
-    told = [_clear(cases, keys) for keys in (["load"], ["group"]) if set(keys) <= set(cases)]
-    if not any(told) and {"load", "group"} <= set(cases):
-        told = [_clear(cases, ["group", "load"])]
+    told = [_clear(cases, key) for key in ("load", "group") if key in cases]
+    if not any(told) and {"load", "group"} <= set(cases) and (cases["outcome"] == "contradicts").any():
+        several = [(group, _clear(own, "load", always=True)) for group, own in cases.groupby("group", sort=False)]
+        told = ["; ".join(f"in the class {group} {loads}" for group, loads in several if loads)]
     return f"No case contradicts {', or '.join(filter(None, told))}." if any(told) else ""
 
 
-def _clear(cases, keys):
-    """List the values for which no case contradicts, if some do for others."""
-    clear = cases.groupby(keys, sort=False)["outcome"].agg(lambda outcomes: "contradicts" not in set(outcomes))
-    if clear.all():
+def _clear(cases, key, always=False):
+    """Say for which loads or classes no case contradicts; "" if that is for all (unless `always`) or for none."""
+    clear = cases.groupby(key, sort=False)["outcome"].agg(lambda outcomes: "contradicts" not in set(outcomes))
+    if not clear.any() or (clear.all() and not always):
         return ""
-    return "; ".join(
-        " ".join(f"at load {value:g}" if name == "load" else f"in the class {value}" for name, value in each.items())
-        for each in clear[clear].reset_index()[keys].to_dict("records")
-    )
+    if key == "group":
+        return "; ".join(f"in the class {group}" for group in clear.index[clear])
+    clear = clear.sort_index()
+    apart = (~clear).cumsum()[clear]  # the same for loads without one between them that contradicts
+    ends = [(own.index[0], own.index[-1]) for _, own in clear[clear].groupby(apart)]
+    return "; ".join(f"at load {low:g}" if low == high else f"at loads of {low:g} to {high:g}" for low, high in ends)
 
 
 def classes_of(system: pd.DataFrame, random: pd.DataFrame, alike: pd.DataFrame) -> dict[str, str]:
