@@ -50,7 +50,7 @@ POLICIES = {
 }
 BACKFILLING = ("EASY (count)", "EASY (block)")
 DRAWN = ("FCFS", *BACKFILLING)
-READ = tuple(name for name in POLICIES if name not in DRAWN)  # readings of the full size only
+READ = tuple(name for name in POLICIES if name not in BACKFILLING)  # readings of the full size only, beside FCFS
 SHARE = "speed-up factor s"
 WAIT, TOTAL = "wait_minutes", "total_minutes"
 SHARES = {"quick": (0.0, 0.05, 0.15, 0.3, 0.45), "full": tuple(round(0.025 * i, 3) for i in range(21))}
@@ -58,9 +58,9 @@ COPIES = {"quick": 3, "full": 10}  # of a log: the log as it is, and shaken ones
 SHAKE = 60  # seconds
 BESIDE = {"quick": 50_000, "full": None}  # jobs of HPC2N outside the paper's figures; None: all
 COARSE = {"quick": (0.0, 0.15, 0.3), "full": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)}
-# Copies for the policies of `READ`, which are run at the values of `COARSE`: where spare nodes are used but no block is
-# kept, the head of the queue can starve, and a run with a hundred thousand waiting jobs takes half a minute.
-READ_COPIES = 5
+# Jobs and copies for the policies of `READ`, which are run at the values of `COARSE`: where spare nodes are used but no
+# block is kept, the head of the queue can starve, and with a hundred thousand waiting jobs a run takes a minute.
+READ_JOBS, READ_COPIES = 50_000, 5
 RULES = (
     "Both reservation rules are drawn, since the paper names none and the result depends on the rule. By count, the "
     "head of the queue is promised the time when enough nodes are free anywhere, and only jobs that end by then may "
@@ -99,7 +99,7 @@ def against_speedup(name: str, size: str, progress: bool = True, policies: tuple
     progress : bool
         Show a progress bar.
     policies : tuple of str
-        `DRAWN`, or `READ`, of which there are fewer copies and values of s.
+        `DRAWN`, or `READ`, for which there are fewer jobs, copies and values of s.
 
     Returns
     -------
@@ -113,7 +113,8 @@ def against_speedup(name: str, size: str, progress: bool = True, policies: tuple
     -----
     Schedules are chaotic. The spread over the copies shows how much of a value is chance.
     """
-    trace, few = log(name), policies == READ
+    few = policies == READ
+    trace = _head(log(name), READ_JOBS) if few else log(name)
     shares, copies = (COARSE[size], READ_COPIES) if few else (SHARES[chosen_size(size)], COPIES[size])
     trees = [machine(name, ANYWHERE), *(machine(name, CONTIGUOUS, speedup=share) for share in shares)]
     words = f"placing {name}{', as read' * few}"
@@ -562,6 +563,10 @@ def _simulated(trace, policy, tree):
 
 # The ledger --------------------------------------------------------------------------------------------------
 
+READ_SO = (
+    f"The last three readings, of which jobs may outlast the reservation, are run on the first {READ_JOBS:,} jobs of "
+    f"each log, in {READ_COPIES} copies."
+)
 # The readings, as policies.
 RULE = {
     "reservation by count": "EASY (count)",
@@ -581,9 +586,8 @@ def claims(size: str, progress: bool) -> list[dict]:
     data = _on_all(SAMPLES[size], size, progress)
     titles = dict(zip(SAMPLES[size], data["trace"].unique(), strict=True))
     own = dict.fromkeys(BACKFILLING, data)
-    if size == "full":  # FCFS beside them in the same copies, at the same values of s
-        same = data[(data["policy"] == "FCFS") & data["s"].isin(COARSE[size]) & (data["seed"] < READ_COPIES)]
-        own |= dict.fromkeys(READ, pd.concat([same, _on_all(SAMPLES[size], size, progress, READ)], ignore_index=True))
+    if size == "full":
+        own |= dict.fromkeys(READ[1:], _on_all(SAMPLES[size], size, progress, READ))
     names = {title: name for name, title in titles.items()}
     own = {policy: runs.assign(trace=runs["trace"].map(names)) for policy, runs in own.items()}
     rows, data = [_levels()], own[BACKFILLING[0]]
@@ -595,7 +599,7 @@ def claims(size: str, progress: bool) -> list[dict]:
             for reading, policy in RULE.items()
             if policy in own
         }
-        details = " ".join(filter(None, [CHOSEN, _copies(size), "" if check in ON_TIMES else _censored(part)]))
+        details = " ".join(filter(None, [CHOSEN, _copies(size), "" if check in ON_TIMES else _censored(part), READ_SO]))
         reasons = {"why": _free_waits(part) if _free_waits in why else ""}
         reasons["conjecture"] = NODES_PROMISED if NODES_PROMISED in why else ""
         rows.append(judged(CLAIMS[name], readings, ", ".join(titles[log] for log in logs), details=details, **reasons))
