@@ -66,7 +66,8 @@ def of_pascual():
             data = several[several["trace"].isin(logs)]
         else:
             continue
-        free = unsped[unsped["trace"].isin(logs)].assign(allocation=pascual2008.ANYWHERE)
+        sample = pascual2008.SAMPLES["full"] if logs is pascual2008.LOGS else logs
+        free = unsped[unsped["trace"].isin(sample)].assign(allocation=pascual2008.ANYWHERE)
         free[pascual2008.WAIT] = free["free_minutes"]
         words = pascual2008._free_waits(free) if pascual2008._free_waits in why else ""
         found += [(name, check(data, ("FCFS", policy)), words) for policy in pascual2008.BACKFILLING]
