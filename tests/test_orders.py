@@ -112,6 +112,7 @@ SETTINGS = {
         "order": ["sjf", "f1", sjf, sjbf],
         "backfill": ["sjf", "saf", sjf],
         "reservation": ["block"],
+        "spare": ["off", "on", "any"],
         "reservations": [2, "all"],
         "may_backfill": [sjf, slowdown],
     },
