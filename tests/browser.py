@@ -16,6 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+DRAWING = 120_000  # milliseconds; a chart is drawn once it is in view
 CHROME = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FINISHED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(
     prompt => !prompt.textContent.includes('*'))"""
@@ -239,14 +240,14 @@ class Page:
         figures = self.page.locator(".schedlab-live")
         found = [figures.nth(i) for i in range(figures.count())]
         for figure in found:
-            figure.scroll_into_view_if_needed()
-            figure.locator("svg.marks").first.wait_for(timeout=30_000)
+            scroll_to(figure)
+            figure.locator("svg.marks").first.wait_for(timeout=DRAWING)
         return found
 
     def drag(self, figure, pixels=30):
         """Drag the first slider of a figure with the mouse."""
         handle = figure.locator(".noUi-handle").first
-        handle.scroll_into_view_if_needed()
+        scroll_to(handle)
         box = handle.bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         self.page.mouse.move(x, y)
@@ -308,6 +309,11 @@ class Page:
             raise Trouble("a figure is still marked as busy")
 
 
+def scroll_to(place):
+    """Bring an element into view; Playwright's own way waits for it to stand still, without end on a busy machine."""
+    place.evaluate("one => one.scrollIntoView({block: 'center'})")
+
+
 def drawn_in(svg: str) -> dict:
     """Return what a picture drawn by Vega shows: the domains of its axes, and its marks by kind and vertices."""
     tags = re.findall(r"<(?:path|g|text|image)\b[^>]*>", svg)
@@ -334,7 +340,7 @@ def screenshots(folder: Path) -> None:
                 figures = page.live_figures()
                 page.check()
                 if figures:
-                    figures[-1].scroll_into_view_if_needed()
+                    scroll_to(figures[-1])
                 page.page.wait_for_timeout(500)
                 page.page.screenshot(path=folder / f"{notebook.stem}.png")
                 page.close()

@@ -10,7 +10,7 @@ from dataclasses import replace
 import nbformat
 import pytest
 import vl_convert
-from browser import CHROME, ROOT, Page, Trouble, browser, drawn_in, lab
+from browser import CHROME, DRAWING, ROOT, Page, Trouble, browser, drawn_in, lab, scroll_to
 
 from schedlab import charts, papers, report
 
@@ -377,8 +377,8 @@ def test_the_report_opens_at_once_without_a_network_and_draws_what_comes_into_vi
     places = page.page.locator(".chart")
     assert places.count() == COPIES
     for n in (0, COPIES // 2, COPIES - 1):
-        places.nth(n).scroll_into_view_if_needed()
-        places.nth(n).locator("svg.marks").wait_for(timeout=30_000)
+        scroll_to(places.nth(n))
+        places.nth(n).locator("svg.marks").wait_for(timeout=DRAWING)
     assert page.page.locator("svg.marks").count() < COPIES
     assert page.page.locator("nav").bounding_box()["y"] == 0  # visible at any scroll position
     assert page.page.locator("section h2").count() == 1 + 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
 import pytest
-from browser import CHROME, ROOT, browser
+from browser import CHROME, DRAWING, ROOT, browser, scroll_to
 
 SITE = ROOT / "build" / "site"
 CLICKS = 3
@@ -150,11 +150,8 @@ def test_pages_ask_for_nothing_elsewhere_fail_nowhere_and_fit(chromium, address,
         page.goto(f"{address}/{name}")
         for chart in page.query_selector_all(".chart"):
             if chart.is_visible():
-                chart.scroll_into_view_if_needed()
-        page.wait_for_function(
-            "() => [...document.querySelectorAll('.chart')].every(one => one.offsetParent === null || "
-            "one.querySelector('svg'))"
-        )
+                scroll_to(chart)
+                chart.wait_for_selector("svg", timeout=DRAWING)
         beyond = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
         if beyond > 1:
             trouble.append(f"is {beyond} pixels too wide")
@@ -176,8 +173,8 @@ def test_a_live_figure_on_a_page_shows_what_is_chosen(chromium, address):
     assert len(seen) == 1
     assert seen[0].get_attribute("data-key").startswith(controls[2].get_attribute("name"))
     assert controls[1].evaluate("one => one.selectedIndex") == int(controls[1].get_attribute("data-first"))
-    seen[0].scroll_into_view_if_needed()
-    page.wait_for_function("() => document.querySelector('.live-figure:not([hidden]) svg') !== null")
+    scroll_to(seen[0])
+    seen[0].wait_for_selector("svg", timeout=DRAWING)
     assert not trouble
     context.close()
 

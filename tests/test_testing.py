@@ -266,6 +266,14 @@ def test_a_planted_bug_is_refused_by_the_check_that_names_it(bug, own_process):
     assert html.escape(bug.check) in report._repr_html_()
 
 
+@pytest.mark.parametrize(("name", "jobs"), [("exits", 3), ("reads_at_address_zero", 3), ("endless", 2)])
+def test_what_ends_its_process_or_never_ends_is_shown_with_the_smallest_workload(name, jobs, own_process):
+    own_process()
+    (check,) = check_scheme(planted.Wrong(name), raises=False).failed
+    assert check.name == planted.APART
+    assert len(check.found.partition("procs\n")[2].split("\n")) == jobs
+
+
 # Not in the reduced set: it compares a process with bounds checked with one without.
 @pytest.mark.skipif(numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK, reason="needs compiled code without checks")
 def test_planted_bugs_of_compiled_schemes_are_refused_and_the_process_goes_on(own_process):
@@ -417,6 +425,15 @@ def test_coverage_counts_what_waits():
     coverage.add(workload, workload.rows[:, 0] + 100)
     assert coverage.waiting == len(workload)
     assert str(coverage).startswith(f"1 workloads of up to {len(workload)} jobs, {len(workload)} waiting at once")
+
+
+def test_shrinking_comes_to_an_end():
+    asked = []
+    for workload in filter(lambda each: len(each) > 3, tiny(50)):
+        small = smallest(lambda each: asked.append(each) or len(each) >= 3, workload)
+        assert len(small) == 3
+        assert small.rows[:, 1:].tolist() == [[1, 1, 1]] * 3
+    assert len(asked) < 50 * 60
 
 
 def test_a_large_workload_is_shrunk_to_the_jobs_that_matter():

@@ -1,13 +1,14 @@
 """Run a scheme in a process of its own first: with another seed of hashes, and compiled code with bounds checking.
 
 What would end the process, or never end, is found there. The process of the caller follows: it simulates a workload
-only after the other process has (`Apart.starts_of`).
+only after the other process has (`Apart.answer_to`).
 """
 
 import dis
 import os
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,12 +36,23 @@ from schedlab.testing.apart import serve
 serve(sys.argv[2])
 """
 EXTRA = 50  # workloads before the one that only the other process simulates
+# Of the search for the smallest workload that loses the process: seconds in all, and after which a simulation counts as
+# one that does not end; the exit code of a copy of the process that comes to the end of its simulation.
+SHRINKING, MOMENT, DONE = 12, 1.0, 99
 
 
 class Lost(Exception):
-    """The other process ended or does not answer; the message says how, and `workload` at which workload."""
+    """The other process ended or does not answer; the message says how.
 
-    workload = None
+    Attributes
+    ----------
+    workload : Workload
+        At which workload.
+    code : int or None
+        The exit code; None if the process did not end.
+    """
+
+    workload = code = None
 
 
 class Beyond(NamedTuple):
@@ -86,6 +98,8 @@ class Apart:
         What to simulate, in this order.
     extra : bool
         Whether it simulates other jobs among them, so that a scheme that remembers jobs differs from here.
+    lost : Lost, optional
+        If given, the answer for a workload is the smallest one that loses the process in the same way.
 
     Raises
     ------
@@ -93,16 +107,17 @@ class Apart:
         If the scheme cannot be sent to another process.
     """
 
-    def __init__(self, scheme: Scheme, workloads: list[Workload], extra: bool = True):
+    def __init__(self, scheme: Scheme, workloads: list[Workload], extra: bool = True, lost: Lost | None = None):
         import cloudpickle  # here, as only schemes of one's own need it
 
         self._left = list(workloads)
         if extra:
             self._left.insert(EXTRA, _other_jobs())
-        content = cloudpickle.dumps((scheme, self._left))
+        content = cloudpickle.dumps((scheme, self._left, lost and _exit_code(lost)))
         with tempfile.NamedTemporaryFile(delete=False) as file:
             pickle.dump((sys.path, os.getcwd(), content), file)
         self._path, self._answers, self._ready = file.name, queue.SimpleQueue(), False
+        self._patience = PATIENCE if lost is None else (2 * SHRINKING, 2 * SHRINKING)
         self._process = launch(is_checked(scheme), file.name)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -115,7 +130,7 @@ class Apart:
                 self._answers.put(None)
                 return
 
-    def starts_of(self, workload: Workload) -> np.ndarray | str | Beyond:
+    def answer_to(self, workload: Workload) -> np.ndarray | str | Beyond | Workload:
         """Return the starts of a workload; what was raised, as text, if the scheme fails.
 
         Parameters
@@ -133,7 +148,7 @@ class Apart:
                 self._next(self._left[0], COMPILING)
                 self._ready = True
             current = self._left.pop(0)
-            answer = self._next(current, PATIENCE[len(current) > MOST_JOBS])
+            answer = self._next(current, self._patience[len(current) > MOST_JOBS])
             if current is workload:
                 return answer
 
@@ -151,6 +166,7 @@ class Apart:
             if lost is None:
                 code = self._process.returncode
                 lost = Lost(f"ends the process of Python ({f'signal {-code}' if code < 0 else f'exit code {code}'})")
+                lost.code = code
             lost.workload = workload
             raise lost
         return answer
@@ -183,15 +199,47 @@ def serve(path: str) -> None:
     with open(path, "rb") as file:
         sys.path[:], folder, content = pickle.load(file)
     os.chdir(folder)
-    scheme, workloads = pickle.loads(content)
+    scheme, workloads, exit_code = pickle.loads(content)
     if isinstance(scheme, CompiledScheme):
         with suppress(BaseException):  # the first simulation fails in the same way, and its failure is reported
             scheme.compile(workloads[0].case)
     _answer(answers, "ready")
     for workload in workloads:
-        _answer(answers, _checked(scheme, workload) if is_checked(scheme) else simulated(scheme, workload))
+        if exit_code is not None:
+            _answer(answers, smallest(lambda each: exit_code == _ending(scheme, each), workload, SHRINKING))
+        else:
+            _answer(answers, _checked(scheme, workload) if is_checked(scheme) else simulated(scheme, workload))
     answers.close()
     os._exit(0)
+
+
+def smallest_lost(scheme: Scheme, lost: Lost) -> Workload:
+    """Return the smallest workload that loses the process as another did; that one if there is none, or no fork."""
+    if not hasattr(os, "fork"):
+        return lost.workload
+    other = Apart(scheme, [lost.workload], extra=False, lost=lost)
+    try:
+        return other.answer_to(lost.workload)
+    except Lost:
+        return lost.workload
+    finally:
+        other.close()
+
+
+def _exit_code(lost):
+    """Return how a copy of the process ends if it is lost in the same way."""
+    return -signal.SIGALRM if lost.code is None else lost.code
+
+
+def _ending(scheme, workload):
+    """Return the exit code of a copy of this process that simulates a workload; -SIGALRM if it does not end."""
+    copy = os.fork()
+    if copy:
+        return os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process
+    signal.setitimer(signal.ITIMER_REAL, MOMENT)
+    simulated(scheme, workload)
+    os._exit(DONE)
 
 
 def _checked(scheme, workload):

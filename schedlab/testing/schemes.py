@@ -16,7 +16,7 @@ from schedlab.schemes.python import PythonScheme
 from schedlab.workload.trace import Trace
 
 from . import faults, notes
-from .apart import Apart, Beyond, Lost
+from .apart import MOMENT, Apart, Beyond, Lost, smallest_lost
 from .report import Check, CheckError, Report
 from .shrinking import smallest
 from .workloads import DAY, WEEK, Coverage, Workload, overruns_of, realistic, tiny
@@ -35,12 +35,12 @@ FORGETS = "forgets what lies before a long idle time"
 
 # Tiny workloads for an effort of 1: for a scheme that is as fast as a kernel, and for others.
 TINY = 600, 350
-PARTS = {FUTURE: 5, FORGETS: 2, CLOCK: 4, HOURS: 10, KEEPS: 8, AGAIN: 20, THREADS: 20}  # one tiny workload of so many
+PARTS = {FUTURE: 5, FORGETS: 3, CLOCK: 5, HOURS: 10, KEEPS: 10, AGAIN: 20, THREADS: 50}  # one tiny workload of so many
 # Realistic workloads in checks other than those of the laws and of `like`: so many of up to so many jobs, for a scheme
 # that is as fast as a kernel and for others, whose simulations may take so many seconds there.
 FEW, SHORT, QUICK = (100, 3), (400, 130), 0.1
 SWIFT = 0.02  # seconds; if a simulation takes no longer, the workload counts among them in any case
-SLOW = 20, 1.5  # seconds that the tiny and the realistic workloads may take with such a scheme and an effort of 1
+SLOW = 20, 1  # seconds that the tiny and the realistic workloads may take with such a scheme and an effort of 1
 TIMED, SIMULATED = 20, 8  # tiny workloads whose time is taken; how often all checks together simulate one
 SHIFTS = (100_003, DAY // 2, 3 * DAY)  # seconds
 WEEKS = (2 * WEEK,)  # seconds
@@ -112,7 +112,7 @@ def check_scheme(
     trace : Trace, optional
         Supplies columns that are not in the Standard Workload Format, and the slices of a log. Default: a stand-in.
     effort : float
-        1 takes 3 to 6 seconds for most schemes, besides compiling, and draws 600 tiny and 13 realistic workloads; 10
+        1 takes 3 to 5 seconds for most schemes, besides compiling, and draws 600 tiny and 13 realistic workloads; 10
         draws ten times as many. Schemes in plain Python have 350 tiny ones, and fewer jobs in the realistic ones. Of a
         scheme that needs milliseconds for each pass, fewer workloads are simulated, and the report says so.
     raises : bool
@@ -217,7 +217,7 @@ class _Run:
             yield from hashes
             if not hashes[-1].passed:
                 return
-        small = sorted(self.few, key=len)[:3]
+        small = sorted(self.few, key=len)[:2]
         yield look(THREADS, faults.threads(scheme, small), [*self.tiny[:: PARTS[THREADS]], *small])
         yield self._clock(dated)
         if not clairvoyant:
@@ -297,9 +297,10 @@ class _Run:
             answer = None
             if self.apart:
                 try:
-                    answer = self.apart.starts_of(workload)
+                    answer = self.apart.answer_to(workload)
                 except Lost as lost:
-                    yield Check(APART, False, f"{self.scheme} {lost}\n{lost.workload}")
+                    words = f"; nor does this workload end within {MOMENT:g} s" if lost.code is None else ""
+                    yield Check(APART, False, f"{self.scheme} {lost}{words}\n{smallest_lost(self.scheme, lost)}")
                     return
                 if isinstance(answer, Beyond):
                     yield Check(APART, False, f"{answer.words}\n{answer.workload}")
@@ -329,7 +330,7 @@ class _Run:
         before = [*self.seen][: [*self.seen].index(workload) + 1]
         second = Apart(self.scheme, before, extra=False)
         try:
-            alone = [second.starts_of(each) for each in before][-1]
+            alone = [second.answer_to(each) for each in before][-1]
         except Lost:
             alone = None
         finally:

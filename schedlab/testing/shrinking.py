@@ -66,7 +66,10 @@ def _simpler(workload) -> Iterator[Workload]:
         yield replace(workload, origin=0)
     for part in (3_600, 60, 10, 2):
         if (rows[:, :PROCS] >= part).any():
-            yield _with(workload, rows // np.array([part, part, part, 1]))
+            shorter = rows // np.array([part, part, part, 1])
+            times = slice(RUN, PROCS)  # of 1 s at least, as before: a run time of 0 would become 1 again below
+            shorter[:, times] = np.maximum(shorter[:, times], rows[:, times] > 0)
+            yield _with(workload, shorter)
     for fewer in _smaller(workload.procs, 1):
         yield replace(
             _with(workload, np.column_stack([rows[:, :PROCS], np.minimum(rows[:, PROCS], fewer)])), procs=fewer
