@@ -8,7 +8,7 @@ from numbers import Real
 
 import numpy as np
 
-from schedlab.schemes import Scheme
+from schedlab.schemes import EASY, Scheme
 from schedlab.schemes import scheme as scheme_named
 from schedlab.schemes.cases import check_trace
 from schedlab.schemes.compiled import CompiledScheme, unchanged
@@ -34,7 +34,7 @@ FUTURE = "does not know the future"
 FORGETS = "forgets what lies before a long idle time"
 
 # Tiny workloads for an effort of 1: for a scheme that is as fast as a kernel, and for others.
-TINY = 600, 350
+TINY = 600, 250
 PARTS = {FUTURE: 5, FORGETS: 3, CLOCK: 5, HOURS: 10, KEEPS: 10, AGAIN: 20, THREADS: 50}  # one tiny workload of so many
 # Realistic workloads in checks other than those of the laws and of `like`: so many of up to so many jobs, for a scheme
 # that is as fast as a kernel and for others, whose simulations may take so many seconds there.
@@ -113,7 +113,7 @@ def check_scheme(
         Supplies columns that are not in the Standard Workload Format, and the slices of a log. Default: a stand-in.
     effort : float
         1 takes 3 to 5 seconds for most schemes, besides compiling, and draws 600 tiny and 13 realistic workloads; 10
-        draws ten times as many. Schemes in plain Python have 350 tiny ones, and fewer jobs in the realistic ones. Of a
+        draws ten times as many. Schemes in plain Python have 250 tiny ones, and fewer jobs in the realistic ones. Of a
         scheme that needs milliseconds for each pass, fewer workloads are simulated, and the report says so.
     raises : bool
         Raise if a check fails. If false, see ``report.passed``.
@@ -293,6 +293,8 @@ class _Run:
         if self.apart and isinstance(self.scheme, CompiledScheme):
             with suppress(Exception):  # meanwhile; the first simulation fails in the same way, and is reported
                 self.scheme.compile(self.tiny[0].case)
+        for known in filter(None, (self.like, EASY())):  # meanwhile too: their kernels are loaded
+            faults.starts(known, self.tiny[0])
         for workload in self._in_time():
             answer = None
             if self.apart:
