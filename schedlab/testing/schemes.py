@@ -35,7 +35,7 @@ FORGETS = "forgets what lies before a long idle time"
 
 # Tiny workloads for an effort of 1: for a scheme that is as fast as a kernel, and for others.
 TINY = 600, 250
-PARTS = {FUTURE: 5, FORGETS: 3, CLOCK: 5, HOURS: 10, KEEPS: 10, AGAIN: 20, THREADS: 50}  # one tiny workload of so many
+PARTS = {FUTURE: 5, FORGETS: 3, CLOCK: 5, HOURS: 10, KEEPS: 10, AGAIN: 20, THREADS: 20}  # one tiny workload of so many
 # Realistic workloads in checks other than those of the laws and of `like`: so many of up to so many jobs, for a scheme
 # that is as fast as a kernel and for others, whose simulations may take so many seconds there.
 FEW, SHORT, QUICK = (100, 3), (400, 130), 0.1
@@ -217,7 +217,7 @@ class _Run:
             yield from hashes
             if not hashes[-1].passed:
                 return
-        small = sorted(self.few, key=len)[:2]
+        small = sorted(self.few, key=len)[:3]
         yield look(THREADS, faults.threads(scheme, small), [*self.tiny[:: PARTS[THREADS]], *small])
         yield self._clock(dated)
         if not clairvoyant:
