@@ -33,23 +33,26 @@ from schedlab.workload import archive
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
 STYLE = (
     """
-:root { color-scheme: light; }
+:root { color-scheme: light dark; --ink: #1d2430; --paper: #fff; --edge: #d5d9df; --tint: #f6f7f9; --link: #124a7c;
+  --note: #fff4d6; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e7eaef; --paper: #14171c; --edge: #3a4049; --tint: #1b1f26;
+  --link: #8ab8e6; --note: #3a2f10; } }
 * { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0; color: #222; background: #fff;
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0; color: var(--ink); background: var(--paper);
   display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
 nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem; font-size: .82rem; line-height: 1.35;
-  border-right: 1px solid #ddd; background: #fafafa; }
+  border-right: 1px solid var(--edge); background: var(--tint); }
 nav ul { list-style: none; padding-left: .7rem; margin: .2rem 0; } nav > ul { padding-left: 0; }
-nav li { margin: .2rem 0; } nav summary { cursor: pointer; font-weight: 600; } nav a { color: #124a7c; }
+nav li { margin: .2rem 0; } nav summary { cursor: pointer; font-weight: 600; } a { color: var(--link); }
 main { padding: 1rem 2rem 4rem; max-width: 72rem; }
-h1, h2, h3 { line-height: 1.2; } section { border-top: 1px solid #ccc; margin-top: 2.5rem; }
+h1, h2, h3 { line-height: 1.2; } section { border-top: 1px solid var(--edge); margin-top: 2.5rem; }
 figure { margin: 1.5rem 0; } figcaption, .says { max-width: 48rem; }
 svg.marks { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; }
-figure th, figure td { border-bottom: 1px solid #ddd; vertical-align: top; }
-.note { background: #fff4d6; border-left: 4px solid #e69f00; padding: .5rem 1rem; }
+figure th, figure td { border-bottom: 1px solid var(--edge); vertical-align: top; }
+.note { background: var(--note); border-left: 4px solid #e69f00; padding: .5rem 1rem; }
 .papers { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1rem; }
-.papers article { border: 1px solid #ccc; border-radius: .4rem; padding: .8rem 1rem; font-size: .9rem; }
+.papers article { border: 1px solid var(--edge); border-radius: .4rem; padding: .8rem 1rem; font-size: .9rem; }
 .papers h3 { margin: 0 0 .2rem; font-size: 1.05rem; } .papers p { margin: .3rem 0; }
 .papers ul { padding-left: 1.1rem; }
 @media (max-width: 60rem) { body { display: block; } nav { position: static; height: auto; } main { padding: 1rem; } }
@@ -238,7 +241,7 @@ def pictures(
             figure = function(size=size, progress=progress)
             if figure.chart is not None:
                 path = Path(folder) / f"{paper.__name__.rpartition('.')[2]}-{figure.name}.png"
-                figure.chart.save(path, scale_factor=1.5)
+                charts.save(figure.chart, path)
                 written.append(path)
     return written
 

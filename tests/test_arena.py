@@ -316,22 +316,22 @@ def test_pictures_show_the_cells(found):
     assert row["text"] == "-12"
 
 
-def test_changes_that_may_be_chance_are_grey():
+def test_changes_that_may_be_chance_are_faint():
     ends = {"low": [-20, -20, 5, math.nan], "high": [-5, 5, 20, math.nan]}
     table = pd.DataFrame({"load": 0.9, "log": list("abcd"), "scheme": "EASY, twice", "v": [-12.4, -12, 12, 12], **ends})
     chart = sl.charts.changes(table, "load", "log", "v", panel="scheme", interval=("low", "high")).to_dict()
     (rows,) = chart["datasets"].values()
-    assert [row["fill"] == "#FFFFFF" for row in rows] == [False, True, False, True]
+    assert [row["share"] == 0 for row in rows] == [False, True, False, True]
     assert [row["text"] for row in rows] == ["-12", "-12", "+12", "+12"]
     drawn = vl_convert.vegalite_to_svg(chart)
     assert ">EASY</" in drawn  # the panel's name goes on in a second line
     assert ">twice</" in drawn
-    assert "grey: the interval of the change reaches 0" in " ".join(chart["title"]["subtitle"])
+    assert "faint: the interval of the change reaches 0" in " ".join(chart["title"]["subtitle"])
     small = pd.DataFrame({"x": ["a", "b"], "y": "c", "v": [-0.0019, -0.6], "low": -0.9, "high": [-0.001, -0.3]})
     chart = sl.charts.changes(small, "x", "y", "v", interval=("low", "high")).to_dict()
     ((tiny, other),) = chart["datasets"].values()
-    assert (tiny["text"], tiny["fill"]) == ("0", "#FFFFFF")
-    assert (other["text"], other["fill"] == "#FFFFFF", other["ink"] == tiny["ink"]) == ("-1", False, False)
+    assert (tiny["text"], tiny["share"], tiny["clear"] < 1) == ("0", 0, True)
+    assert (other["text"], other["share"] > 0, other["clear"]) == ("-1", True, 1)
     assert "or the change is below 0.5 %" in " ".join(chart["title"]["subtitle"])
 
 

@@ -228,10 +228,10 @@ def test_bars_are_changes_in_percent(table):
 def test_bars_show_intervals(table):
     one = table[table["trace"] == TRACES[0]].assign(wait_time_change_low=-90.0, wait_time_change_high=120.0)
     chart = charts.bars(one, "load", "wait_time", "EASY")
-    _, _, edge, interval = parts(chart.to_dict())
+    _, _, interval = parts(chart.to_dict())
     assert interval["encoding"]["y"]["field"] == "wait_time_change_low"
     assert interval["encoding"]["y2"]["field"] == "wait_time_change_high"
-    assert (edge["mark"]["color"], interval["mark"]["color"]) == ("white", "#222222")
+    assert interval["mark"]["color"] == "currentColor"
     assert set(drawn_by(chart, "bar")["wait_time_change_high"]) == {120.0}
 
 
@@ -701,9 +701,9 @@ def leaves(config, above=()):
     return [path for paths in inner for path in paths]
 
 
-def test_charts_are_white_in_a_dark_notebook(whole):
+def test_charts_have_the_ink_and_the_ground_of_the_page(whole):
     config = whole.to_dict()["config"]
-    assert config["background"] == "white"
+    assert config["background"] == "transparent"
     assert config["padding"] > 0
     # What JupyterLab's dark theme would make light: Vega's theme "dark". A chart's own config takes precedence over it.
     dark = {
@@ -743,7 +743,9 @@ def test_save(whole, tmp_path, suffix):
 
 @pytest.mark.usefixtures("no_network")
 def test_what_is_saved_is_the_whole_chart(whole, tmp_path):
-    assert json.loads(charts.save(whole, tmp_path / "chart.json").read_text()) == whole.to_dict()
+    saved = charts.save(whole, tmp_path / "chart.json").read_text()
+    assert json.loads(saved) == theme.printed(whole.to_dict())
+    assert "currentColor" not in saved  # dark on white
     page = charts.save(whole, tmp_path / "chart.html").read_text()
     assert not re.findall(r"""<(?:script|link|img)[^>]*(?:src|href)=["']?http""", page)
     assert "mean wait (hours)" in page
@@ -1010,9 +1012,9 @@ def test_published_numbers_are_diamonds(changes):
     chart = charts.bars(changes, "load", "better", published=given)
     (part,) = published_parts(chart)
     assert part["mark"] | {"size": 0, "strokeWidth": 0} == {
-        "type": "point", "shape": "diamond", "fill": "white", "opacity": 1, "size": 0, "strokeWidth": 0,
+        "type": "point", "shape": "diamond", "fill": "transparent", "opacity": 1, "size": 0, "strokeWidth": 0,
     }  # fmt: skip
-    assert part["encoding"]["stroke"]["scale"] == {"domain": ["published"], "range": ["#222222"]}
+    assert part["encoding"]["stroke"]["scale"] == {"domain": ["published"], "range": ["currentColor"]}
     assert part["encoding"]["xOffset"]["field"] == "scheme"
     assert [tip.get("title", tip["field"]) for tip in part["encoding"]["tooltip"]] == [
         "scheme", "offered load", "published: better",

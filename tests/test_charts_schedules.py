@@ -108,7 +108,7 @@ def test_the_specification_is_valid_and_the_same_each_time(name, easy, shortest)
     type(chart).validate(spec)
     assert spec == CALLS[name](easy, shortest).to_dict()
     assert "params" not in json.dumps(spec)
-    assert spec["config"]["background"] == "white"
+    assert spec["config"]["background"] == "transparent"
     assert all(len(data) <= charts.MOST_ROWS for data in spec["datasets"].values())
     assert spec["title"]["text"]
     assert "Lublin-Feitelson model, offered load" in said(chart)
@@ -558,7 +558,7 @@ def test_jobs_in_cells():
     assert area["3-4", "1 to 10 h"] == 4 + 3 + 8
     wait = charts.heatmap(jobs, "wait_time")
     assert rows(wait).set_index(["size", "length"])["value"]["3-4", "1 to 10 h"] == 1
-    assert axis_titles(wait) == {"x": "processors", "y": "run time", "color": "mean wait (hours)"}
+    assert axis_titles(wait) == {"x": "processors", "y": "run time"}
     y = layers(charts.heatmap(jobs))[0][0]["encoding"]["y"]
     assert y["sort"] == ["1 to 10 h", "10 min to 1 h", "1 to 10 min", "under 1 min"]  # none is skipped
     with pytest.raises(ValueError, match="the table has no column 'wait'"):
@@ -606,7 +606,7 @@ def test_arrivals_in_local_hours():
     found = rows(chart).set_index(["day", "hour"])["value"]
     assert len(found) == 7 * 24
     assert found[found > 0].to_dict() == {("Sunday", 20): 1.5, ("Monday", 21): 0.5}
-    assert axis_titles(chart) == {"x": "hour of the day (US/Eastern)", "color": "mean jobs submitted per hour"}
+    assert axis_titles(chart) == {"x": "hour of the day (US/Eastern)"}
 
 
 def test_arrivals_follow_the_clock_over_the_change_of_summer_time():
@@ -729,7 +729,7 @@ def test_tree_colours_each_node_by_its_job():
     assert {job: [nodes[0], nodes[-1]] for job, nodes in held.items() if job} == {"1": [0, 1], "2": [2, 6], "3": [7, 7]}
     colours = {row["job"]: row["color"] for row in nodes}
     assert len(set(colours.values())) == 4
-    assert colours[""] == "white"
+    assert colours[""] == "transparent"
     # Four switches, the last with two nodes, and the one above; every node within its switch.
     assert [row["stage"] for row in frames] == [1] * 4 + [2]
     for row in nodes:

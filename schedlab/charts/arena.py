@@ -31,13 +31,15 @@ from .timeline import ink_on
 
 CELL, ROW = 122, 38  # width and height of a cell with two lines of text, in pixels
 PALE = 0.25  # share of the winner's colour in a cell where others are tied with it
-ALL_TIED = "#D0D0D0"
+ALL_TIED = "#8C8C8C"
+EDGE = {"stroke": INK, "strokeOpacity": 0.15}  # of cells
 STEP = 15  # from scheme to scheme, in pixels
 FAR = 3  # times the median of a panel; larger values are drawn there
 SHAPES = ["circle", "triangle-right"]
 NARROW, LINE = 84, 20  # width and height of a cell with one number, in pixels
 NARROWEST, BROAD = 34, 720  # widths: such a cell in a panel; all panels of a row
-UNSURE = "#737373"  # ink of a change that may be none
+UNSURE = 0.7  # opacity of a change that may be none
+STRONGEST = 0.7  # share of a colour on which the ink of the page is readable
 LINES = "split(datum.label, ', ')"  # start a new line after a comma in a name
 HEAD = 13  # letters in a line of the heading over such a cell
 BETTER, WORSE = "#0072B2", "#D55E00"
@@ -76,10 +78,10 @@ def winners(
     shown = table.copy()
     others = shown["tied"].map(lambda names: len(list(filter(None, names.split("; ")))))
     nobody = shown["next"].eq("") & (others > 0)
-    won = [_hex(colour) for colour in colours(list(shown["winner"]))]
-    shown["fill"] = [_mixed(colour) if tied else colour for colour, tied in zip(won, others, strict=True)]
+    shown["fill"] = [_hex(colour) for colour in colours(list(shown["winner"]))]
     shown.loc[nobody, "fill"] = ALL_TIED
-    shown["ink"] = [ink_on(fill) for fill in shown["fill"]]
+    shown["share"] = np.where(others > 0, PALE, 1.0)
+    shown["ink"] = [INK if tied else ink_on(fill) for fill, tied in zip(shown["fill"], others, strict=True)]
     shown["first"] = shown["winner"].where(~nobody, "all tied")
     ahead = shown["behind"].map(_ahead)
     tied = others.map(lambda count: f"tied with {count} other{'s' * (count > 1)}")
@@ -95,7 +97,8 @@ def winners(
         alt.Tooltip("next:N", title="best of the others"),
         alt.Tooltip("behind:Q", title="worse by (%)", format=",.3~g"),
     ]
-    cells = alt.Chart().mark_rect(stroke="white").encode(color=alt.Color("fill:N", scale=None), tooltip=tooltip)
+    filled = {"color": alt.Color("fill:N", scale=None), "fillOpacity": alt.FillOpacity("share:Q", scale=None)}
+    cells = alt.Chart().mark_rect(**EDGE).encode(**filled, tooltip=tooltip)
     layers, ink = [cells], alt.Color("ink:N", scale=None)
     for words, shift, size in (("first", -7, 11), ("second", 8, 9)):
         letters = alt.Chart().mark_text(fontSize=size, dy=shift, limit=CELL - 6)
@@ -231,7 +234,7 @@ def changes(
     panel : str, optional
         A column with one table for each value.
     interval : (str, str), optional
-        The columns with the ends of each change's interval. Changes whose interval reaches 0 are grey, and so are those
+        The columns with the ends of each change's interval. Changes whose interval reaches 0 are faint, and so are those
         below 0.5 % (`schedlab.statistics.NOISE`).
     title, subtitle : str
         The subtitle should name the measure and the scheme compared with.
@@ -263,8 +266,9 @@ def changes(
     sure = (both > 0).all(axis=1) | (both < 0).all(axis=1)
     if ends:
         sure &= shown["value"].abs() >= NOISE
-    shown["fill"] = [_toned(percent) for percent in shown["value"].where(sure, 0)]
-    shown["ink"] = [ink_on(fill) if clear else UNSURE for fill, clear in zip(shown["fill"], sure, strict=True)]
+    shown["fill"] = np.where(shown["value"] < 0, BETTER, WORSE)
+    shown["share"] = [_share(percent) for percent in shown["value"].where(sure, 0)]
+    shown["clear"] = np.where(sure, 1.0, UNSURE)
     shown["text"] = [_short(percent) for percent in shown["value"]]
     shown[x] = ["\n".join(wrap(str(name), HEAD)) for name in shown[x]]
     along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
@@ -275,16 +279,17 @@ def changes(
     tooltip += [alt.Tooltip("value:Q", title=value, format="+,.3~g")]
     named = zip(both, ends, strict=True)
     tooltip += [alt.Tooltip(f"{name}:Q", title=end, format="+,.3~g") for name, end in named]
-    cells = alt.Chart().mark_rect(stroke="white").encode(color=alt.Color("fill:N", scale=None), **place)
-    words = alt.Chart().mark_text(fontSize=11)
-    words = words.encode(text=alt.Text("text:N"), color=alt.Color("ink:N", scale=None), **place)
+    filled = {"color": alt.Color("fill:N", scale=None), "fillOpacity": alt.FillOpacity("share:Q", scale=None)}
+    cells = alt.Chart().mark_rect(**EDGE).encode(**filled, **place)
+    words = alt.Chart().mark_text(fontSize=11, color=INK)
+    words = words.encode(text=alt.Text("text:N"), opacity=alt.Opacity("clear:Q", scale=None), **place)
     layers = [one.encode(tooltip=tooltip) for one in (cells, words)]
     longest = max((len(line) for name in along for line in name.split("\n")), default=0)
     each = NARROW if panel is None else max(NARROWEST, round(longest * CHARACTER) + 4)
     wide, high = each * len(along), LINE * len(down)
     unknown = both.isna().any(axis=None)
     said = f"the interval of the change reaches 0{', or is not known' if unknown else ''}"
-    said = f"grey: {said}; or the change is below {NOISE:g} %" if ends else ""
+    said = f"faint: {said}; or the change is below {NOISE:g} %" if ends else ""
     if panel is None:
         chart = alt.layer(*layers, data=shown, width=wide, height=high)
         return headed(chart, title, max(wide, 3 * NARROW), subtitle, said, size=(width, height))
@@ -326,17 +331,11 @@ def _short(percent):
     return f"{percent:+,.{int(bool(unit) and abs(percent) < 9.95)}f}{unit}"
 
 
-def _toned(percent):
-    """Return the colour of a change: the stronger, the larger it is."""
+def _share(percent):
+    """Return how strong the colour of a change is: the stronger, the larger it is; 0 for one that does not matter."""
     # By the ratio's logarithm: twice as much is as strong as half as much.
     share = min(1.0, abs(np.log1p(max(percent, -99.0) / 100)) / np.log1p(FULL / 100))
-    return _mixed(BETTER if percent < 0 else WORSE, 0.08 + 0.82 * share) if abs(percent) >= NOISE else "#FFFFFF"
-
-
-def _mixed(colour, share=PALE):
-    """Mix a colour with white."""
-    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(share * part + (1 - share) * 255):02X}" for part in parts)
+    return 0.08 + (STRONGEST - 0.08) * share if abs(percent) >= NOISE else 0.0
 
 
 def _hex(colour):

@@ -114,7 +114,7 @@ def slices(
     rules = alt.Chart(rows).mark_rule(color=INK, strokeDash=[2, 2]).encode(x=alt.X("begin:Q", **along))
     words = alt.Chart(rows).mark_text(dy=-8, color=INK, fontSize=11)
     words = words.encode(x=alt.X("middle:Q", **along), y=alt.YValue(0), text=alt.Text("words:N"))
-    said = f"{pes} PEs, slices of {1000 * config.slice:g} ms; white: idle"
+    said = f"{pes} PEs, slices of {1000 * config.slice:g} ms; empty: idle"
     said += "; pale: spinning" if color == "job" else ""
     chart = alt.layer(marks, rules, words, width=WIDE, height=high)
     said = said if subtitle is None else subtitle

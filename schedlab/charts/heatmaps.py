@@ -8,9 +8,10 @@ from ..schedule import Schedule
 from ..workload.trace import Trace
 from ._altair import alt
 from .theme import (
+    BLUE,
     DURATIONS,
+    INK,
     PER_JOB,
-    WIDE,
     WIDTH,
     about,
     about_trace,
@@ -33,7 +34,7 @@ LEAST = {"run_time": 0, "procs": 1}  # smallest values of a job
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 ROW = 28  # height of a cell, in pixels
 CELL, WIDE_CELL = 32, 64  # width of a cell: for means, for sums
-DARK = 0.739  # share of the darkest cell: above it, white text is easier to read than black
+SHADES = (0.04, 0.7)  # opacity of the least and of the largest; on both the ink of the page is readable
 
 
 @unchecked
@@ -181,7 +182,7 @@ def arrivals(
     along = alt.X("hour:O", title=f"hour of the day ({_zone(zero)})")
     down = alt.Y("day:N", title=None, sort=list(WEEKDAYS))
     chart = _mosaic(cells, "mean jobs submitted per hour", along, down, CELL * 24, ROW * 7)
-    title = "Arrivals by weekday and hour" if title is None else title
+    title = "Jobs submitted an hour, by weekday and hour" if title is None else title
     return headed(chart, title, CELL * 24, about_trace(trace) if subtitle is None else subtitle, size=(width, height))
 
 
@@ -197,19 +198,13 @@ def _zone(zero):
 
 def _mosaic(cells, words, x, y, width, height):
     """Draw value as a cell of x and y, with its text on it."""
-    dark = f"datum.value > {DARK**2 * cells['value'].max()}"  # squared, as the colours follow the root
     x.axis = alt.Axis(labelAngle=0, ticks=False, domain=False)
     y.axis = alt.Axis(ticks=False, domain=False)
-    shade = alt.Color(
-        "value:Q",
-        title=words,
-        # A root scale, since a few cells hold most; from 0 to the largest, so that it is known which colours are
-        # dark.
-        scale=alt.Scale(scheme="blues", type="sqrt", domain=[0, cells["value"].max()], nice=False),
-        legend=alt.Legend(orient="bottom", titleLimit=WIDE),
-    )
-    rectangles = alt.Chart().mark_rect(stroke="white").encode(color=shade)
-    number = alt.ColorValue("black", condition={"test": dark, "value": "white"})
-    text = alt.Chart().mark_text(fontSize=11).encode(text=alt.Text("text:N"), color=number)
+    # A root scale, since a few cells hold most. No legend: each cell has its number.
+    scale = alt.Scale(type="sqrt", domain=[0, cells["value"].max()], range=SHADES, nice=False)
+    shade = alt.FillOpacity("value:Q", scale=scale, legend=None)
+    rectangles = alt.Chart().mark_rect(color=BLUE, stroke=INK, strokeOpacity=0.15).encode(fillOpacity=shade)
+    rectangles = rectangles.encode(tooltip=alt.Tooltip("value:Q", title=words, format=",.4~g"))
+    text = alt.Chart().mark_text(fontSize=11, color=INK).encode(text=alt.Text("text:N"))
     layers = [one.encode(x=x, y=y) for one in (rectangles, text)]
     return alt.layer(*layers, data=cells, width=width, height=height)

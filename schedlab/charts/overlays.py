@@ -14,8 +14,14 @@ ROUNDED = 1e-9  # relative; a computed interval may miss its value by this much
 EDGE = 1.5  # line width for ranges and published numbers, in pixels
 BOX = 8  # the width of a range
 CAP = {"size": BOX**2, "opacity": 1, "strokeWidth": EDGE}  # its ends
-DIAMOND = {"shape": "diamond", "fill": "white", "size": 80, "opacity": 1, "strokeWidth": EDGE}  # a published number
-GREY = "#555555"  # of ranges
+DIAMOND = {
+    "shape": "diamond",
+    "fill": "transparent",
+    "size": 80,
+    "opacity": 1,
+    "strokeWidth": EDGE,
+}  # a published number
+GREY = "#808080"  # of ranges
 
 
 class Rows:
@@ -185,11 +191,12 @@ def published_tips(rows: Rows, keys: list, words: str, form: str) -> list:
 
 
 def interval_layers(rows: Rows, y: alt.Y, **where) -> list[alt.Chart]:
-    """Draw the interval as a rule, with a light edge that sets it off from a dark bar, and arrows where it is cut."""
+    """Draw the interval as a rule, and arrows where it is cut."""
     if not rows.interval:
         return []
-    rules = _rules(rows.drawn(rows.interval), {"white": 3.5, INK: 1.5}, y, **where)
-    return [*rules, *_arrows(rows, rows.interval, y, **where)]
+    low, high = rows.drawn(rows.interval)
+    rule = having(low, high).mark_rule(color=INK, strokeWidth=EDGE)
+    return [rule.encode(y=across(low, y), y2=alt.Y2(high), **where), *_arrows(rows, rows.interval, y, **where)]
 
 
 def range_layers(rows: Rows, label: str, y: alt.Y, **where) -> list[alt.Chart]:
@@ -205,17 +212,13 @@ def range_layers(rows: Rows, label: str, y: alt.Y, **where) -> list[alt.Chart]:
     )
     caps = having(*ends).transform_calculate(around=json.dumps(label)).mark_point(color=GREY, **CAP)
     layers = [caps.encode(y=across(end, y), shape=shape, **where) for end in ends]
-    return [*_box(ends, GREY, y, **where), *layers, *_arrows(rows, rows.spread, y, **where)]
-
-
-def _rules(ends, strokes, y, **where):
-    """Draw a rule between two ends, once for each colour and width."""
-    base, drawn = having(*ends), {"y": across(ends[0], y), "y2": alt.Y2(ends[1]), **where}
-    return [base.mark_rule(color=colour, strokeWidth=width).encode(**drawn) for colour, width in strokes.items()]
+    return [_box(ends, GREY, y, **where), *layers, *_arrows(rows, rows.spread, y, **where)]
 
 
 def _box(ends, colour, y, **where):
-    return _rules(ends, {colour: BOX, "white": BOX - 2 * EDGE}, y, **where)
+    """Draw an open box between two ends."""
+    box = having(*ends).mark_bar(size=BOX, fill="transparent", stroke=colour, strokeWidth=EDGE, orient="vertical")
+    return box.encode(y=across(ends[0], y), y2=alt.Y2(ends[1]), **where)
 
 
 def _arrows(rows, names, y, **where):
@@ -261,7 +264,7 @@ def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list
     under, over = [], []
     if ends and where:
         caps = known(*ends).mark_point(shape="stroke", **CAP)
-        under = [*_box(ends, INK, y, **where), *(caps.encode(y=across(end, y), **drawn) for end in ends)]
+        under = [_box(ends, INK, y, **where), *(caps.encode(y=across(end, y), **drawn) for end in ends)]
     elif ends:
         band = known(*ends).mark_rect(fill=INK, fillOpacity=0.08, strokeWidth=1)
         under = [band.encode(y=across(ends[0], y), y2=alt.Y2(ends[1]), **drawn)]

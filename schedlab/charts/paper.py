@@ -8,7 +8,7 @@ from textwrap import wrap
 import vl_convert
 
 from ._altair import VEGA_LITE, alt, debug_mode
-from .theme import INK
+from .theme import PRINTED, printed
 
 MM = 72 / 25.4  # points; a pixel of a chart is a point of its PDF
 COLUMN, GUTTER = 85.0, 8.0  # columns of a two-column page, in millimetres
@@ -86,7 +86,7 @@ def paper_style(
     for name, value in sizes.items():
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
             raise ValueError(f"{name} must be a number above 0, got {value!r}")
-    spec = chart.to_dict()
+    spec = printed(chart.to_dict())
     spec["config"] = _look(font, font_size)
     _retitle(spec, title, font_size)
     views = list(_views(spec))
@@ -105,7 +105,7 @@ def paper_style(
 
 
 def _look(font, size):
-    ink = {"labelColor": INK, "titleColor": INK, "labelFontSize": size, "titleFontSize": size}
+    ink = {"labelColor": PRINTED, "titleColor": PRINTED, "labelFontSize": size, "titleFontSize": size}
     return {
         "font": font,
         "background": "white",
@@ -132,9 +132,9 @@ def _look(font, size):
             "rowPadding": 1,
             "columnPadding": 8,
         },
-        "title": {"fontSize": size + 1, "subtitleFontSize": size, "anchor": "start", "color": INK, "offset": 4},
-        "header": {"labelFontSize": size, "titleFontSize": size, "labelColor": INK, "labelPadding": 3},
-        "text": {"color": INK, "fontSize": size},
+        "title": {"fontSize": size + 1, "subtitleFontSize": size, "anchor": "start", "color": PRINTED, "offset": 4},
+        "header": {"labelFontSize": size, "titleFontSize": size, "labelColor": PRINTED, "labelPadding": 3},
+        "text": {"color": PRINTED, "fontSize": size},
     }
 
 

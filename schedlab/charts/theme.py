@@ -36,7 +36,8 @@ CHARACTERS = 48  # letters of a subtitle in a width of WIDTH pixels
 MOST_ROWS = 5_000
 SIZES = {alt.StrokeWidth: (1.5, 1.75, 5.0), alt.Size: (25, 40, 110)}  # smallest, step, largest; pixels
 LEAST = 3  # ticks within a logarithmic axis, at least
-INK = "#222222"  # for rules, and for marks that belong to no scheme
+INK = "currentColor"  # of text, rules, and marks that belong to no scheme: that of the page, light or dark
+PRINTED = "#222222"  # the same in files and for print, on white
 EMBED = {"actions": False, "renderer": "svg"}
 ON_PAGE = "SCHEDLAB_PAGE"  # set when notebooks run for the pages of a site, which have the report's script
 LAB = "application/vnd.vegalite.v5+json"
@@ -44,35 +45,35 @@ SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
 # From Okabe and Ito's palette, which readers with any colour vision can distinguish. The class of a scheme defines
 # its colour (`schedlab.schemes`), so that a scheme has the same colour in all charts.
-BLUE, ORANGE, VERMILION = "#0072B2", "#E69F00", "#D55E00"
+BLUE, ORANGE, VERMILION = "#0072B2", "#C28700", "#D55E00"
 # Logs that are drawn together, in any version and also as stand-ins; Paul Tol's "muted" palette and black.
 LOGS = {
-    "CTC-SP2-1996": "#332288",
-    "HPC2N-2002": "#88CCEE",
-    "LLNL-Atlas-2006": "#44AA99",
+    "CTC-SP2-1996": "#6751D4",
+    "HPC2N-2002": "#1E97D3",
+    "LLNL-Atlas-2006": "#3EA08F",
     "LLNL-Thunder-2007": "#117733",
     "SDSC-BLUE-2000": "#999933",
-    "SDSC-Par-1995": "#000000",
+    "SDSC-Par-1995": "#707070",
     "SDSC-Par-1996": "#CC6677",
     "SDSC-SP2-1998": "#AA4499",
-    "KTH-SP2-1996": "#882255",
+    "KTH-SP2-1996": "#B82E73",
 }
 LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin>(, [^(]*)? \(stand-in.*\))?")
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
-CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
+CLASSES = {"SN": "#1E9BE2", "SW": "#C28700", "LN": "#0072B2", "LW": "#D55E00"}
 # Sweeps teal, other jobs grey.
 GROUPS = {"sweeps": "#009988", "other jobs": "#888888"}
-STATES = {"running": "#BBBBBB", "waiting": "#56B4E9", "gets a processor": "#D55E00"}  # jobs of a decision
+STATES = {"running": "#8C8C8C", "waiting": "#1E9BE2", "gets a processor": "#D55E00"}  # jobs of a decision
 # What a PE does: useful work dark, waiting orange.
 DOING = {
     "computing": "#0072B2",
-    "communicating": "#56B4E9",
-    "spinning": "#E69F00",
-    "switching": "#000000",
-    "idle": "#E4E4E4",
+    "communicating": "#1E9BE2",
+    "spinning": "#C28700",
+    "switching": "#707070",
+    "idle": "#8C8C8C",
 }
 # Memberships of a task.
-MEMBERSHIPS = {"I/O": "#D55E00", "communicating": "#56B4E9", "computing": "#0072B2", "priority": INK}
+MEMBERSHIPS = {"I/O": "#D55E00", "communicating": "#1E9BE2", "computing": "#0072B2", "priority": INK}
 DASHES = {
     "flat": (1, 0),
     "first-free": (1, 0),
@@ -250,7 +251,7 @@ def specified(chart) -> dict:
 
 
 def themed(chart):
-    """Apply the look that all charts share, on white, so that dark text stays readable in a dark notebook.
+    """Apply the look that all charts share: in the ink of the page, on its ground, whether that is light or dark.
 
     Parameters
     ----------
@@ -279,17 +280,20 @@ def themed(chart):
 def _look():
     return {
         "font": "sans-serif",
-        "background": "white",
+        "background": "transparent",
         "padding": PADDING,
         "view": {"stroke": None},
-        # Every colour is set explicitly: JupyterLab's dark theme turns the others white.
+        # Every colour is set explicitly: JupyterLab's dark theme has its own for the others.
         "style": {name: {"fill": INK} for name in ("guide-label", "guide-title", "group-title")},
         "axis": {
             "labelFontSize": 11,
             "titleFontSize": 12,
-            "gridColor": "#dddddd",
-            "domainColor": "#888888",
-            "tickColor": "#888888",
+            "gridColor": INK,
+            "gridOpacity": 0.13,
+            "domainColor": INK,
+            "domainOpacity": 0.5,
+            "tickColor": INK,
+            "tickOpacity": 0.5,
         },
         "legend": {"labelFontSize": 12, "titleFontSize": 12},
         "title": {
@@ -297,7 +301,7 @@ def _look():
             "subtitleFontSize": 12,
             "anchor": "start",
             "color": INK,
-            "subtitleColor": "#666666",
+            "subtitleColor": INK,
         },
         "header": {"labelFontSize": 12},
         "text": {"color": INK},
@@ -945,15 +949,26 @@ def save(chart, path: str | os.PathLike) -> Path:
     page = {"inline": True, "json_kwds": {"cls": _InPage}}
     settings = {".png": {"scale_factor": 2}, ".html": page}.get(path.suffix, {})
     try:
-        chart.save(part, format=path.suffix[1:], **settings)
+        _on_white(chart).save(part, format=path.suffix[1:], **settings)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
     return path
 
 
+def printed(spec: dict) -> dict:
+    """Return a specification, as given by `specified`, for files and for print: dark on white."""
+    spec = json.loads(json.dumps(spec).replace(f'"{INK}"', f'"{PRINTED}"'))
+    return {**spec, "config": spec.get("config", {}) | {"background": "white"}}
+
+
+def _on_white(chart):
+    with debug_mode(False):
+        return type(chart).from_dict(printed(specified(chart)))
+
+
 def svg(chart) -> str:
-    """Return a chart as SVG, a static picture that needs no script.
+    """Return a chart as SVG, a static picture that needs no script; within a page, it has the page's ink and ground.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ BINS = 600  # points of a profile: about one per pixel
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#882255", "#F0E442")
 MOST_COLOURS = 7  # with the others, one line of the legend
 OTHER = "other"
-GREY = "#cccccc"  # the others, and jobs without a number
+GREY = "#9E9E9E"  # the others, and jobs without a number
 # Columns whose numbers are only names.
 IDENTIFIERS = {"job_number", "user_id", "group_id", "executable", "queue", "partition", "status"}
 DATES = ((120, "%b %Y"), (10, "%d %b"), (1.5, "%d %b %H:%M"), (0, "%H:%M"))  # least days, format
@@ -481,7 +481,7 @@ def fits(letters, width, height, size: int = LETTERS):
 
 
 def ink_on(colour: str) -> str:
-    """Return the colour of text that is easier to read on a colour, "#rrggbb" or "white": black or white."""
+    """Return the colour of text that is easier to read on a colour, "#rrggbb": black or white."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     light = np.dot([0.2126, 0.7152, 0.0722], [((part + 0.055) / 1.055) ** 2.4 for part in parts])  # WCAG's, about
     return "black" if light > 0.179 else "white"  # there, both have a contrast of 4.6
@@ -643,7 +643,7 @@ def profile(
     dashed = {"type": "rule", "color": INK, "strokeDash": [6, 3]}
     size = alt.Chart({"values": [{"size": schedule.machine.procs}]}, mark=dashed)
     size = size.encode(y=alt.Y("size:Q"))
-    thin = {"type": "line", "interpolate": "step-after", "color": "#555555", "strokeWidth": 0.8}
+    thin = {"type": "line", "interpolate": "step-after", "color": INK, "opacity": 0.7, "strokeWidth": 0.8}
     longest = alt.Chart(mark=thin).encode(x=clock.x("time", labels=False), y=alt.Y("longest:Q"))
     queue = ["jobs queued:", "mean, maximum"] if binned else "jobs queued"
     words = ["processors in use", f"of {schedule.machine.procs:,} (dashed)"]

@@ -10,7 +10,7 @@ from ._altair import alt
 from .theme import INK, MOST_ROWS, WIDE, about, check_kind, headed, unchecked
 from .timeline import LETTER, LETTERS, PALETTE, Clock, fits, ink_on
 
-FREE, ABSENT = "white", "#dddddd"
+FREE, ABSENT = "transparent", "#80808055"
 SIDE = 500  # side of the whole tree, in pixels: with its title it fits on the page of a small screen
 SMALL = 9  # size of a job's number on a node that has no room for larger letters
 
@@ -29,7 +29,7 @@ def tree(
 
     A block of k nodes is drawn as a small grid, k such blocks as a grid of grids, and so on. So every switch is a
     rectangle; the higher its stage, the thicker its outline. Neighbouring jobs have different colours, and show their
-    numbers if there is room. A free node is white; a node that is not installed is grey.
+    numbers if there is room. A free node is empty; a node that is not installed is grey.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def tree(
     ]
     squares = (
         alt.Chart({"values": nodes.to_dict("records")})
-        .mark_rect(stroke=ABSENT, strokeWidth=0.5)
+        .mark_rect(stroke=INK, strokeOpacity=0.25, strokeWidth=0.5)
         .encode(**where, color=alt.Color("color:N", scale=None), tooltip=tooltip)
     )
     weight = alt.StrokeWidth("stage:Q", scale=alt.Scale(domain=[1, machine.n], range=[0.8, 3.5]), legend=None)
@@ -99,14 +99,17 @@ def tree(
             color=alt.Color("ink:N", scale=None),
         )
     )
-    chart = alt.layer(squares, frames, plates, words).properties(
-        width=round(wide * scale), height=round(high * scale), view=alt.ViewBackground(fill=ABSENT)
+    layers = [squares, frames, plates, words]
+    if missing := _absent(machine).to_dict("records"):
+        layers.append(alt.Chart({"values": missing}).mark_rect(color=ABSENT, clip=True).encode(**where))
+    chart = alt.layer(*layers).properties(
+        width=round(wide * scale), height=round(high * scale)
     )
     held = nodes.loc[nodes["job"] != "", "job"]
     at = clock.words(np.array([now]))[0] if clock.dated else f"{now:,.10g} s"
     heading = f"{schedule.scheme} at {at}"
     said = (
-        f"{held.nunique():,} jobs hold {held.size:,} of {machine.procs:,} nodes; numbers: jobs; white: free"
+        f"{held.nunique():,} jobs hold {held.size:,} of {machine.procs:,} nodes; numbers: jobs; empty: free"
         f"{'; grey: not installed' if machine.procs < machine.k**machine.n else ''}; frames: switches of {machine.n} "
         "stages"
     )
@@ -150,6 +153,12 @@ def _nodes(schedule, now, clock):
         }
     )
     return nodes, _numbers(grid, jobs, colour, SIDE / max(grid.shape))
+
+
+def _absent(machine):
+    """Return a row for each place of a node that is not installed, up to as many as a chart takes."""
+    left, top = _corner(machine, np.arange(machine.procs, min(machine.k**machine.n, MOST_ROWS)))
+    return pd.DataFrame({"left": left, "top": top, "right": left + 1, "bottom": top + 1})
 
 
 def _coloured(grid):

@@ -72,7 +72,7 @@ SHOWN = 0.9  # the load of figures that show a single load
 BASE = "EASY"
 SHARE, SWEEPS, ARITY = 0.2, 0.05, 4  # share of moldable jobs; share of sweeps; arity of the tree
 CLASSES = {"SN": "short narrow", "SW": "short wide", "LN": "long narrow", "LW": "long wide"}
-charts.register({"EASY-SAF": "#44AA99", "EASY-WFP3": "#999933", "EASY-F1": "#AA4499"})
+charts.register({"EASY-SAF": "#3EA08F", "EASY-WFP3": "#999933", "EASY-F1": "#AA4499"})
 COSTS = {
     "max_wait_time": "longest wait",
     "gini": "inequality",
@@ -367,7 +367,7 @@ def changed(size: str, progress: bool) -> tuple:
     chart = charts.changes(data, "load", "log", "change", panel="scheme", interval=ends, title=title, subtitle=subtitle)
     caption = (
         "The same jobs with more freedom, or with less: moldable jobs may run on other numbers of processors, the "
-        f"tasks of a sweep may run apart, and nodes must lie in one block of a {ARITY}-ary tree. A grey number may be "
+        f"tasks of a sweep may run apart, and nodes must lie in one block of a {ARITY}-ary tree. A faint number may be "
         f"chance: its 95 % interval, from copies compared pair by pair, contains 0. Or it is below {NOISE:g} %. "
         f"{_sample(size, FIRST)}"
     )

@@ -67,7 +67,7 @@ USERS, EXACT, LEFT_OUT, RUN_ON = "users' estimates", "exact estimates", "jobs wi
 ESTIMATES = {USERS: "kill", EXACT: "kill", LEFT_OUT: "kill", RUN_ON: "keep"}
 SHAKEN, SINGLE = "copies with submissions shaken by up to a minute", "single copies, 95 %"
 BROAD = 760  # pixels, for bars that have the page to themselves
-charts.register({"gain": "#117733", "utilization": "#AAAAAA"})
+charts.register({"gain": "#117A34", "utilization": "#8C8C8C"})
 
 
 # The logs ----------------------------------------------------------------------------------------------------

@@ -49,10 +49,10 @@ SCHEMES = {FLOODING: Flooding(), SHREDDING: OpportuneShredding()}
 SWEEPS, OTHERS, CLASSES = "sweeps", "other jobs", ("SN", "SW", "LN", "LW")
 WORDS = {"turnaround": "turnaround", "slowdown": "slowdown", "loss": "loss of capacity"}
 IMPROVED = {key: f"{key}_better" for key in WORDS}
-BLUES = ("#003A70", "#4477AA", "#A6C8E8")
+BLUES = ("#0066C5", "#487DB3", "#5897D4")
 OF_SITES = {  # from dark to light
-    "sweeps, site": ("#00564C", "#009988", "#7FD1C7"),
-    "other jobs, site": ("#444444", "#888888", "#C4C4C4"),
+    "sweeps, site": ("#007567", "#00897A", "#3AA296"),
+    "other jobs, site": ("#676767", "#7B7B7B", "#929292"),
     "site": BLUES,
 }
 charts.register(

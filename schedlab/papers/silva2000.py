@@ -45,7 +45,7 @@ FITS = {"kth": "KTH fit", "ctc": "CTC fit"}
 MODELS = {"kth": "Jann model (KTH fit, not Jann's numbers)", "ctc": "Jann model (CTC fit)"}
 WITHOUT, WITH, SPIN = "without information", "with information", "with information and spin control"
 TURNS = "round robin among ready tasks"
-charts.register({WITHOUT: "#999999", WITH: "#0072B2", SPIN: "#D55E00", "CTC fit": "#332288", "KTH fit": "#882255"})
+charts.register({WITHOUT: "#8C8C8C", WITH: "#0072B2", SPIN: "#D55E00", "CTC fit": "#6751D4", "KTH fit": "#B82E73"})
 SCHEDULERS = {WITHOUT: "gang", WITH: "priority", SPIN: "spin-block", TURNS: "round-robin"}
 DRAWN = (WITHOUT, WITH, SPIN)
 COMPARED = {mix: DRAWN if mix in SPUN else DRAWN[:2] for mix in MIXES}

@@ -24,7 +24,7 @@ class FromLog(Scheme):
 
     label = "log"
     names = {"log": {}}
-    colours = {"log": "#332288"}
+    colours = {"log": "#6751D4"}
     needs = "waits"
     simulated = False
 

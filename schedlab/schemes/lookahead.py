@@ -96,7 +96,7 @@ class DPSA(Queued):
     reservation: str = "count"
 
     names = {"dpsap": {"variant": "p"}, "dpsan": {"variant": "n"}, "dpsaw": {"variant": "w"}}
-    colours = {"DPSAp": "#88CCEE", "DPSAn": "#117733", "DPSAw": "#882255"}
+    colours = {"DPSAp": "#1E97D3", "DPSAn": "#117A34", "DPSAw": "#B82E73"}
     machines = (Flat, KaryTree)
     overruns = OVERRUN
     one_reservation = True

@@ -116,12 +116,12 @@ class FairShareMoldable(Moldable):
     label = "Fair share"
     names = {"fairshare": {}}
     colours = {  # one hue per overbooking, darker for higher efficiency
-        "Fair share (ObF 1, EF 0)": "#9ECAE1",
-        "Fair share (ObF 1, EF 0.5)": "#4292C6",
-        "Fair share (ObF 1, EF 1)": "#08519C",
-        "Fair share (ObF 4, EF 0)": "#FDAE6B",
-        "Fair share (ObF 4, EF 0.5)": "#F16913",
-        "Fair share (ObF 4, EF 1)": "#A63603",
+        "Fair share (ObF 1, EF 0)": "#499BC7",
+        "Fair share (ObF 1, EF 0.5)": "#3580B1",
+        "Fair share (ObF 1, EF 1)": "#0A65C3",
+        "Fair share (ObF 4, EF 0)": "#ED6E03",
+        "Fair share (ObF 4, EF 0.5)": "#CC560C",
+        "Fair share (ObF 4, EF 1)": "#B93C03",
     }
 
     def __post_init__(self):

@@ -134,7 +134,7 @@ class FCFS(Queued):
 
     label = "FCFS"
     names = {"fcfs": {}}
-    colours = {"FCFS": "#999999", "FCFS-SJF": "#CC79A7"}
+    colours = {"FCFS": "#8C8C8C", "FCFS-SJF": "#CC79A7"}
     machines = (Flat, KaryTree)
     overruns = (*OVERRUN, KILL_BACKFILLED)
     backfills = False
@@ -233,10 +233,10 @@ class EASY(Queued):
     names = {"easy": {}, "easy-sjbf": {"backfill": "sjf"}}
     colours = {
         "EASY": "#0072B2",
-        "EASY (count)": "#004C8C",
-        "EASY (block)": "#74C3F0",
-        "EASY-SJF": "#E69F00",
-        "EASY-SJBF": "#56B4E9",
+        "EASY (count)": "#0068BF",
+        "EASY (block)": "#199BE4",
+        "EASY-SJF": "#C28700",
+        "EASY-SJBF": "#1E9BE2",
     }
     machines = (Flat, KaryTree)
     overruns = (*OVERRUN, KILL_BACKFILLED)

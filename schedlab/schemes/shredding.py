@@ -142,7 +142,7 @@ class OpportuneShredding(Shredding):
 
     label = "OJS"
     names = {"ojs": {}}
-    colours = {"OJS": "#DDAA33"}
+    colours = {"OJS": "#B7891E"}
 
     def __post_init__(self):
         super().__post_init__()
