@@ -12,7 +12,7 @@ import vl_convert
 from workloads import trace_of
 
 import schedlab as sl
-from schedlab import charts
+from schedlab import charts, schemes
 from schedlab.charts import theme, timeline
 from schedlab.workload.swf import Header
 
@@ -803,6 +803,15 @@ def contrast(one, other):
 
     low, high = sorted((light(one), light(other)))
     return (high + 0.05) / (low + 0.05)
+
+
+def test_colours_of_series_are_seen_on_light_and_on_dark():
+    sl.papers.modules()  # which register more
+    names = [*theme._registered, *schemes.colours(), *theme.LOGS, *theme.CLASSES, *theme.GROUPS, *map(str, range(200))]
+    names += [f"{log} (stand-in, not the real log)" for log in theme.LOGS]
+    for name, colour in zip(names, charts.colours(names), strict=True):
+        for ground in ("#ffffff", "#14171c"):
+            assert contrast(colour, ground) >= 3, (name, colour, ground)
 
 
 @pytest.mark.parametrize("colour", [*timeline.PALETTE, *theme.CLASSES.values(), *timeline.TASKS.values(), "#888888"])

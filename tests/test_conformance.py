@@ -293,7 +293,7 @@ def test_a_case_displays_itself():
     shown = conformance.case(12)._repr_html_()
     assert "Case 12, FCFS: A job of length zero" in shown
     assert "Starts: 0, never, 5." in shown
-    assert "data:image/svg+xml" in shown
+    assert "<svg" in shown
     assert "looks at the first candidate only" in conformance.case(22)._repr_html_()
     with pytest.raises(ValueError, match="unknown case 99; known: 1 to 58"):
         conformance.case(99)

@@ -384,7 +384,7 @@ def test_a_verdict_displays_itself(trace, easy):
     output.iloc[120] += 7
     verdict = judge(output, trace=trace)
     shown = verdict._repr_html_()
-    assert "data:image/svg+xml" in shown
+    assert "<svg" in shown
     assert "does not follow a known scheme" in shown
     assert verdict.chart().to_dict()["vconcat"]
     with pytest.raises(ValueError, match="the schedules do not differ"):

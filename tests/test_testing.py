@@ -348,7 +348,7 @@ def test_the_bugs_of_the_museum_are_found(bug):
     jobs = found.found.count("\n") - 2
     assert 2 <= jobs <= 7  # a small workload that shows it
     page = report._repr_html_()
-    assert "data:image/svg+xml" in page
+    assert "<svg" in page
     assert found.chart().to_dict()["vconcat"]
 
 

@@ -1,7 +1,5 @@
 """Charts of an arena: which scheme wins where, how far each is from the bound, and how classes of jobs fare."""
 
-import colorsys
-import re
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -78,7 +76,7 @@ def winners(
     shown = table.copy()
     others = shown["tied"].map(lambda names: len(list(filter(None, names.split("; ")))))
     nobody = shown["next"].eq("") & (others > 0)
-    shown["fill"] = [_hex(colour) for colour in colours(list(shown["winner"]))]
+    shown["fill"] = colours(list(shown["winner"]))
     shown.loc[nobody, "fill"] = ALL_TIED
     shown["share"] = np.where(others > 0, PALE, 1.0)
     shown["ink"] = [INK if tied else ink_on(fill) for fill, tied in zip(shown["fill"], others, strict=True)]
@@ -234,7 +232,7 @@ def changes(
     panel : str, optional
         A column with one table for each value.
     interval : (str, str), optional
-        The columns with the ends of each change's interval. Changes whose interval reaches 0 are faint, and so are those
+        The columns with the ends of each change's interval. Changes whose interval reaches 0 are faint, as are those
         below 0.5 % (`schedlab.statistics.NOISE`).
     title, subtitle : str
         The subtitle should name the measure and the scheme compared with.
@@ -336,12 +334,3 @@ def _share(percent):
     # By the ratio's logarithm: twice as much is as strong as half as much.
     share = min(1.0, abs(np.log1p(max(percent, -99.0) / 100)) / np.log1p(FULL / 100))
     return 0.08 + (STRONGEST - 0.08) * share if abs(percent) >= NOISE else 0.0
-
-
-def _hex(colour):
-    """Return a colour of `colours` as "#rrggbb"."""
-    if colour.startswith("#"):
-        return colour
-    hue, saturation, light = (int(part) for part in re.findall(r"\d+", colour))
-    parts = colorsys.hls_to_rgb(hue / 360, light / 100, saturation / 100)
-    return "#" + "".join(f"{round(255 * part):02X}" for part in parts)

@@ -200,11 +200,17 @@ def _mosaic(cells, words, x, y, width, height):
     """Draw value as a cell of x and y, with its text on it."""
     x.axis = alt.Axis(labelAngle=0, ticks=False, domain=False)
     y.axis = alt.Axis(ticks=False, domain=False)
-    # A root scale, since a few cells hold most. No legend: each cell has its number.
-    scale = alt.Scale(type="sqrt", domain=[0, cells["value"].max()], range=SHADES, nice=False)
-    shade = alt.FillOpacity("value:Q", scale=scale, legend=None)
-    rectangles = alt.Chart().mark_rect(color=BLUE, stroke=INK, strokeOpacity=0.15).encode(fillOpacity=shade)
-    rectangles = rectangles.encode(tooltip=alt.Tooltip("value:Q", title=words, format=",.4~g"))
+    # By the root, since a few cells hold most. No legend: each cell has its number.
+    (least, most), part = SHADES, np.sqrt(cells["value"] / cells["value"].max())
+    cells = cells.assign(shade=least + (most - least) * part.fillna(0))
+    rectangles = (
+        alt.Chart()
+        .mark_rect(color=BLUE, stroke=INK, strokeOpacity=0.15)
+        .encode(
+            fillOpacity=alt.FillOpacity("shade:Q", scale=None),
+            tooltip=alt.Tooltip("value:Q", title=words, format=",.4~g"),
+        )
+    )
     text = alt.Chart().mark_text(fontSize=11, color=INK).encode(text=alt.Text("text:N"))
     layers = [one.encode(x=x, y=y) for one in (rectangles, text)]
     return alt.layer(*layers, data=cells, width=width, height=height)

@@ -13,6 +13,7 @@ FAR = 1.0  # an interval that exceeds the extent of the values by more than this
 ROUNDED = 1e-9  # relative; a computed interval may miss its value by this much
 EDGE = 1.5  # line width for ranges and published numbers, in pixels
 BOX = 8  # the width of a range
+PALE = 0.3  # its opacity
 CAP = {"size": BOX**2, "opacity": 1, "strokeWidth": EDGE}  # its ends
 DIAMOND = {
     "shape": "diamond",
@@ -200,7 +201,7 @@ def interval_layers(rows: Rows, y: alt.Y, **where) -> list[alt.Chart]:
 
 
 def range_layers(rows: Rows, label: str, y: alt.Y, **where) -> list[alt.Chart]:
-    """Draw the range of another quantity as a narrow open box, with its own entry in the legend."""
+    """Draw the range of another quantity as a narrow pale box, with its own entry in the legend."""
     if not rows.spread:
         return []
     ends = rows.drawn(rows.spread)
@@ -216,8 +217,8 @@ def range_layers(rows: Rows, label: str, y: alt.Y, **where) -> list[alt.Chart]:
 
 
 def _box(ends, colour, y, **where):
-    """Draw an open box between two ends."""
-    box = having(*ends).mark_bar(size=BOX, fill="transparent", stroke=colour, strokeWidth=EDGE, orient="vertical")
+    """Draw a pale box between two ends; what lies on it stays readable in either theme."""
+    box = having(*ends).mark_rule(color=colour, strokeWidth=BOX, opacity=PALE)
     return box.encode(y=across(ends[0], y), y2=alt.Y2(ends[1]), **where)
 
 

@@ -1,5 +1,6 @@
 """What all charts share: fonts, colours, dashes, axes with units, titles, checks, and files."""
 
+import colorsys
 import io
 import json
 import math
@@ -43,7 +44,9 @@ ON_PAGE = "SCHEDLAB_PAGE"  # set when notebooks run for the pages of a site, whi
 LAB = "application/vnd.vegalite.v5+json"
 SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
-# From Okabe and Ito's palette, which readers with any colour vision can distinguish. The class of a scheme defines
+# Luminances between which a colour is seen on white and on black alike: contrasts of 3 to both (WCAG 2).
+SEEN = (0.135, 0.2, 0.28)
+# After Okabe and Ito's palette, which readers with any colour vision can distinguish. The class of a scheme defines
 # its colour (`schedlab.schemes`), so that a scheme has the same colour in all charts.
 BLUE, ORANGE, VERMILION = "#0072B2", "#C28700", "#D55E00"
 # Logs that are drawn together, in any version and also as stand-ins; Paul Tol's "muted" palette and black.
@@ -561,15 +564,34 @@ def _of_log(name):
 
 def _like(colour):
     """Return a colour of the same hue: light instead of dark, dark instead of light."""
-    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    light = np.dot(parts, (0.299, 0.587, 0.114)) > 120
-    mixed = [part * 0.45 if light else 255 - (255 - part) * 0.45 for part in parts]
-    return "#" + "".join(f"{round(part):02X}" for part in mixed)
+    parts = _parts_of(colour)
+    hue, _, saturation = colorsys.rgb_to_hls(*parts)
+    return _shaded(hue, saturation, SEEN[-1] if luminance(parts) < SEEN[1] else SEEN[0])
 
 
 def _made_of(name):
     number = crc32(name.encode())
-    return f"hsl({number % 360}, 65%, {(30, 42, 54)[number // 360 % 3]}%)"
+    return _shaded(number % 360 / 360, 0.65, SEEN[number // 360 % len(SEEN)])
+
+
+def _shaded(hue, saturation, wanted):
+    """Return the colour of a hue and saturation that has a luminance."""
+    low, high = 0.0, 1.0
+    for _ in range(12):
+        lightness = (low + high) / 2
+        parts = colorsys.hls_to_rgb(hue, lightness, saturation)
+        low, high = (lightness, high) if luminance(parts) < wanted else (low, lightness)
+    return "#" + "".join(f"{round(255 * part):02X}" for part in parts)
+
+
+def _parts_of(colour):
+    return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+
+
+def luminance(parts: Iterable[float]) -> float:
+    """Return the relative luminance of a colour, from 0 to 1, as WCAG 2 defines it; its parts are red, green, blue."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
 
 
 def dashes(names: list[str]) -> list[list[int]]:

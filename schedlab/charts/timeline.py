@@ -27,6 +27,7 @@ from .theme import (
     check_kind,
     check_limit,
     headed,
+    luminance,
     unchecked,
 )
 
@@ -482,8 +483,7 @@ def fits(letters, width, height, size: int = LETTERS):
 
 def ink_on(colour: str) -> str:
     """Return the colour of text that is easier to read on a colour, "#rrggbb": black or white."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    light = np.dot([0.2126, 0.7152, 0.0722], [((part + 0.055) / 1.055) ** 2.4 for part in parts])  # WCAG's, about
+    light = luminance(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     return "black" if light > 0.179 else "white"  # there, both have a contrast of 4.6
 
 

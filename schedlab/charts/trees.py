@@ -102,9 +102,7 @@ def tree(
     layers = [squares, frames, plates, words]
     if missing := _absent(machine).to_dict("records"):
         layers.append(alt.Chart({"values": missing}).mark_rect(color=ABSENT, clip=True).encode(**where))
-    chart = alt.layer(*layers).properties(
-        width=round(wide * scale), height=round(high * scale)
-    )
+    chart = alt.layer(*layers).properties(width=round(wide * scale), height=round(high * scale))
     held = nodes.loc[nodes["job"] != "", "job"]
     at = clock.words(np.array([now]))[0] if clock.dated else f"{now:,.10g} s"
     heading = f"{schedule.scheme} at {at}"
