@@ -547,7 +547,7 @@ def colours(names: list[str]) -> list[str]:
     --------
     >>> import schedlab as sl
     >>> sl.charts.colours(["FCFS", "EASY", "EASY-SJF"])
-    ['#999999', '#0072B2', '#E69F00']
+    ['#8C8C8C', '#0072B2', '#C28700']
     """
     known = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS | _registered
     return [known.get(name) or _of_log(name) or _made_of(name) for name in names]
