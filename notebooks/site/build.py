@@ -4,6 +4,7 @@ The sources are gathered in build/site-source: the pages beside this file, the n
 page for each room of `LINES`, which lists its public names.
 """
 
+import hashlib
 import importlib
 import inspect
 import os
@@ -51,8 +52,22 @@ def main() -> int:
     _write_script(SOURCE / "_static")
     from sphinx.cmd.build import main as sphinx
 
-    options = ["-W", "--keep-going", "-q", "-j", "auto", "-D", f"nb_execution_cache_path={KEPT}"]
+    options = ["-W", "--keep-going", "-q", "-j", "auto", "-D", f"nb_execution_cache_path={_kept()}"]
     return sphinx([*options, "-E", "-d", str(ROOT / "build" / "site-doctrees"), str(SOURCE), str(OUT)])
+
+
+def _kept():
+    """Return the folder that keeps what notebooks gave; it belongs to exactly the present package and data."""
+    sha = hashlib.sha256()
+    for folder in ("schedlab", "data"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                sha.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
+    place = KEPT / sha.hexdigest()[:16]
+    for other in KEPT.glob("*"):
+        if other != place:
+            shutil.rmtree(other) if other.is_dir() else other.unlink()
+    return place
 
 
 def _write_script(folder):
