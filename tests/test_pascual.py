@@ -386,7 +386,7 @@ def test_the_opening_picture_is_a_tree_that_holds_jobs(monkeypatch, tmp_path, lo
     names = {"paper": paper}
     exec(opening(), names)
     spec = names["chart"].to_dict()
-    nodes, _, _, numbers = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    nodes, _, _, numbers, *_ = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
     jobs = {row["job"] for row in nodes} - {""}
     assert sum(row["job"] != "" for row in nodes) > len(nodes) / 2
     assert len(jobs) > 4
