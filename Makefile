@@ -31,9 +31,8 @@ help: ## Show this list
 figures: $(READY) ## Rebuild every figure and table into build/report.html (SIZE=full: at full size)
 	$(BIN)/schedlab figures --size $(SIZE)
 
-pictures: $(READY) ## Remake the pictures of the README and the notebooks (needs chromium)
+pictures: $(READY) ## Remake the picture of the README and the site
 	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images', only=['base'])"
-	$(BIN)/python tests/browser.py notebooks/images
 
 docs: kernels ## Build the site into build/site, without a network
 	$(BIN)/python notebooks/site/build.py

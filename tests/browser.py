@@ -1,4 +1,4 @@
-"""A real JupyterLab in a real browser without a network: what the browser tests and the screenshots share."""
+"""A real JupyterLab in a real browser without a network: what the browser tests share."""
 
 import contextlib
 import html
@@ -9,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from collections import Counter
@@ -325,27 +324,3 @@ def drawn_in(svg: str) -> dict:
         if one.get("role") == "graphics-symbol" and one["aria-roledescription"] not in ("axis", "legend", "title")
     )
     return {"axes": axes, "marks": dict(marks)}
-
-
-def screenshots(folder: Path) -> None:
-    """Run every notebook and save a picture of how it looks."""
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = Path(scratch) / "notebooks"
-        shutil.copytree(ROOT / "notebooks", copy)
-        with lab(copy) as address, browser() as chromium:
-            for notebook in sorted(copy.glob("*.ipynb")):
-                page = Page(chromium, address, height=1000).open(notebook.name)
-                page.page.keyboard.press("Control+b")  # hides the list of files
-                page.run_all().settled()
-                figures = page.live_figures()
-                page.check()
-                if figures:
-                    scroll_to(figures[-1])
-                page.page.wait_for_timeout(500)
-                page.page.screenshot(path=folder / f"{notebook.stem}.png")
-                page.close()
-                print(folder / f"{notebook.stem}.png")
-
-
-if __name__ == "__main__":
-    screenshots(Path(sys.argv[1]))
