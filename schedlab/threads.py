@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 import numpy as np
 
@@ -159,7 +159,8 @@ def _elsewhere(kernel, arguments, halt=None, watched=None):
     In the last two cases its flag `halt` ends the kernel, and this waits for the end; a kernel without a flag is left
     running.
     """
-    begun, done, results, errors = [], threading.Event(), [], []
+    # A queue in C: an exception that a signal raises within `threading.Event` can leave its lock held for good.
+    begun, done, results, errors = [], SimpleQueue(), [], []
     compile_for(kernel, arguments)
     context = copy_context()  # it identifies who catches the errors of an order
 
@@ -170,22 +171,25 @@ def _elsewhere(kernel, arguments, halt=None, watched=None):
         except BaseException as error:  # to be raised again in the calling thread
             errors.append(error)
         finally:
-            done.set()
+            done.put(None)
 
     calls = _waiting_thread()
     try:
         calls.put(run)
-        while not done.wait(MOMENT):
+        while not (results or errors):
+            with suppress(Empty):
+                done.get(timeout=MOMENT)
             if watched is not None and watched[0]:
                 raise KeyboardInterrupt
     except BaseException:
         if halt is not None:
             halt[0] = 1
-            if begun:
-                done.wait()
+            while begun and not (results or errors):
+                with suppress(Empty):
+                    done.get(timeout=MOMENT)
         raise
     finally:
-        if done.is_set():
+        if results or errors:
             _idle.append(calls)
         else:
             calls.put(None)  # the thread ends after this call

@@ -1,18 +1,16 @@
 """The README and the guide: short enough, and every block of code runs."""
 
 import contextlib
-import inspect
 import io
 import re
 import shlex
+import subprocess
 import sys
-import types
 from pathlib import Path
 
 import pytest
 
-import schedlab as sl
-from schedlab import cli, papers
+from schedlab import cli
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -46,40 +44,31 @@ def test_the_readme_shows_what_its_code_gives():
     assert said.getvalue() == shown
 
 
-@pytest.fixture
-def jobqueue(monkeypatch):
-    """Let a cluster of Slurm be one on this machine."""
-    distributed, begun = pytest.importorskip("distributed"), []
+# Before the code of a page, in a process of its own: few jobs of each log, one machine for Slurm's, no full size.
+BEFORE = """
+import inspect, sys, types
+import schedlab as sl
+from distributed import LocalCluster
+from schedlab.papers import grudenic2010
 
-    def begin(**_):
-        begun.append(distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None))
-        begun[-1].scale = lambda _: None
-        return begun[-1]
-
-    module = types.ModuleType("dask_jobqueue")
-    module.SLURMCluster = begin
-    monkeypatch.setitem(sys.modules, "dask_jobqueue", module)
-    yield
-    for cluster in begun:
-        cluster.close()
+load = sl.load_trace
+sl.load_trace = lambda name, **_: load(name, or_standin=True).head(200)
+for name in ("figure3", "claims"):
+    setattr(grudenic2010, name, inspect.signature(getattr(grudenic2010, name)).bind)
+queue = sys.modules["dask_jobqueue"] = types.ModuleType("dask_jobqueue")
+queue.SLURMCluster = lambda **_: LocalCluster(n_workers=1, processes=False, dashboard_address=None)
+LocalCluster.scale = lambda *_: None
+"""
 
 
 @pytest.mark.traces
-@pytest.mark.usefixtures("jobqueue")
 @pytest.mark.parametrize("page", [page for page in PAGES[1:] if blocks(page, "python")], ids=by_name)
-def test_the_code_of_the_guide_runs(page, tmp_path, monkeypatch):
-    """In the order of the page, on few jobs of each log and with few seeds."""
-    load = sl.load_trace
-    monkeypatch.setattr(sl, "load_trace", lambda name, **_: load(name, or_standin=True).head(200))
-    for name in ("figure3", "claims"):  # which take long at full size
-        monkeypatch.setattr(papers.grudenic2010, name, inspect.signature(getattr(papers.grudenic2010, name)).bind)
-    monkeypatch.setattr(sl.charts, "setup", lambda: None)  # of the whole process
-    monkeypatch.chdir(tmp_path)
-    names = {"__name__": "guide"}
+def test_the_code_of_the_guide_runs(page, tmp_path):
+    pytest.importorskip("distributed")
     cells = re.findall(r"^```(?:python|\{code-cell\} ipython3)\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
-    for number, code in enumerate(cells):
-        few = re.sub(r"range\(\d+\)", "range(2)", code)
-        exec(compile(few, f"{page.name}, block {number}", "exec"), names)
+    code = re.sub(r"range\(\d+\)", "range(2)", BEFORE + "\n".join(cells))
+    done = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=by_name)

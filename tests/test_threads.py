@@ -1,6 +1,7 @@
 """Ctrl-C ends simulations within a second, wherever they run."""
 
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -228,6 +229,37 @@ for name, run in runs.items():
             where = {step.name for step in steps} & kernel_or_pools
             print("interrupted", seconds, flush=True)
 """
+
+
+INTERRUPTED = """
+import random, signal, time
+from schedlab import threads
+
+def kernel(halt):
+    end = time.monotonic() + 0.002
+    while time.monotonic() < end and not halt[0]:
+        time.sleep(0.0002)
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+threads.MOMENT = 1e-6  # so that it waits in Python's steps most of the time, between which signals are handled
+signal.signal(signal.SIGALRM, interrupt)
+count, drawn = 0, random.Random(1)
+for _ in range(1000):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, drawn.uniform(1e-5, 0.003))
+        threads.interruptible(kernel)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        count += 1
+print(count)
+"""
+
+
+def test_an_interrupt_at_any_step_leaves_nothing_locked():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert int(done.stdout) > 100, done.stderr
 
 
 def test_control_c_ends_any_simulation_within_a_second():

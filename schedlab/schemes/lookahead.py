@@ -232,11 +232,12 @@ class DPSA(Queued):
 def _clock(runs: bool) -> Iterator[np.ndarray]:
     """Return a counter of ticks. If the clock runs, a thread advances it: compiled code cannot read the time."""
     ticks = np.zeros(1, np.int64)
-    done = threading.Event()
+    done = []  # no `threading.Event`: an exception that a signal raises within it can leave its lock held
 
     def tick():
         begin = time.perf_counter()
-        while not done.wait(TICK):
+        while not done:
+            time.sleep(TICK)
             ticks[0] = (time.perf_counter() - begin) / TICK
 
     thread = threading.Thread(target=tick, daemon=True)
@@ -245,6 +246,6 @@ def _clock(runs: bool) -> Iterator[np.ndarray]:
     try:
         yield ticks
     finally:
-        done.set()
+        done.append(True)
         if runs:
             thread.join()
