@@ -30,7 +30,6 @@ from .timeline import ink_on
 CELL, ROW = 122, 38  # width and height of a cell with two lines of text, in pixels
 PALE = 0.25  # share of the winner's colour in a cell where others are tied with it
 ALL_TIED = "#8C8C8C"
-EDGE = {"stroke": INK, "strokeOpacity": 0.15}  # of cells
 STEP = 15  # from scheme to scheme, in pixels
 FAR = 3  # times the median of a panel; larger values are drawn there
 SHAPES = ["circle", "triangle-right"]
@@ -95,8 +94,7 @@ def winners(
         alt.Tooltip("next:N", title="best of the others"),
         alt.Tooltip("behind:Q", title="worse by (%)", format=",.3~g"),
     ]
-    filled = {"color": alt.Color("fill:N", scale=None), "fillOpacity": alt.FillOpacity("share:Q", scale=None)}
-    cells = alt.Chart().mark_rect(**EDGE).encode(**filled, tooltip=tooltip)
+    cells = _cells().encode(tooltip=tooltip)
     layers, ink = [cells], alt.Color("ink:N", scale=None)
     for words, shift, size in (("first", -7, 11), ("second", 8, 9)):
         letters = alt.Chart().mark_text(fontSize=size, dy=shift, limit=CELL - 6)
@@ -277,8 +275,7 @@ def changes(
     tooltip += [alt.Tooltip("value:Q", title=value, format="+,.3~g")]
     named = zip(both, ends, strict=True)
     tooltip += [alt.Tooltip(f"{name}:Q", title=end, format="+,.3~g") for name, end in named]
-    filled = {"color": alt.Color("fill:N", scale=None), "fillOpacity": alt.FillOpacity("share:Q", scale=None)}
-    cells = alt.Chart().mark_rect(**EDGE).encode(**filled, **place)
+    cells = _cells().encode(**place)
     words = alt.Chart().mark_text(fontSize=11, color=INK)
     words = words.encode(text=alt.Text("text:N"), opacity=alt.Opacity("clear:Q", scale=None), **place)
     layers = [one.encode(tooltip=tooltip) for one in (cells, words)]
@@ -298,6 +295,12 @@ def changes(
     chart = alt.layer(*layers, data=shown, width=wide, height=high)
     chart = chart.facet(facet=_faceted(panel, several, wide), columns=columns)
     return headed(chart, title, max(wide * columns, 3 * NARROW), subtitle, said)
+
+
+def _cells():
+    """Draw cells, each in its own colour and strength."""
+    cells = alt.Chart().mark_rect(stroke=INK, strokeOpacity=0.15)
+    return cells.encode(color=alt.Color("fill:N", scale=None), fillOpacity=alt.FillOpacity("share:Q", scale=None))
 
 
 def _faceted(panel, names, wide):

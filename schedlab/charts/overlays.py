@@ -15,13 +15,8 @@ EDGE = 1.5  # line width for ranges and published numbers, in pixels
 BOX = 8  # the width of a range
 PALE = 0.3  # its opacity
 CAP = {"size": BOX**2, "opacity": 1, "strokeWidth": EDGE}  # its ends
-DIAMOND = {
-    "shape": "diamond",
-    "fill": "transparent",
-    "size": 80,
-    "opacity": 1,
-    "strokeWidth": EDGE,
-}  # a published number
+# A published number.
+DIAMOND = {"shape": "diamond", "fill": "transparent", "size": 80, "opacity": 1, "strokeWidth": EDGE}
 GREY = "#808080"  # of ranges
 
 

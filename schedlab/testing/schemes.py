@@ -301,8 +301,8 @@ class _Run:
                 try:
                     answer = self.apart.answer_to(workload)
                 except Lost as lost:
-                    words = f"; nor does this workload end within {MOMENT:g} s" if lost.code is None else ""
-                    yield Check(APART, False, f"{self.scheme} {lost}{words}\n{smallest_lost(self.scheme, lost)}")
+                    limit = f"; nor does this workload end within {MOMENT:g} s" if lost.code is None else ""
+                    yield Check(APART, False, f"{self.scheme} {lost}{limit}\n{smallest_lost(self.scheme, lost)}")
                     return
                 if isinstance(answer, Beyond):
                     yield Check(APART, False, f"{answer.words}\n{answer.workload}")
