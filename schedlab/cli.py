@@ -18,7 +18,6 @@ from threading import Timer, current_thread, main_thread
 import pandas as pd
 
 from schedlab import __version__, conformance, metrics, papers
-from schedlab.display.ledgers import as_json, as_markdown, counted, summary
 from schedlab.experiment import studies, sweep
 from schedlab.experiment.grids import carried_out
 from schedlab.experiment.progress import span
@@ -26,6 +25,7 @@ from schedlab.paths import replacing
 from schedlab.precompile import compile_kernels
 from schedlab.schemes import by_name, scheme
 from schedlab.schemes.orders import NAMES
+from schedlab.show.ledgers import as_json, as_markdown, counted, summary
 from schedlab.simulation import EVENTS, has_waits, recorded, simulate
 from schedlab.statistics import IntervalWarning, over_seeds
 from schedlab.text import cell, check_known, plain

@@ -35,7 +35,7 @@ from .workload.trace import Trace
 LENGTH = 32  # hexadecimal digits
 _PACKAGE = Path(__file__).parent
 # Rooms that only show results, or only say which are wanted: no result depends on them.
-SHOWING = ("charts", "cli", "compiling", "display", "imports", "kept", "papers", "precompile", "report", "widgets")
+SHOWING = ("charts", "cli", "compiling", "imports", "kept", "papers", "precompile", "report", "show", "widgets")
 # The digest of code in these folders is that of its name. Papers are read as users' functions are: they change.
 _INSTALLED = tuple(
     f"{Path(folder)}{os.sep}" for folder in (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))

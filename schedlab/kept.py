@@ -31,8 +31,8 @@ from pathlib import Path
 import pandas as pd
 
 from . import __version__
-from .display.ledgers import CASE, LEDGER, SAME, Ledger
 from .paths import data_dir
+from .show.ledgers import CASE, LEDGER, SAME, Ledger
 
 PACKAGES = ("numpy", "numba", "pandas")
 KERNELS = f"{__package__}.kernels"
@@ -256,7 +256,7 @@ def _measured(row):
 
 
 def _within(old, new):
-    """Tell whether a number, as `display.interval` writes it, lies in another's interval; words must be the same."""
+    """Tell whether a number, as `show.interval` writes it, lies in another's interval; words must be the same."""
     if old == new:
         return True
     was, value = INTERVAL.search(old), NUMBER.match(new)

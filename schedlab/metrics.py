@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from . import display
+from . import show
 from .text import suggestion
 from .workload.columns import WORDS
 
@@ -93,12 +93,12 @@ def written(measure: str, value: float, like: float | None = None) -> str:
     """
     unit = MEASURES.get(measure, ("", ""))[1]
     if unit == "s":
-        return display.duration(value, like)
+        return show.duration(value, like)
     if unit == "share":
-        return f"{100 * value:.3g} %" if np.isfinite(value) else display.number(value)
+        return f"{100 * value:.3g} %" if np.isfinite(value) else show.number(value)
     if unit == "processor-seconds":
-        return f"{display.number(value / 3600)} processor-hours"
-    return f"{display.number(value)} {unit}".strip()
+        return f"{show.number(value / 3600)} processor-hours"
+    return f"{show.number(value)} {unit}".strip()
 
 
 class Measures(pd.Series):
@@ -129,8 +129,8 @@ class Measures(pd.Series):
 
     def _repr_html_(self) -> str:
         rows = [(words or name, value, name) for name, value, words in self._written()]
-        shown = display.table(("measure", "", "name"), rows, words=(0, 2))
-        return display.page(display.line("", strong=str(self.name)), shown)
+        shown = show.table(("measure", "", "name"), rows, words=(0, 2))
+        return show.page(show.line("", strong=str(self.name)), shown)
 
     def _written(self):
         """Return one row per measure: its name, its value with unit, and its description."""
@@ -170,7 +170,7 @@ class MeasureTable(pd.DataFrame):
         more = f"{len(self):,} rows; the first and the last {MOST_ROWS // 2} are shown" if len(self) > MOST_ROWS else ""
         names = [*head, *map(str, shown.columns)]
         words = [place for place, name in enumerate(names) if place == 0 or name == "note"]
-        return display.page(display.table(names, rows, words), display.line(more, faint=True))
+        return show.page(show.table(names, rows, words), show.line(more, faint=True))
 
     def _written(self):
         """Return the table as text, each cell with its unit."""
@@ -199,7 +199,7 @@ def _cell(measure, value, like):
     if isinstance(value, str):
         return value
     unit = MEASURES.get(measure, ("", ""))[1]
-    return written(measure, value, like) if unit in ("s", "share") else display.number(value)
+    return written(measure, value, like) if unit in ("s", "share") else show.number(value)
 
 
 def slowdown(turnaround, run):

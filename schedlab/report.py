@@ -25,9 +25,9 @@ from tqdm.auto import tqdm
 
 from schedlab import __version__, charts, compiling, kept, papers
 from schedlab.charts._altair import VEGA_LITE
-from schedlab.display.ledgers import LEDGER, VERDICT_STYLE, counted
 from schedlab.experiment import Store
 from schedlab.paths import kept_script, replacing
+from schedlab.show.ledgers import LEDGER, VERDICT_STYLE, counted
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")

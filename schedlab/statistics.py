@@ -24,7 +24,7 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from . import display, metrics
+from . import metrics, show
 from .text import check_known, suggestion
 
 MOST, LEAST = 40, 20  # batches
@@ -83,12 +83,12 @@ class Interval:
         return f"<Interval {self._words()}>"
 
     def _repr_html_(self) -> str:
-        return display.page(display.line(self._words(noted=False)), *map(display.note, self.notes))
+        return show.page(show.line(self._words(noted=False)), *map(show.note, self.notes))
 
     def _words(self, noted=True):
-        ends = f"{100 * self.confidence:g} % from {display.number(self.low)} to {display.number(self.high)}"
+        ends = f"{100 * self.confidence:g} % from {show.number(self.low)} to {show.number(self.high)}"
         ends = "no interval" if isnan(self.low) else ends
-        words = [f"{display.number(self.mean)}, {ends}"]
+        words = [f"{show.number(self.mean)}, {ends}"]
         if self.batches:
             words.append(f"{self.batches} batches of {self.batch_size:,}")
         if self.warm_up:
@@ -113,11 +113,11 @@ class Comparison:
     ratio: Interval
 
     def _repr_html_(self) -> str:
-        return display.page(
+        return show.page(
             *(
                 part
                 for name, one in (("Difference", self.difference), ("Ratio", self.ratio))
-                for part in (display.line(one._words(noted=False), strong=name), *map(display.note, one.notes))
+                for part in (show.line(one._words(noted=False), strong=name), *map(show.note, one.notes))
             )
         )
 

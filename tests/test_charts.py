@@ -21,7 +21,7 @@ import schedlab as sl
 from schedlab import charts
 from schedlab.charts import theme
 from schedlab.charts.theme import LOGS, about, about_trace
-from schedlab.display.ledgers import VERDICTS
+from schedlab.show.ledgers import VERDICTS
 
 pytestmark = pytest.mark.tables
 

@@ -29,7 +29,7 @@ ROOMS = (
     "streams",
     "text",
     "threads",
-    "display",
+    "show",
     "kernels",
     "parts",
     "workload",

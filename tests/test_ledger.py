@@ -15,10 +15,10 @@ from measurements import exactly
 
 import schedlab as sl
 from schedlab import kept, papers
-from schedlab.display.ledgers import VERDICTS, as_html, as_json, as_markdown, counted, summary
 from schedlab.papers import Check, Claim, exact, judged, ledger, untestable
 from schedlab.papers.figure import rebuilt
 from schedlab.papers.ledger import claimed, claims_of
+from schedlab.show.ledgers import VERDICTS, as_html, as_json, as_markdown, counted, summary
 from schedlab.workload.archive import TraceNotFound
 
 CLAIM = Claim("A-1", "Figure 3", "B is faster than A", "by 10 %")

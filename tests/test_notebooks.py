@@ -14,7 +14,7 @@ from jupyter_client.provisioning import local_provisioner
 from nbclient import NotebookClient
 
 from schedlab import kept, papers
-from schedlab.display.ledgers import VERDICTS
+from schedlab.show.ledgers import VERDICTS
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 CHART = "application/vnd.vegalite.v5+json"
@@ -24,7 +24,7 @@ AUTHORS = {paper.rstrip("0123456789"): paper for paper in papers.PAPERS if paper
 PAPERS = {path.stem: AUTHORS[end] for path in NOTEBOOKS if (end := path.stem.rpartition("-")[2]) in AUTHORS}
 # The cell that the test appends. It uses the ledger of the notebook, since making it again takes as long.
 SAVE = """
-from schedlab.display.ledgers import Ledger
+from schedlab.show.ledgers import Ledger
 (ledger,) = (shown for shown in Out.values() if isinstance(shown, Ledger))
 ledger.to_pickle({path!r})
 """

@@ -17,9 +17,9 @@ import vl_convert
 
 import schedlab as sl
 from schedlab import charts, kept, papers, report
-from schedlab.display.ledgers import CASE, SHOWN, VERDICTS
 from schedlab.experiment import forget, grid
 from schedlab.papers import base
+from schedlab.show.ledgers import CASE, SHOWN, VERDICTS
 
 LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time
 EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"

@@ -16,7 +16,7 @@ from museum import OneByOne
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
-from schedlab import display
+from schedlab import show
 from schedlab.workload.sacct import example_path
 
 reduced = pytest.mark.reduced
@@ -342,7 +342,7 @@ def check_words(why, jobs, procs, start, j):
     words, free = str(why).splitlines(), twin_why.free(jobs, procs, start, j)
     few, enough = (sum((each < jobs[j].procs) == too_few for each in free) for too_few in (True, False))
     assert few + enough == start[j] - jobs[j].submit
-    said = [f"For {display.duration(seconds)} " for seconds in (few, enough) if seconds]
+    said = [f"For {show.duration(seconds)} " for seconds in (few, enough) if seconds]
     told = [line for line in words if line.startswith("For ")]
     assert [line[: len(start)] for line, start in zip(told, said, strict=True)] == said
     assert [" enough were free, " in line for line in told] == [False] * bool(few) + [True] * bool(enough)

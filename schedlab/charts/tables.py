@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from schedlab.display.ledgers import VERDICTS
+from schedlab.show.ledgers import VERDICTS
 
 from .theme import check_kind
 

@@ -12,7 +12,7 @@ from os import PathLike
 import numpy as np
 import pandas as pd
 
-from schedlab import display
+from schedlab import show
 from schedlab.schedule import Schedule
 from schedlab.schedule.why import Why
 from schedlab.schemes.cases import check_trace
@@ -310,21 +310,21 @@ class LogVerdict:
         from schedlab.charts import svg
 
         name = f"{'follows' if self.passed else 'does not follow'} {self.kind or 'a known scheme'}"
-        parts = [display.line(f"on {self.output.trace.title}", strong=f"another simulator {name}")]
-        parts += map(display.note, self._laws())
-        parts += map(display.line, self._verdict())
+        parts = [show.line(f"on {self.output.trace.title}", strong=f"another simulator {name}")]
+        parts += map(show.note, self._laws())
+        parts += map(show.line, self._verdict())
         if self.first_difference is not None:
             first, free, *starts = list(self._difference())[:4]
-            parts += [display.line(words.strip()) for words in (first, free, *starts)]
-            parts.append(display.image(svg(self.chart()), first))
+            parts += [show.line(words.strip()) for words in (first, free, *starts)]
+            parts.append(show.image(svg(self.chart()), first))
             table = self.first_difference.waiting[:WAITING]
             rows = [
                 (str(job), *(f"{value:,}" for value in row))
                 for job, row in zip(table.index, table.to_numpy(), strict=True)
             ]
-            parts.append(display.folded("waiting jobs", display.table(("job", *table.columns), rows)))
+            parts.append(show.folded("waiting jobs", show.table(("job", *table.columns), rows)))
             for which, reason in self.why.items():
-                parts.append(display.folded(f"why, in {which}", *map(display.line, str(reason).splitlines())))
+                parts.append(show.folded(f"why, in {which}", *map(show.line, str(reason).splitlines())))
         best = self.candidates[:WAITING]
         rows = [
             (
@@ -338,9 +338,9 @@ class LogVerdict:
             for one in best.itertuples()
         ]
         names = ("scheme", "events", "overrun", "estimates", "same start", "mean difference (s)")
-        parts.append(display.folded(self._tried(), display.table(names, rows, (0, 1, 2, 3))))
-        parts += [display.line(note, faint=True) for note in self.output.notes]
-        return display.page(*parts)
+        parts.append(show.folded(self._tried(), show.table(names, rows, (0, 1, 2, 3))))
+        parts += [show.line(note, faint=True) for note in self.output.notes]
+        return show.page(*parts)
 
 
 def judge_log(

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from schedlab import display
+from schedlab import show
 from schedlab.paths import data_dir, replacing
 from schedlab.schedule import Schedule
 from schedlab.schemes import Scheme
@@ -151,16 +151,14 @@ class Case:
     def _repr_html_(self) -> str:
         from schedlab.charts import svg
 
-        parts = [display.line(self.words, strong=str(self))]
+        parts = [show.line(self.words, strong=str(self))]
         for answer in self.answers:
-            parts.append(display.line(f"{answer.words} Starts: {answer.told}.", strong=answer.convention))
-        parts.append(display.image(svg(self.chart()), self.title))
+            parts.append(show.line(f"{answer.words} Starts: {answer.told}.", strong=answer.convention))
+        parts.append(show.image(svg(self.chart()), self.title))
         if wrong := mistakes()[self.number]:
             rows = [(_told(starts), _named(names)) for starts, names in wrong.items()]
-            parts.append(
-                display.folded("what known mistakes make of it", display.table(("starts", "mistake"), rows, (0, 1)))
-            )
-        return display.page(*parts)
+            parts.append(show.folded("what known mistakes make of it", show.table(("starts", "mistake"), rows, (0, 1))))
+        return show.page(*parts)
 
 
 def _told(starts):

@@ -28,8 +28,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from schedlab.display import formatted, interval
-from schedlab.display.ledgers import CASE, NUMBERS, SINGLE, TOGETHER, VALUES, word, written
+from schedlab.show import formatted, interval
+from schedlab.show.ledgers import CASE, NUMBERS, SINGLE, TOGETHER, VALUES, word, written
 from schedlab.statistics import t_beyond, t_quantile
 from schedlab.text import check_known
 

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from schedlab import DPSA, EASY, LoadWarning, Trace, charts, load_trace
-from schedlab.display import formatted, interval
 from schedlab.experiment import grid, remember
 from schedlab.metrics import bounded_slowdown, utilization
 from schedlab.schemes.cases import case_of
+from schedlab.show import formatted, interval
 from schedlab.simulation import simulate, simulate_many
 from schedlab.statistics import NOISE, IntervalWarning, over_seeds, paired, ratios_of_means
 from schedlab.text import check_known

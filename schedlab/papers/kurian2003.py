@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from schedlab import Schedule, Trace, charts, load_trace, metrics, simulate, simulate_sites
-from schedlab.display import interval
 from schedlab.experiment import grid, remember
 from schedlab.schemes import Flooding, OpportuneShredding
+from schedlab.show import interval
 from schedlab.statistics import over_seeds, ratios_of_means
 from schedlab.workload.archive import standing_in
 

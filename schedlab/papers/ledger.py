@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 from schedlab import kept
-from schedlab.display.ledgers import AGREEMENTS, KEPT, LEDGER, MEASURED, SAME, TOGETHER, VERDICTS, Ledger
 from schedlab.paths import data_dir
+from schedlab.show.ledgers import AGREEMENTS, KEPT, LEDGER, MEASURED, SAME, TOGETHER, VERDICTS, Ledger
 from schedlab.statistics import t_quantile
 from schedlab.text import check_known
 

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from schedlab import EASY, FCFS, Schedule, charts, simulate
-from schedlab.display import interval
 from schedlab.experiment import grid, remember
 from schedlab.machine import ALLOCATIONS, KaryTree
+from schedlab.show import interval
 from schedlab.statistics import crossing, over_seeds, ratios_of_means
 from schedlab.workload.archive import standing_in
 from schedlab.workload.trace import KILL_BACKFILLED, Trace, load_trace

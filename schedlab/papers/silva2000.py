@@ -8,9 +8,9 @@ import pandas as pd
 
 from schedlab import charts, gang
 from schedlab.charts.gang import MEMBERSHIPS
-from schedlab.display import interval
 from schedlab.experiment import remember, table_of
 from schedlab.gang import Config, GangSchedule, Workload
+from schedlab.show import interval
 from schedlab.statistics import over_seeds, ratio_over_seeds, ratios_of_means
 from schedlab.text import check_known
 

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from schedlab import display, metrics, statistics
+from schedlab import metrics, show, statistics
 from schedlab.kernels import tree_nodes
 from schedlab.kernels.processors import assign_processors
 from schedlab.machine import Flat, KaryTree, Partitions
@@ -142,25 +142,25 @@ class Schedule:
         )
 
     def _repr_html_(self) -> str:
-        return display.page(*self._page(), self.trace.account_html())
+        return show.page(*self._page(), self.trace.account_html())
 
     def _page(self):
         """Return the parts of an HTML page: a heading, machine and queue over time, and the main measures."""
         timeline = self.timeline()
         values = self._measures(self._per_job(metrics.TAU), timeline)
         time, used, queued = (timeline[name].to_numpy() for name in ("time", "used", "queued"))
-        begin, end = (display.instant(self.trace.at(float(second))) for second in (time[0], time[-1]))
+        begin, end = (show.instant(self.trace.at(float(second))) for second in (time[0], time[-1]))
         conventions = {"overrun": (self.overrun, "kill"), "events": (self.events, "batched")}
         load = values["offered_load"]
         said = [f"{len(self):,} jobs on {self.machine}" + (f", offered load {load:.3g}" if np.isfinite(load) else "")]
         if self.scheme.simulated:
             said += [f"{name} {value}" for name, (value, usual) in conventions.items() if value != usual]
         shown = {metrics.MEASURES[name][0]: metrics.written(name, values[name]) for name in SHOWN}
-        yield display.line(f"on {self.trace.title}", strong=str(self.scheme))
-        yield display.line("; ".join(said))
-        yield from map(display.note, self.notes)
-        yield display.picture(time, used, queued, self.machine.procs, (begin, end))
-        yield display.facts(shown)
+        yield show.line(f"on {self.trace.title}", strong=str(self.scheme))
+        yield show.line("; ".join(said))
+        yield from map(show.note, self.notes)
+        yield show.picture(time, used, queued, self.machine.procs, (begin, end))
+        yield show.facts(shown)
 
     def seconds(self, ticks):
         """Convert ticks of the outcome to seconds on the clock of the log.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from schedlab import display, metrics
+from schedlab import metrics, show
 
 from .base import MEANS, Schedule
 
@@ -70,14 +70,12 @@ class Sites:
         begins = self.begins
         if len(set(begins)) == 1:
             return ()
-        return (f"the clocks of the logs are aligned; one instant: {', '.join(map(display.instant, begins))}",)
+        return (f"the clocks of the logs are aligned; one instant: {', '.join(map(show.instant, begins))}",)
 
     def _repr_html_(self) -> str:
         speeds = ", ".join(map(str, self.speeds))
-        head = display.line(f"at {len(self)} sites, speeds {speeds}", strong=str(self.schedules[0].scheme))
-        return display.page(
-            head, *map(display.note, self.notes), *(part for schedule in self for part in schedule._page())
-        )
+        head = show.line(f"at {len(self)} sites, speeds {speeds}", strong=str(self.schedules[0].scheme))
+        return show.page(head, *map(show.note, self.notes), *(part for schedule in self for part in schedule._page()))
 
     @property
     def jobs(self) -> pd.DataFrame:

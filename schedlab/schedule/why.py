@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from schedlab import display
+from schedlab import show
 from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.schemes.cases import known_at
 from schedlab.threads import pool
@@ -172,7 +172,7 @@ class Why:
     def _sentences(self):
         schedule, place, (came, began) = self.schedule, self._place, self._waited
         procs, others = int(schedule.procs[place]), self.others
-        wide, long = _count(procs, "processor"), display.duration(int(self._estimate[place]))
+        wide, long = _count(procs, "processor"), show.duration(int(self._estimate[place]))
         where = "" if self.partition is None else f", partition {self.partition}"
         first = f"Job {self.job} ({wide}, estimate {long}{where})"
         if began == came:
@@ -180,7 +180,7 @@ class Why:
             if schedule.started_by[place] != HEAD:
                 yield self._how()
             return
-        yield f"{first} waited {display.duration(began - came)}, from {self._at(came)} to {self._at(began)}."
+        yield f"{first} waited {show.duration(began - came)}, from {self._at(came)} to {self._at(began)}."
         ran = others["which"] == RAN
         queued = int(((schedule.submit <= came) & (schedule.start > came)).sum()) - 1
         held = int(others["procs"][ran].sum())
@@ -200,12 +200,12 @@ class Why:
         few = int(lasts[free < procs].sum())
         if few:
             too_few = "no processor was free" if procs == 1 else f"fewer than {procs:,} processors were free"
-            yield f"For {display.duration(few)} {too_few}."
+            yield f"For {show.duration(few)} {too_few}."
         if few < waited:
             why = "the scheme held it back" if self.schedule.scheme.simulated else "it did not get them"
             if isinstance(self.schedule.machine, KaryTree) and not self.schedule.machine.policy.whole:
                 why = f"not in one block, or {why}"
-            yield f"For {display.duration(waited - few)} enough were free, but {why}."
+            yield f"For {show.duration(waited - few)} enough were free, but {why}."
 
     def _free(self):
         """Return the numbers of free processors while the job waited, and the duration of each."""
@@ -257,11 +257,11 @@ class Why:
         moment, (came, began) = self.schedule.trace.at(int(second)), self._waited
         if hasattr(moment, "strftime") and began - came < EXACTLY:
             return f"{moment:%Y-%m-%d %H:%M:%S}"
-        return display.instant(moment)
+        return show.instant(moment)
 
     def _repr_html_(self) -> str:
         first, *rest = self._sentences()
-        parts = [display.line(first), *(display.line(sentence) for sentence in rest), self._picture()]
+        parts = [show.line(first), *(show.line(sentence) for sentence in rest), self._picture()]
         if len(self.others):
             rows = [
                 (
@@ -277,7 +277,7 @@ class Why:
             names = ("job", "which", "processors", "start", "end", "processor-hours")
             some = f", the {SHOWN} that held most" if len(self.others) > SHOWN else ""
             said = f"{_count(len(self.others), 'job')} held processors while it waited{some}"
-            parts.append(display.folded(said, display.table(names, rows, (0, 1))))
+            parts.append(show.folded(said, show.table(names, rows, (0, 1))))
         if len(self.expected) > 1:
             table = self.expected
             rows = [(self._at(at), self._at(start), news) for at, start, news in table[:ROWS].itertuples(index=False)]
@@ -285,8 +285,8 @@ class Why:
             some = f", the first {ROWS - 1}" if len(table) > ROWS else ""
             said = f"what it could expect, {least}{_count(len(table) - 1, 'change')}{some}"
             names = ("at", "expected start", "news")
-            parts.append(display.folded(said, display.table(names, rows, (0, 1, 2))))
-        return display.page(*parts)
+            parts.append(show.folded(said, show.table(names, rows, (0, 1, 2))))
+        return show.page(*parts)
 
     def _picture(self):
         schedule, place, (came, began) = self.schedule, self._place, self._waited
@@ -303,7 +303,7 @@ class Why:
             job = schedule.trace.table.index[one]
             words = f"job {job}, {_count(int(schedule.procs[one]), 'processor')}, {self._at(start[one])} to "
             bars += [
-                display.Bar(
+                show.Bar(
                     int(start[one]), int(end[one]), int(first[at]), int(last[at]) + 1,
                     kinds.get(job, OTHER), str(job), words + self._at(end[one]),
                 )
@@ -319,8 +319,8 @@ class Why:
         said = (
             f"{_count(less, 'smaller job')} {'is' if less == 1 else 'are'} left out of the chart." if less > 0 else ""
         )
-        chart = display.gantt(bars, (came, until), size, colours, marks, ends, f"Gantt chart around job {self.job}")
-        return chart + (display.line(said, faint=True) if said else "")
+        chart = show.gantt(bars, (came, until), size, colours, marks, ends, f"Gantt chart around job {self.job}")
+        return chart + (show.line(said, faint=True) if said else "")
 
 
 class _News:
@@ -345,7 +345,7 @@ class _News:
         ended = np.flatnonzero(before & (self._ended == now) & (self._expected != now))
         if ended.size:
             most = ended[np.argmax(np.abs(self._expected - now)[ended] * self.outcome.procs[ended])]
-            off = display.duration(abs(int(self._expected[most] - now)))
+            off = show.duration(abs(int(self._expected[most] - now)))
             when = f"{off} early" if self._expected[most] > now else f"{off} past its estimated end"
             said.append(f"{self._named(most, ended)} ended{' ' if ended.size == 1 else ', the first of them '}{when}")
         late = np.flatnonzero(before & (self._expected == now) & (self._ended > now))
@@ -428,4 +428,4 @@ def _times(number):
 
 
 def _hours(seconds):
-    return display.number(seconds / 3600)
+    return show.number(seconds / 3600)

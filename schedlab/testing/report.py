@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from schedlab import display
+from schedlab import show
 from schedlab.schedule import Schedule
 
 
@@ -123,18 +123,18 @@ class Report:
     def _repr_html_(self) -> str:
         from schedlab.charts import svg
 
-        parts = [display.line(self._summary(), strong=self.subject)]
+        parts = [show.line(self._summary(), strong=self.subject)]
         for check in self.checks:
             words = [f"{'✓' if check.passed else '✗'} {check.name}", *filter(None, check.found.split("\n"))]
-            parts.append((display.line if check.passed else display.note)(words[0]))
-            parts += [display.line(words[1], faint=True)] if len(words) > 1 else []
-            parts += [display.text("\n".join(words[2:]))] if len(words) > 2 else []
-            parts += [display.image(svg(chart), check.name)] if (chart := check.chart()) else []
+            parts.append((show.line if check.passed else show.note)(words[0]))
+            parts += [show.line(words[1], faint=True)] if len(words) > 1 else []
+            parts += [show.text("\n".join(words[2:]))] if len(words) > 2 else []
+            parts += [show.image(svg(chart), check.name)] if (chart := check.chart()) else []
         for note in self.notes:
             first, *more = note.split("\n")
-            parts += [display.note(f"Note: {first}"), *([display.text("\n".join(more))] if more else [])]
-        parts += [display.line(f"covered: {self.covered}", faint=True)] if self.covered else []
-        return display.page(*parts)
+            parts += [show.note(f"Note: {first}"), *([show.text("\n".join(more))] if more else [])]
+        parts += [show.line(f"covered: {self.covered}", faint=True)] if self.covered else []
+        return show.page(*parts)
 
     def _summary(self):
         if self.passed:

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from schedlab import display
+from schedlab import show
 from schedlab.streams import entropy, keys, uniforms
 from schedlab.text import check_known, plain, suggestion
 
@@ -205,29 +205,29 @@ class Trace:
             facts["offered load"] = _load_text(self)
             first, last = (self.at(float(second)) for second in submit.iloc[[0, -1]])
             facts |= {"users": f"{self.table['user_id'].nunique():,}"}
-            facts |= {"first submission": display.instant(first), "last submission": display.instant(last)}
+            facts |= {"first submission": show.instant(first), "last submission": show.instant(last)}
             late, _ = self.beyond_estimates()
             facts |= {"run longer than estimated": f"{late:,} jobs" if late else "none"}
         if self.has_speedup:
             facts["effective load"] = f"{self.effective_load():.3f}" if len(self) else "unknown"
         kind = {"archive": "log of the archive", "file": "read from a file", "model": "from a model"}
-        parts = [display.line(kind.get(self.source, ""), strong=self.name)]
+        parts = [show.line(kind.get(self.source, ""), strong=self.name)]
         if self.source == "stand-in":
-            parts.append(display.note("a stand-in, not the real log"))
-        parts.append(display.facts(facts))
+            parts.append(show.note("a stand-in, not the real log"))
+        parts.append(show.facts(facts))
         if words := self.cut_words():
-            parts.append(display.note(words))
-        parts += [display.line(step, faint=True) for step in self.history]
-        return display.page(*parts, self.account_html())
+            parts.append(show.note(words))
+        parts += [show.line(step, faint=True) for step in self.history]
+        return show.page(*parts, self.account_html())
 
     def account_html(self) -> str:
         """Return the part of an HTML page that says what was omitted and filled in, by reason."""
         repairs = self.repairs  # by reason, those worth a look first
         if not len(repairs):
-            return display.line("nothing was left out or filled in", faint=True)
+            return show.line("nothing was left out or filled in", faint=True)
         look = repairs.loc[repairs["kind"] == "worth a look", "words"].tolist()
         said = f"worth a look: {', '.join(look)}" if look else "left out and filled in: nothing to worry about"
-        return display.folded(said, display.table(("", ""), repairs[["kind", "words"]].to_numpy(), words=(0, 1)))
+        return show.folded(said, show.table(("", ""), repairs[["kind", "words"]].to_numpy(), words=(0, 1)))
 
     @property
     def title(self) -> str:

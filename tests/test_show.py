@@ -13,7 +13,7 @@ import pytest
 from workloads import trace_of
 
 import schedlab as sl
-from schedlab import display, metrics
+from schedlab import metrics, show
 from schedlab.workload.sacct import example_path
 
 pytestmark = [pytest.mark.reduced, pytest.mark.tables]
@@ -86,11 +86,11 @@ def hostile(schedule):
     ],
 )
 def test_durations_are_read_in_their_unit(seconds, said):
-    assert display.duration(seconds) == said
+    assert show.duration(seconds) == said
 
 
 def test_durations_of_a_column_share_a_unit():
-    assert display.duration(90, like=7_200) == "0.025 h"
+    assert show.duration(90, like=7_200) == "0.025 h"
 
 
 def test_every_measure_has_words_and_a_unit(schedule):
@@ -219,8 +219,8 @@ def test_a_schedule_shows_machine_and_queue(schedule, hostile):
 
 def test_the_picture_has_the_means_of_the_timeline():
     time, used = np.array([0, 10, 30, 40]), np.array([2, 4, 0, 0])
-    assert display.means(time, used, bins=4).tolist() == [2, 4, 4, 0]
-    assert display.means(time, used, bins=2).tolist() == [3, 2]
+    assert show.means(time, used, bins=4).tolist() == [2, 4, 4, 0]
+    assert show.means(time, used, bins=2).tolist() == [3, 2]
 
 
 def test_a_schedule_of_an_instant_has_no_picture():
