@@ -1,26 +1,21 @@
 """Kept results of the full size in data/results: ledgers and figures, and how they were made.
 
-Full-size runs take long. Their results are kept as small tables and pictures: notebooks and the report show them beside
-a quick run, and conclusions quote nothing else. `schedlab figures --size full --keep` recomputes them. They are stale
-if the kernels that produced them have changed since.
+Full-size runs take long. Their results are kept as small tables: cards draw them, and conclusions quote nothing else.
+`schedlab figures --size full --keep` recomputes them. They are stale if the kernels that produced them have changed
+since.
 
 The quick ledger is kept, too: it is the expected result of a quick run, and `moved` lists the differences.
 """
 
 import ast
-import base64
 import gzip
 import hashlib
-import html
-import io
 import json
 import os
 import platform
 import re
 import shutil
 import sys
-import warnings
-import zlib
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from functools import cache
@@ -128,8 +123,8 @@ def keep(paper: str, ledger: pd.DataFrame, quick: pd.DataFrame, figures: Iterabl
         Name of the paper's module.
     ledger, quick : DataFrame
         Ledgers of the full size, and of a quick run.
-    figures : iterable of `schedlab.papers.Figure`
-        Figures of the full size.
+    figures : iterable of `schedlab.papers.Card`
+        Of the full size.
     seconds : float
         How long they took.
     """
@@ -157,13 +152,8 @@ def _write(place, ledgers, figures, seconds, kernels):
         (place / f"{size}cases.csv.gz").write_bytes(_packed(several.to_csv(index=False)))
     for figure in figures:
         if figure.data.empty:
-            raise ValueError(f"{figure.name} has nothing to keep: {figure.caption}")
+            raise ValueError(f"{figure.name} has nothing to keep: {figure.seen}")
         (place / f"{figure.name}.csv.gz").write_bytes(_packed(_digits(figure.data)))
-        if figure.chart is not None:
-            figure.chart.save(picture := io.StringIO(), format="svg")
-            (place / f"{figure.name}.svg.gz").write_bytes(_packed(picture.getvalue()))
-        if figure.table is not None:
-            (place / f"{figure.name}-table.csv").write_text(_digits(figure.table), encoding="utf-8")
     about = {
         "schedlab": __version__,
         **{name: version(name) for name in PACKAGES},
@@ -271,46 +261,3 @@ def numbers_of(paper: str, figure: str) -> pd.DataFrame | None:
     """Return the kept numbers of a figure; None if none are kept."""
     path = folder() / paper / f"{figure}.csv.gz"
     return pd.read_csv(path) if path.is_file() else None
-
-
-def beside(figure) -> str:
-    """Return the kept picture and table of a `schedlab.papers.Figure` as collapsible HTML.
-
-    Empty if none are kept, or if they show the same numbers.
-
-    Warns
-    -----
-    UserWarning
-        If the kept results cannot be read.
-    """
-    place = folder() / figure.paper
-    try:
-        return _unfolding(figure, place)
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        warnings.warn(f"the kept results in {place} cannot be read: {error}", stacklevel=2)
-        return ""
-
-
-def _unfolding(figure, place):
-    about, path = made(figure.paper), place / f"{figure.name}.csv.gz"
-    if about is None or not path.is_file() or _unpacked(path) == _digits(figure.data):
-        return ""
-    parts = []
-    if (picture := place / f"{figure.name}.svg.gz").is_file():
-        data = base64.b64encode(_unpacked(picture).encode()).decode()
-        title = html.escape(figure.title)
-        style = "max-width: 100%; background: white"
-        parts.append(f'<img alt="{title}" loading="lazy" style="{style}" src="data:image/svg+xml;base64,{data}">')
-    if (told := place / f"{figure.name}-table.csv").is_file():
-        from .charts import table  # imported here, because it loads altair
-
-        read = pd.read_csv(told).rename(columns={"Unnamed: 0": ""}).fillna("")
-        shown = table(read).to_html(table_uuid=f"{figure.paper}-{figure.name}-full")
-        parts.append(f'<div style="overflow-x: auto">{shown}</div>')
-    old = "; the kernels have changed since" if stale(figure.paper) else ""
-    words = f"Full size, made {about['made']}{old}"
-    return f'<details class="schedlab-kept"><summary>{words}</summary>{"".join(parts)}</details>'
-
-
-def _unpacked(path):
-    return gzip.decompress(path.read_bytes()).decode()

@@ -266,13 +266,13 @@ class Section:
 
     def _build(self, size, keep, progress):
         self.folder.mkdir(exist_ok=True)
-        begin, built, captions = time.perf_counter(), [], {}
+        begin, built = time.perf_counter(), []
         try:
             for number, function in enumerate(self.paper.FIGURES):
                 doing = function.__name__
                 figure = function(size=size, progress=progress)
                 built.append(figure)
-                body = _figure(figure, self.name, captions)
+                body = _figure(figure, self.name)
                 self._leave(f"{number:03}", title=figure.title, name=figure.name, notes=figure.notes, body=body)
             doing = "the ledger"
             ledger = self.paper.claims(size, progress)
@@ -405,26 +405,17 @@ def _section(section):
     return "".join(parts)
 
 
-def _figure(figure, paper, captions):
-    """Return a figure as HTML; `captions` maps each caption already shown to its figure."""
-    key = f"{paper}-{figure.name}"
-    parts = [f'<figure id="{key}"><h3>{_text(figure.title)}</h3>']
-    if figure.chart is not None:
-        spec = charts.specified(figure.chart)
+def _figure(card, paper):
+    """Return a card as HTML; its chart is drawn as it comes into view."""
+    key = f"{paper}-{card.name}"
+    parts = [f'<figure id="{key}">{card.head()}']
+    if card.chart is not None:
+        spec = charts.specified(card.chart)
         text = json.dumps(spec).replace("<", "\\u003c")  # no word may end the script
         height = f"min-height: {charts.height_of(spec):.0f}px"
         parts.append(f'<div class="chart" data-spec="{key}-spec" style="{height}"></div>')
         parts.append(f'<script type="application/json" id="{key}-spec">{text}</script>')
-    same = captions.setdefault(figure.caption, figure)
-    if same is figure:
-        parts.append(f"<figcaption>{_text(figure.caption)}</figcaption>")
-    else:
-        there = f'<a href="#{paper}-{same.name}">{_text(same.title)}</a>'
-        parts.append(f"<figcaption>As for {there}.</figcaption>")
-    if figure.table is not None:
-        table = charts.table(figure.table).to_html(table_uuid=f"{key}-table")
-        parts.append(f'<div class="wide">{table}</div>')
-    return "".join([*parts, figure.kept(), "</figure>"])
+    return "".join([*parts, card.below(), "</figure>"])
 
 
 def _kept(name):

@@ -27,7 +27,6 @@ from .theme import (
     coloured,
     headed,
     logarithmic,
-    ranked,
     turned,
     unchecked,
 )
@@ -111,12 +110,11 @@ def distribution(
     colour = coloured("scheme", names, columns=min(4, beside(names, width or SQUARE)), title=of)
     chart = (
         alt.Chart(steps)
-        .mark_line(interpolate="step-after")
+        .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
             x=alt.X("value:Q", title=words, **along),
             y=alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis()),
             color=colour,
-            strokeWidth=ranked(alt.StrokeWidth, colour, [names]),
             tooltip=[
                 alt.Tooltip("scheme:N", title=of),
                 alt.Tooltip("value:Q", title=f"{words} (s)" if log and column in DURATIONS else words, format=",.4~g"),

@@ -17,6 +17,7 @@ from .overlays import (
     published_layers,
     published_tips,
     range_layers,
+    ring_layers,
     tips,
 )
 from .theme import (
@@ -49,6 +50,7 @@ def bars(
     color: str = "scheme",
     *,
     published: pd.DataFrame | None = None,
+    rings: pd.DataFrame | None = None,
     range_label: str = "range",
     title: str = "",
     subtitle: str = "",
@@ -76,6 +78,8 @@ def bars(
         Published numbers, drawn as hollow diamonds, or ranges, drawn as narrow boxes; in percent. Columns:
         ``{y}_change`` (without a base y), or the same with ``_low`` and ``_high``; and x and color, which say where a
         number belongs. Without color, it is drawn in the middle of its group; without x, across all groups.
+    rings : DataFrame, optional
+        What was simulated just now, to be drawn as rings; columns x, color, and that of the numbers in `published`.
     range_label : str
         Name of the range in the legend.
     title, subtitle : str
@@ -111,6 +115,8 @@ def bars(
     rows.contain(y)
     if published is not None:
         rows.publish(published, measure, x, color)
+    if rings is not None:
+        rows.ring(rings, measure, x, color)
     rows.cut_off(y, baseline=[0])
     axes = {"title": wrap(words, (height or HEIGHT) // 6), "axis": axis()}
     chart, wide = _groups(rows, x, y, color, axes, told, "+,.1f", 0, range_label, width)
@@ -138,6 +144,7 @@ def ratios(
     color: str = "scheme",
     *,
     published: pd.DataFrame | None = None,
+    rings: pd.DataFrame | None = None,
     range_label: str = "range",
     title: str = "",
     subtitle: str = "",
@@ -156,6 +163,8 @@ def ratios(
         Columns.
     published : DataFrame, optional
         As in `bars`, in the columns y, or ``{y}_low`` and ``{y}_high``.
+    rings : DataFrame, optional
+        What was simulated just now, to be drawn as rings; columns x, color, and that of the numbers in `published`.
     range_label : str
         Name of the range in the legend.
     title, subtitle : str
@@ -187,6 +196,8 @@ def ratios(
     rows.contain(y)
     if published is not None:
         rows.publish(published, y, x, color)
+    if rings is not None:
+        rows.ring(rings, y, x, color)
     rows.cut_off(y, log=True, baseline=[1])
     drawn = rows.values(y).dropna()
     ticks = axis(values=log_ticks([np.append(drawn[drawn > 0], 1)]))
@@ -210,6 +221,7 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *
     along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=labels)
     place = {"x": along, "xOffset": alt.XOffset(f"{color}:N", sort=schemes)}
     names = [alt.Tooltip(f"{color}:N"), alt.Tooltip(f"{x}:N", title=AXES.get(x, x))]
+    words = told
     unit = f" ({told.rpartition('(')[2]}" if told.endswith(")") else ""
     tooltip = [*names, alt.Tooltip(f"{y}:Q", title=told, format=form), *tips(rows, unit, form, range_label)]
     upward = alt.Y(f"{y}:Q", **axes)
@@ -226,6 +238,7 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *
         under, over = published_layers(rows, upward, told, **(centred if x in rows.keys else {}))
         layers += under
     layers += [*interval_layers(rows, upward, **place), *over]
+    layers += ring_layers(rows, upward, names, words, form, **place)
     if numbered:
         layers += _numbers(rows, x, y, color, upward, baseline, place)
     return alt.layer(*layers, data=rows.shown, width=wide, height=HEIGHT), wide

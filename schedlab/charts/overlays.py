@@ -1,4 +1,4 @@
-"""Overlays for lines and bars: intervals, ranges of other quantities, published numbers."""
+"""Overlays for lines and bars: intervals, ranges of other quantities, published numbers, and runs made just now."""
 
 import json
 
@@ -9,6 +9,7 @@ from ._altair import alt
 from .theme import IN_HOURS, INK, check, check_columns, check_kind, check_names, check_numbers
 
 PUBLISHED = "published"  # the word in the legend, and the column of the numbers
+RING = "just now"  # the column of what was simulated just now
 FAR = 1.0  # an interval that exceeds the extent of the values by more than this many times is cut off
 ROUNDED = 1e-9  # relative; a computed interval may miss its value by this much
 EDGE = 1.5  # line width for ranges and published numbers, in pixels
@@ -17,6 +18,7 @@ PALE = 0.3  # its opacity
 CAP = {"size": BOX**2, "opacity": 1, "strokeWidth": EDGE}  # its ends
 # A published number.
 DIAMOND = {"shape": "diamond", "fill": "transparent", "size": 80, "opacity": 1, "strokeWidth": EDGE}
+CIRCLE = {"shape": "circle", "fill": "transparent", "size": 90, "opacity": 1, "strokeWidth": EDGE}
 GREY = "#808080"  # of ranges
 
 
@@ -42,6 +44,8 @@ class Rows:
         Columns with the ends of the interval, the ends of the range, and the published numbers; empty if missing.
     keys : set of str
         Columns that say where a published number belongs.
+    rings : list of str
+        The column of what was simulated just now; empty if there is none.
     ends : dict of str to str
         For each end of an interval or range, the column to draw it by, cut off if it reaches too far.
     """
@@ -52,7 +56,7 @@ class Rows:
         pairs = [[f"{measure}_low", f"{measure}_high"], [f"{measure}_range_low", f"{measure}_range_high"]]
         self.interval, self.spread = (pair if self._has(table, pair) else [] for pair in pairs)
         self.measure, self.ends = measure, {name: name for name in (*self.interval, *self.spread)}
-        self.published, self.keys = [], set()
+        self.published, self.keys, self.rings = [], set(), []
         names = list(dict.fromkeys((*numbers, *self.ends, *others)))
         check(table, names)
         check_numbers(table, [*numbers, *self.ends])
@@ -77,13 +81,14 @@ class Rows:
 
     def values(self, y, of=slice(None)) -> pd.Series:
         """Return all numbers along the measured axis, or those of some rows."""
-        names = (y, *self.ends.values(), *self.published)
+        names = (y, *self.ends.values(), *self.published, *self.rings)
         return pd.concat([self.shown.loc[of, name] for name in names], ignore_index=True)
 
     def in_hours(self, *measures: str) -> None:
         """Turn seconds into hours, in the measures that are drawn in hours, with what belongs to them."""
         for name in IN_HOURS.intersection(measures):
-            of = [name, *(self.interval + self.spread + self.published if name == self.measure else ())]
+            others = self.interval + self.spread + self.published + self.rings
+            of = [name, *(others if name == self.measure else ())]
             self.shown[of] = self.shown[of] / 3600
 
     def contain(self, y):
@@ -135,6 +140,22 @@ class Rows:
                 rows = rows.merge(pd.DataFrame({key: known}), how="cross")
         self.published, self.keys = [columns[name] for name in given], set(keys)
         self.shown = pd.concat([self.shown, rows], ignore_index=True)
+
+    def ring(self, rings, measure, x, *named):
+        """Append what was simulated just now to the rows: a table like the first, with the measure only.
+
+        Rows at a place that the table does not have, such as a scheme that is not drawn, are left out.
+        """
+        check_kind(rings, pd.DataFrame)
+        keys = list(dict.fromkeys(filter(None, (x, *named))))
+        check(rings, [*keys, measure])
+        rows = rings[[*keys, measure]].rename(columns={measure: RING}).dropna(subset=RING)
+        for key in filter(None, named):
+            rows = rows.assign(**{key: rows[key].map(str)})
+            rows = rows[rows[key].isin(self.shown[key].unique())]
+        if len(rows):
+            self.rings = [RING]
+            self.shown = pd.concat([self.shown, rows], ignore_index=True)
 
     def cut_off(self, y, *, log=False, baseline=(), panel=None):
         """Cut off intervals and ranges, in separate columns, if they would flatten everything else in their panel.
@@ -227,6 +248,15 @@ def _arrows(rows, names, y, **where):
             mark = cut.mark_point(shape=shape, color=INK, filled=True, size=45, opacity=1)
             layers.append(mark.encode(y=across(drawn, y), **where))
     return layers
+
+
+def ring_layers(rows: Rows, y: alt.Y, tooltip: list, words: str, form: str, colour=None, **where) -> list[alt.Chart]:
+    """Draw what was simulated just now as rings, in the colours of the schemes or in ink."""
+    if not rows.rings:
+        return []
+    told = [*tooltip, alt.Tooltip(f"{RING}:Q", title=f"{RING}: {words}", format=form)]
+    line = alt.value(INK) if colour is None else alt.Stroke(colour["shorthand"], scale=colour["scale"], legend=None)
+    return [having(RING).mark_point(**CIRCLE).encode(y=across(RING, y), stroke=line, tooltip=told, **where)]
 
 
 def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list[alt.Chart], list[alt.Chart]]:

@@ -181,9 +181,6 @@ def _tell_apart(view, size, shaped):
     view["mark"] = mark = dict(_mark(view))
     encoding, names = view.get("encoding", {}), _names(view)
     colour = encoding.get("color", {})
-    for channel in ("strokeWidth", "size"):
-        if names and encoding.get(channel, {}).get("field") == colour["field"]:
-            del encoding[channel]
     if mark["type"] == "text":
         mark["fontSize"] = min(size, mark.get("fontSize", size))
     elif mark["type"] == "line":

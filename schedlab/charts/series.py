@@ -13,6 +13,7 @@ from .overlays import (
     published_layers,
     published_tips,
     range_layers,
+    ring_layers,
     tips,
 )
 from .theme import (
@@ -20,6 +21,9 @@ from .theme import (
     CHARACTER,
     HEIGHT,
     INK,
+    MARGIN,
+    PAGE,
+    SYMBOL,
     WIDTH,
     axis,
     beside,
@@ -27,13 +31,15 @@ from .theme import (
     dashes,
     headed,
     panels,
-    ranked,
     turned,
     unchecked,
     vertical,
 )
 
 OWN_SCALES = "each panel has its own scale"
+MOST_LABELS = 6  # lines that have their names at their ends
+LABEL = "label at"  # the column of their places
+LINE = 15  # of text, in pixels
 TICK = 50  # least distance of two ticks on a horizontal axis, in pixels, so that their labels do not touch
 CUT = "shaded intervals are cut off where they reach far beyond the lines"
 
@@ -50,6 +56,7 @@ def lines(
     log: bool = False,
     log_x: bool = False,
     published: pd.DataFrame | None = None,
+    rings: pd.DataFrame | None = None,
     range_label: str = "range",
     title: str = "",
     subtitle: str = "",
@@ -58,7 +65,7 @@ def lines(
 ) -> alt.LayerChart | alt.FacetChart:
     """Draw a measure against a parameter, one line for each scheme.
 
-    The first scheme of a panel is drawn on top and is the thinnest, so that coinciding lines stay visible.
+    The first scheme of a panel is drawn on top. Up to six lines of a single panel have their names at their ends.
 
     Parameters
     ----------
@@ -81,6 +88,8 @@ def lines(
         Published numbers, drawn as hollow diamonds, or ranges, drawn as narrow boxes. Columns: y, or ``{y}_low`` and
         ``{y}_high``, in the table's units; and x, color and column, which say where a number belongs. Without x, it is
         drawn across the whole width; without column, in every panel.
+    rings : DataFrame, optional
+        What was simulated just now, to be drawn as rings on the lines: a table of the same form.
     range_label : str
         Name of the range in the legend.
     title, subtitle : str
@@ -115,6 +124,8 @@ def lines(
     rows.contain(y)
     if published is not None:
         rows.publish(published, y, x, color, panel=column)
+    if rings is not None:
+        rows.ring(rings, y, x, *named)
     rows.in_hours(x, y)
     rows.cut_off(y, log=log, baseline=[] if log else [0], panel=column)
     rows.shown = turned(rows.shown, color, names)
@@ -131,6 +142,11 @@ def lines(
     horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=scale, axis=ticks)
     vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(values, log))
     colour = coloured(color, names, columns=min(4 * columns, beside(names, wide * columns)))
+    labelled = not column and not dash and len(names) <= MOST_LABELS
+    if labelled:
+        colour["legend"] = None
+        room = CHARACTER * max(map(len, names)) + SYMBOL
+        wide = min(wide, max(PAGE - MARGIN - room, WIDTH))
     place = {"x": horizontal, "color": colour}
     tooltip = [
         *(alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))),
@@ -138,17 +154,19 @@ def lines(
         alt.Tooltip(f"{y}:Q", title=AXES.get(y, y), format=",.4~g"),
         *tips(rows, "", ",.4~g", range_label),
     ]
-    path = having(y).mark_line().encode(y=vertically, **place, tooltip=tooltip)
-    points = having(y).mark_circle(opacity=1).encode(y=vertically, **place, tooltip=tooltip)
-    together = rows.shown.groupby(column)[color].unique() if column else [names]
-    path = path.encode(strokeWidth=ranked(alt.StrokeWidth, colour, together))
-    points = points.encode(size=ranked(alt.Size, colour, together))
+    path = having(y).mark_line(strokeWidth=2).encode(y=vertically, **place, tooltip=tooltip)
+    points = having(y).mark_circle(size=36, opacity=1).encode(y=vertically, **place, tooltip=tooltip)
     if dash:
         options = list(dict.fromkeys(table[dash].map(str)))
         legend = alt.Legend(orient="bottom", columns=4 * columns, labelLimit=WIDTH, symbolType="stroke", symbolSize=400)
         scale = alt.Scale(domain=options, range=dashes(options))
         path = path.encode(strokeDash=alt.StrokeDash(f"{dash}:N", title=dash, scale=scale, legend=legend))
-    layers = [path, points, *range_layers(rows, range_label, vertically, x=horizontal)]
+    layers = [
+        path,
+        points,
+        *_baseline(values, vertically, log),
+        *range_layers(rows, range_label, vertically, x=horizontal),
+    ]
     if rows.interval:
         low, high_end = rows.drawn(rows.interval)
         shade = having(low, high_end).mark_area(opacity=0.2)
@@ -164,6 +182,10 @@ def lines(
         if {color, x} <= rows.keys and PUBLISHED in rows.published and len(names) > 1:
             heart = having(PUBLISHED).mark_circle(size=14, opacity=1)  # shows whose number it is
             layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=told, **place))
+    if labelled:
+        layers.append(_labels(rows.shown, x, y, color, high, log, horizontal, vertically, colour))
+    told = [alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))]
+    layers += ring_layers(rows, vertically, told, AXES.get(y, y), ",.4~g", colour, x=horizontal)
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
     if column:
         split = "split(replace(datum.label, ' (', '\\n('), '\\n')"  # for example the name of a stand-in
@@ -173,6 +195,47 @@ def lines(
         chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="independent")
     said = [OWN_SCALES] * (len(shown) > 1) + [CUT] * rows.cut
     return headed(chart, title, round(wide * columns), subtitle, "; ".join(said))
+
+
+def _baseline(values, vertically, log):
+    """Mark zero where a panel has values on both sides of it: there a difference turns its sign."""
+    if log or not any((part < 0).any() and (part > 0).any() for part in values):
+        return []
+    rule = alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=INK, opacity=0.5)
+    return [rule.encode(y=alt.Y("zero:Q", title=vertically["title"]))]
+
+
+def _labels(shown, x, y, color, high, log, horizontal, vertically, colour):
+    """Name each line at its end, in its colour, moved up or down where names would touch."""
+    ends = shown[shown[y].notna()].sort_values(x, kind="stable").groupby(color, sort=False).tail(1)
+    ends = ends.sort_values(y, kind="stable")
+    drawn = shown[y].dropna().astype(float)
+    scale = np.log if log and (drawn > 0).all() else np.asarray
+    low, most = (float(each) for each in (scale(drawn).min(), scale(drawn).max()))
+    low, most = (low, most) if scale is np.log else (min(low, 0), max(most, 0))
+    pixel = ((most - low) or 1) / high
+    places = _apart(scale(ends[y].to_numpy(float)) / pixel, LINE) * pixel
+    ends = ends.assign(**{LABEL: np.exp(places) if scale is np.log else places})[[x, color, LABEL]]
+    base = alt.Chart(ends).mark_text(align="left", dx=8, fontSize=12)
+    return base.encode(x=horizontal, y=across(LABEL, vertically), text=alt.Text(f"{color}:N"), color=colour)
+
+
+def _apart(places, gap):
+    """Move sorted places as little as necessary so that neighbours are a gap apart.
+
+    Places that touch become a group, which stays around the mean of what its members want.
+    """
+    groups = []
+    for place in places:
+        groups.append([place])
+        while len(groups) > 1 and _first(groups[-1], gap) < _first(groups[-2], gap) + gap * len(groups[-2]):
+            last = groups.pop()
+            groups[-1] += last
+    return np.concatenate([_first(group, gap) + gap * np.arange(len(group)) for group in groups])
+
+
+def _first(group, gap):
+    return np.mean(group) - gap * (len(group) - 1) / 2
 
 
 @unchecked

@@ -35,7 +35,6 @@ GAP = 20  # between panels
 LEGENDS = ("color", "size", "strokeWidth", "strokeDash", "stroke", "shape", "opacity")  # channels that have a legend
 CHARACTERS = 48  # letters of a subtitle in a width of WIDTH pixels
 MOST_ROWS = 5_000
-SIZES = {alt.StrokeWidth: (1.5, 1.75, 5.0), alt.Size: (25, 40, 110)}  # smallest, step, largest; pixels
 LEAST = 3  # ticks within a logarithmic axis, at least
 INK = "currentColor"  # of text, rules, and marks that belong to no scheme: that of the page, light or dark
 PRINTED = "#222222"  # the same in files and for print, on white
@@ -694,31 +693,6 @@ def _below(x):
     longest = max(map(len, map(str, x.get("sort") or ())), default=0)
     turned = longest * CHARACTER * abs(math.sin(math.radians(given.get("labelAngle", 0))))
     return 22 + turned + 17 * bool(x.get("title", True))
-
-
-def ranked(channel: type, colour: alt.Color, panels: Iterable[Iterable[str]]):
-    """Encode the schemes of a colour also by line width or point size, in the same legend.
-
-    The first scheme of a panel is drawn last and is the thinnest, so that coinciding marks stay visible. The rows must
-    be `turned`.
-
-    Parameters
-    ----------
-    channel : alt.StrokeWidth or alt.Size
-    colour : alt.Color
-        Its domain is the list of schemes.
-    panels : iterable of iterables of str
-        The schemes of each panel: only schemes in the same panel can coincide.
-    """
-    names, (least, step, most) = colour["scale"]["domain"], SIZES[channel]
-    together, ranks = [set(panel) for panel in panels], {}
-    for name in names:
-        above = set().union(*(panel for panel in together if name in panel)) & set(ranks)
-        ranks[name] = max((ranks[other] + 1 for other in above), default=0)
-    # As many steps as ranks, spaced evenly up to the maximum.
-    step = min(step, (most - least) / max([1, *ranks.values()]))
-    scale = alt.Scale(type="ordinal", domain=names, range=[least + step * rank for rank in ranks.values()])
-    return channel(colour["shorthand"], title=colour["title"], sort=names, scale=scale, legend=colour["legend"])
 
 
 def turned(table: pd.DataFrame, column: str, names: list[str]) -> pd.DataFrame:

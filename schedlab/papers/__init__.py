@@ -1,7 +1,7 @@
 """The papers: each a module with its figures, and a ledger of what it claims and what was measured.
 
 A paper's module has `TITLE` and `PAPER` (what it is, and what was found), `FIGURES` (a tuple of functions of the size,
-each giving a `Figure`) and `claims` (of the size too, giving a `Ledger`). Listing it in `PAPERS` is all that the report
+each giving a `Card`) and `claims` (of the size too, giving a `Ledger`). Listing it in `PAPERS` is all that the report
 and the command line need.
 """
 
@@ -10,8 +10,8 @@ from importlib import import_module
 
 from schedlab.text import check_known, suggestion
 
+from .cards import SIZES, Card, Paper, chosen_size, keeping, runs_folder
 from .checks import Check
-from .figure import SIZES, Figure, Paper, chosen_size, keeping, runs_folder
 from .ledger import LEDGER, VERDICTS, Claim, Ledger, claimed, exact, judged, ledger, untestable
 
 __all__ = [
@@ -19,9 +19,9 @@ __all__ = [
     "PAPERS",
     "SIZES",
     "VERDICTS",
+    "Card",
     "Check",
     "Claim",
-    "Figure",
     "Ledger",
     "Paper",
     "chosen_size",

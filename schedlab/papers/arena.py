@@ -15,12 +15,11 @@ from schedlab.metrics import MEASURES
 from schedlab.schemes import DPSA, EASY, Conservative, FairShareMoldable, Flooding, OpportuneShredding, Scheme
 from schedlab.statistics import NOISE, ratios_of_means
 from schedlab.text import check_known
-from schedlab.workload.archive import standing_in
 from schedlab.workload.speedup import Downey
 from schedlab.workload.trace import Trace
 
+from .cards import Drawing, Paper, rebuilt
 from .checks import CONTRADICTS, NAMED, Check
-from .figure import Paper, rebuilt
 from .ledger import claimed, claims_of, judged
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ PAPER = Paper(
 # long.
 LOGS = {
     "quick": ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998"),
+    "now": ("KTH-SP2-1996", "CTC-SP2-1996"),  # beside the kept figures
     "full": (
         "NASA-iPSC-1993",
         "LANL-CM5-1994",
@@ -61,13 +61,13 @@ LOGS = {
         "CEA-Curie-2011",
     ),
 }
-JOBS = {"quick": 5_000, "full": None}  # taken from the beginning of each log; None: all
+JOBS = {"quick": 5_000, "now": None, "full": None}  # taken from the beginning of each log; None: all
 # Only the first jobs of two long logs: conservative backfilling would take hours where thousands of jobs wait.
 PARTS = dict.fromkeys(("RICC-2010", "CEA-Curie-2011"), 30_000)
 FIRST = 3_000  # jobs of each log for `changed`
-LOADS = {"quick": (0.7, 0.9), "full": (0.6, 0.7, 0.8, 0.9, 0.95)}
-COPIES = {"quick": 3, "full": 6}
-ROUNDS = {"quick": 20, "full": 150}  # of the search for lower bounds
+LOADS = {"quick": (0.7, 0.9), "now": (0.7, 0.9), "full": (0.6, 0.7, 0.8, 0.9, 0.95)}
+COPIES = {"quick": 3, "now": 1, "full": 6}
+ROUNDS = {"quick": 20, "now": 0, "full": 150}  # of the search for lower bounds
 SHOWN = 0.9  # the load of figures that show a single load
 BASE = "EASY"
 SHARE, SWEEPS, ARITY = 0.2, 0.05, 4  # share of moldable jobs; share of sweeps; arity of the tree
@@ -124,7 +124,7 @@ def part(name: str, jobs: int) -> Trace:
 
 def competing(size: str) -> list[Trace]:
     """Return the logs of the arena at a size."""
-    jobs = {name: PARTS.get(name) if size == "full" else JOBS[size] for name in LOGS[size]}
+    jobs = {name: PARTS.get(name) if JOBS[size] is None else JOBS[size] for name in LOGS[size]}
     return [part(name, jobs[name]) if jobs[name] else log(name, None) for name in LOGS[size]]
 
 
@@ -170,8 +170,13 @@ def kept_results() -> Arena:
     return Arena(runs, bounds, Setting(LOADS["full"], tuple(range(COPIES["full"]))), load=_named)
 
 
-def _notes(size):
-    return standing_in(LOGS[size])
+def _logs(size):
+    return LOGS[size]
+
+
+def _found(shown):
+    """Return the arena that a figure draws: the kept one, or that of a run."""
+    return kept_results() if shown.kept else results(shown.size)
 
 
 def _sample(size, jobs=None):
@@ -183,15 +188,27 @@ def _sample(size, jobs=None):
     )
 
 
-@rebuilt("Which scheme wins where", _notes)
-def winners(size: str, progress: bool) -> tuple:
-    """Draw which rigid scheme has the least mean bounded slowdown on each log at each load, with ties marked."""
-    found = results(size, progress)
-    caption = (
-        "With 95 % confidence, the best scheme of a cell is its winner or tied with it. Differences below "
-        f"{NOISE:g} % count as ties. {_sample(size)}"
+def _draw_who_wins(shown):
+    found = _found(shown)
+    ranks = found.ranks()
+    first, cells = ranks.loc[ranks["wins"].idxmax()], int(ranks["cells"].max())
+    return Drawing(
+        f"{first['scheme']} wins most: alone in {first['wins']:.0f} of {cells} cells",
+        "The best scheme of a cell by mean bounded slowdown, with ties marked. With 95 % confidence, the best is the winner "
+        f"or tied with it. Differences below {NOISE:g} % count as ties.",
+        _sample(shown.size),
+        draw_winners(found),
+        ranked(found),
     )
-    return caption, found.runs, draw_winners(found), ranked(found)
+
+
+RUNS = {"logs": _logs, "by": ("log", "load", "scheme"), "again": "now"}
+
+
+@rebuilt("", _draw_who_wins, measures=("wait_time", "bounded_slowdown"), **RUNS)
+def winners(size: str, progress: bool) -> pd.DataFrame:
+    """Draw which rigid scheme has the least mean bounded slowdown on each log at each load, with ties marked."""
+    return results(size, progress, bounded=size != "now").runs
 
 
 def draw_winners(found: Arena) -> "alt.LayerChart":
@@ -230,20 +247,28 @@ def words_of(measure: str) -> str:
     return f"{words} of {CLASSES[one]} jobs" if one else words
 
 
-@rebuilt("What no schedule can beat", _notes)
-def bounds(size: str, progress: bool) -> tuple:
-    """Draw the mean turnaround of every scheme beside a lower bound on that of any schedule."""
-    found = results(size, progress)
+def _draw_bounded(shown):
+    found = _found(shown)
     cells, chart = found.cells("turnaround"), draw_bounds(found.judged_by("turnaround"), load=SHOWN)
     best = cells.loc[cells.groupby(["log", "load"], sort=False)["value"].idxmin()]
     table = best.rename(columns={"above": "above the bound by at most (%)", "scheme": "best scheme"})
     table["mean turnaround (h)"], table["bound (h)"] = table["value"] / 3600, table["bound"] / 3600
-    shown = ["log", "load", "best scheme", "mean turnaround (h)", "bound (h)", "above the bound by at most (%)"]
-    caption = (
-        "The bound holds for every schedule of these jobs, even one that knows all arrivals and run times in advance. "
-        f"How much of the gap any scheme could close is not known. {_sample(size)}"
+    names = ["log", "load", "best scheme", "mean turnaround (h)", "bound (h)", "above the bound by at most (%)"]
+    at = best.loc[np.isclose(best["load"], SHOWN), "above"]
+    return Drawing(
+        f"At a load of {SHOWN:g} the best scheme is at most {at.min():.0f} to {at.max():.0f} % above what no schedule can beat",
+        "Mean turnaround of every scheme beside a lower bound, which holds for every schedule of these jobs, even one that "
+        "knows all arrivals and run times in advance. How much of the gap any scheme could close is not known.",
+        _sample(shown.size),
+        chart,
+        table[names].reset_index(drop=True),
     )
-    return caption, found.bounds, chart, table[shown].reset_index(drop=True)
+
+
+@rebuilt("", _draw_bounded, logs=_logs, again=None)
+def bounds(size: str, progress: bool) -> pd.DataFrame:
+    """Draw the mean turnaround of every scheme beside a lower bound on that of any schedule."""
+    return results(size, progress).bounds
 
 
 def draw_bounds(found: Arena, log: str | None = None, load: float | None = None) -> "alt.FacetChart":
@@ -275,12 +300,22 @@ def draw_bounds(found: Arena, log: str | None = None, load: float | None = None)
     return charts.against_bounds(cells, found.measure, panel, title=title, subtitle=f"{said}; means over shaken copies")
 
 
-@rebuilt("The price of a win", _notes)
-def price(size: str, progress: bool) -> tuple:
+def _draw_priced(shown):
+    found, data = _found(shown), shown.data
+    least = data.loc[data[found.measure].idxmin()]
+    return Drawing(
+        f"{least['scheme']} lowers the mean bounded slowdown most, by {-least[found.measure]:.0f} %, and the longest wait "
+        f"changes by {least['max_wait_time']:+.0f} %",
+        "The first column shows the gain against EASY, the others what it costs.",
+        _sample(shown.size),
+        draw_price(found),
+    )
+
+
+@rebuilt("", _draw_priced, logs=_logs, again=None)
+def price(size: str, progress: bool) -> pd.DataFrame:
     """Draw the gain of each scheme in mean bounded slowdown, and what it costs, compared with EASY."""
-    found = results(size, progress)
-    data, chart = found.price(COSTS, BASE), draw_price(found)
-    return f"The first column shows the gain, the others what it costs. {_sample(size)}", data, chart
+    return results(size, progress).price(COSTS, BASE)
 
 
 def draw_price(found: Arena) -> "alt.LayerChart":
@@ -301,13 +336,22 @@ def draw_price(found: Arena) -> "alt.LayerChart":
     return charts.changes(pd.concat(several), "measure", "scheme", "change (%)", title=title, subtitle=subtitle)
 
 
-@rebuilt("Classes of jobs", _notes)
-def classes(size: str, progress: bool) -> tuple:
+def _draw_by_class(shown):
+    rows = shown.data.dropna()
+    worst = rows.loc[rows["change (%)"].idxmax()]
+    return Drawing(
+        f"{worst['class'].capitalize()} jobs pay most: {worst['change (%)']:+.0f} % mean wait under {worst['scheme']}",
+        "Mean wait of each class of jobs against EASY. Short: runs for less than an hour; narrow: asks for fewer than 32 "
+        "processors.",
+        _sample(shown.size),
+        draw_classes(_found(shown)),
+    )
+
+
+@rebuilt("", _draw_by_class, logs=_logs, again=None)
+def classes(size: str, progress: bool) -> pd.DataFrame:
     """Draw how the mean wait of each class of jobs changes, compared with EASY."""
-    found = results(size, progress)
-    data = by_class(found)
-    caption = f"Short: runs for less than an hour; narrow: asks for fewer than 32 processors. {_sample(size)}"
-    return caption, data, draw_classes(found)
+    return by_class(results(size, progress))
 
 
 def by_class(found: Arena) -> pd.DataFrame:
@@ -355,23 +399,28 @@ def live(
     return charts.stacked([draw_winners(found), draw_bounds(found.judged_by(lower), log=log)])
 
 
-@rebuilt("Moldable jobs, sweeps, and nodes", _notes)
-def changed(size: str, progress: bool) -> tuple:
+def _draw_changed(shown):
+    data, ends = shown.data, ("low", "high")
+    means = data.groupby("scheme", sort=False)["change"].median()
+    chart = charts.changes(data, "load", "log", "change", panel="scheme", interval=ends)
+    return Drawing(
+        f"More freedom or less: in the median, turnaround changes by {means.min():+.0f} % ({means.idxmin()}) to "
+        f"{means.max():+.0f} % ({means.idxmax()})",
+        "Mean turnaround against EASY (%), by offered load; blue is less. The same jobs with more freedom, or with less: "
+        "moldable jobs may run on other numbers of processors, the tasks of a sweep may run apart, and nodes must lie in "
+        f"one block of a {ARITY}-ary tree. A faint number may be chance: its 95 % interval, from copies compared pair by "
+        f"pair, contains 0. Or it is below {NOISE:g} %.",
+        _sample(shown.size, FIRST),
+        chart,
+    )
+
+
+@rebuilt("", _draw_changed, logs=_logs, again=None)
+def changed(size: str, progress: bool) -> pd.DataFrame:
     """Draw how the mean turnaround changes when schemes may change jobs or must allocate nodes, compared with EASY."""
     traces, copies = [log(name, FIRST) for name in LOGS[size]], range(COPIES[size])
     found = arena(traces, (EASY(), *OTHERS), LOADS[size], copies, rounds=None, progress=progress)
-    data = found.against(BASE, "turnaround")
-    title = "Moldable jobs, sweeps, and nodes of one block"
-    subtitle = "mean turnaround, change against EASY (%), by offered load; blue is less"
-    ends = ("low", "high")
-    chart = charts.changes(data, "load", "log", "change", panel="scheme", interval=ends, title=title, subtitle=subtitle)
-    caption = (
-        "The same jobs with more freedom, or with less: moldable jobs may run on other numbers of processors, the "
-        f"tasks of a sweep may run apart, and nodes must lie in one block of a {ARITY}-ary tree. A faint number may be "
-        f"chance: its 95 % interval, from copies compared pair by pair, contains 0. Or it is below {NOISE:g} %. "
-        f"{_sample(size, FIRST)}"
-    )
-    return caption, data, chart
+    return found.against(BASE, "turnaround")
 
 
 NARROW = EASY(order="narrow")
@@ -383,7 +432,7 @@ SURPRISES = (
     ("SDSC-BLUE-2000", 0.95, (EASY(), DPSA(variant="n"), EASY(order="sjf"), EASY(order="saf"))),
 )
 USERS, EXACT = "users' estimates", "exact estimates"
-FEW = {"quick": 1, "full": 6}
+FEW = {"quick": 1, "now": 1, "full": 6}
 COUNTED = {"quick": "one copy of each", "full": "six copies of each"}
 PRICED = {"wait_time": "mean wait", "max_wait_time": "longest wait", "loss_of_capacity_share": "loss of capacity"}
 
@@ -396,8 +445,37 @@ def explained(name: str, load: float, estimates: str, scheme: Scheme, seed: int)
     return simulate(trace, scheme).metrics()[list(PRICED)]
 
 
-@rebuilt("Three cells that surprise", _notes)
-def surprises(size: str, progress: bool) -> tuple:
+def _draw_surprises(shown):
+    panels = []
+    means = shown.data.groupby(["name", "load", "scheme", "estimates"], sort=False)[list(PRICED)].mean()
+    for name, load, _ in SURPRISES:
+        base = means.loc[name, load, BASE, USERS]
+        change = 100 * (means.loc[name, load] / base - 1).rename(columns=PRICED)
+        rows = change.reset_index().melt(["scheme", "estimates"], var_name="measure", value_name="change (%)")
+        rows = rows[(rows["measure"] == PRICED["wait_time"]) | (rows["estimates"] == USERS)]
+        rows["column"] = rows["measure"] + rows["estimates"].map({USERS: "", EXACT: ", exact estimates"})
+        title = f"{name} at a load of {load:g}"
+        panels.append(charts.changes(rows, "column", "scheme", "change (%)", title=title))
+    return Drawing(
+        "Three cells that surprise: estimates decide two of them",
+        "Change against EASY with users' estimates (%). Sandia: with exact estimates, shortest job first wins; users' "
+        "estimates say little there, and an order by width alone does as well as F1. LANL: the advantage of conservative "
+        "backfilling comes from jobs that end early, and disappears when reservations are rebuilt in the order of the "
+        "queue. BLUE: an order by length or area leaves more processors idle than a load of 0.95 allows.",
+        f"Whole logs, {COUNTED[shown.size]}.",
+        charts.stacked(panels),
+    )
+
+
+@rebuilt(
+    "",
+    _draw_surprises,
+    logs=[name for name, *_ in SURPRISES],
+    by=("name", "load", "scheme", "estimates"),
+    measures=("wait_time", "max_wait_time"),
+    again="now",
+)
+def surprises(size: str, progress: bool) -> pd.DataFrame:
     """Draw three surprising cells: what exact estimates change there, and what a win costs."""
     cases = [
         {"name": name, "load": load, "scheme": scheme, "estimates": estimates}
@@ -405,23 +483,7 @@ def surprises(size: str, progress: bool) -> tuple:
         for scheme in schemes
         for estimates in (USERS, EXACT)
     ]
-    data = grid(explained, cases, seed=range(FEW[size]), words="explaining", progress=progress)
-    means, panels = data.groupby(["name", "load", "scheme", "estimates"], sort=False)[list(PRICED)].mean(), []
-    for name, load, _ in SURPRISES:
-        base = means.loc[name, load, BASE, USERS]
-        change = 100 * (means.loc[name, load] / base - 1).rename(columns=PRICED)
-        shown = change.reset_index().melt(["scheme", "estimates"], var_name="measure", value_name="change (%)")
-        shown = shown[(shown["measure"] == PRICED["wait_time"]) | (shown["estimates"] == USERS)]
-        shown["column"] = shown["measure"] + shown["estimates"].map({USERS: "", EXACT: ", exact estimates"})
-        title, subtitle = f"{name} at an offered load of {load:g}", "change against EASY with users' estimates (%)"
-        panels.append(charts.changes(shown, "column", "scheme", "change (%)", title=title, subtitle=subtitle))
-    caption = (
-        "Sandia: with exact estimates, shortest job first wins; users' estimates say little there, and an order by "
-        "width alone does as well as F1. LANL: the advantage of conservative backfilling comes from jobs that end "
-        "early, and disappears when reservations are rebuilt in the order of the queue. BLUE: an order by length or "
-        f"area leaves more processors idle than a load of 0.95 allows. Whole logs, {COUNTED[size]}."
-    )
-    return caption, data, charts.stacked(panels)
+    return grid(explained, cases, seed=range(FEW[size]), words="explaining", progress=progress)
 
 
 FIGURES = (winners, bounds, price, classes, surprises, changed)

@@ -15,10 +15,10 @@ from schedlab.simulation import simulate, simulate_many
 from schedlab.statistics import NOISE, IntervalWarning, over_seeds, paired, ratios_of_means
 from schedlab.text import check_known
 from schedlab.workload import swf
-from schedlab.workload.archive import TraceNotFound, standing_in
+from schedlab.workload.archive import TraceNotFound
 
+from .cards import Drawing, Paper, rebuilt
 from .checks import SUPPORTS, Check
-from .figure import Paper, rebuilt
 from .ledger import Claim, claimed, claims_of, exact, judged, untestable
 
 TITLE = "Lookahead backfilling (Grudenić and Bogunović)"
@@ -154,7 +154,7 @@ def _notes(size):
     standins = {name: trace for name, trace in found.items() if trace.source == "stand-in"}
     without_queues = [label(trace) for name, trace in standins.items() if name.startswith("SDSC-Par")]
     guess = f"The paper does not name two of its eight logs; {' and '.join(GUESSED)} are a guess."
-    notes = [guess, *standing_in(standins)]
+    notes = [guess]
     notes += [f"{name} has no queues and so no limits: its estimates are the run times." for name in without_queues]
     if any(name.startswith("LLNL") for name in standins):
         notes.append("In the stand-ins of LLNL's logs, too, jobs are submitted when they fit and hardly ever wait.")
@@ -260,108 +260,175 @@ def _turned(data):
 # The figures -------------------------------------------------------------------------------------------------
 
 
-@rebuilt("Figure 1: the same jobs under EASY and under DPSA")
-def figure1(size: str, progress: bool) -> tuple:
-    """Rebuild Figure 1: one example under EASY and under DPSA."""
+def _draw_example(shown):
     schedules = {str(scheme): simulate(example(), scheme) for scheme in (EASY(), DPSA())}
-    jobs = pd.concat([schedule.jobs.assign(scheme=name) for name, schedule in schedules.items()], ignore_index=True)
     measured = {}
     for name, schedule in schedules.items():
-        metrics, waiting = schedule.metrics(), jobs[(jobs["scheme"] == name) & (jobs["job"] != "running")]
+        metrics, jobs = schedule.metrics(), schedule.jobs
+        waiting = jobs[jobs["job"] != "running"]
         measured[name] = {
             "makespan (s)": metrics["makespan"],
             "utilization": metrics["utilization"],
             "mean slowdown of J1 to J4": waiting["slowdown"].mean(),
             **{f"start of {job} (s)": start for job, start in zip(waiting["job"], waiting["start_time"], strict=True)},
         }
-    title = "The same jobs under EASY and under DPSA"
-    subtitle = f"the paper's example: {EXAMPLE_PROCS} processors; two jobs run, J1 to J4 wait in this order"
-    caption = (
+    ends = [f"at {each['makespan (s)']:g} s under {name}" for name, each in measured.items()]
+    return Drawing(
+        "DPSA fills the hole that EASY leaves, and ends earlier",
         "At 2 s four processors become free. J1, the head of the queue, needs six and has to wait until 7 s. EASY "
-        "starts J2, the first job that fits, on three of the four. DPSA starts J3 and J4, which use all four, and "
-        "finishes earlier. The paper describes the example in words; the numbers here agree with every statement. "
-        "Estimates are exact."
+        "starts J2, the first job that fits, on three of the four. DPSA starts J3 and J4, which use all four: all jobs "
+        f"are done {' and '.join(ends)}.",
+        f"The paper's example: {EXAMPLE_PROCS} processors; two jobs run, J1 to J4 wait in this order; estimates are "
+        "exact. The paper describes it in words, and the numbers here agree with every statement.",
+        charts.gantts(schedules, color="job", label="job"),
+        pd.DataFrame(measured).rename_axis("measure").reset_index(),
     )
-    chart = charts.gantts(schedules, color="job", label="job", title=title, subtitle=subtitle)
-    table = pd.DataFrame(measured).rename_axis("measure").reset_index()
-    return caption, jobs[["scheme", "job", "start_time", "end_time"]], chart, table
 
 
-@rebuilt("Figure 3: change of the mean bounded slowdown", _notes)
-def figure3(size: str, progress: bool) -> tuple:
-    """Rebuild Figure 3: change of the mean bounded slowdown against EASY, by log."""
-    data = changes(size, progress)
-    better = ", ".join(f"{scheme} on {logs}" for scheme, logs in _better(data).items())
-    caption = (
-        f"Below zero is better than EASY. Better by at least {NOISE:g} %, with all of the interval below zero, of "
-        f"{data['trace'].nunique()} logs: {better}. Bars: means over "
-        f"{COPIES[size]} {SHAKEN}; EASY and the variant run on the same copies. Lines: 95 % intervals of these means. "
-        "Boxes: the range of single copies; if a box crosses zero, the sign of a single run means little. The table "
-        "adds the log itself, with a batch-means interval over its paired jobs; this is wide, or has no bounds, where "
-        "a few bursts of jobs decide the mean, and missing where a schedule does not settle. LLNL's logs record no "
-        "arrival times: submissions are start times, so jobs hardly wait."
+@rebuilt("Figure 1", _draw_example, by=("scheme", "job", "end_time"), measures=("start_time",))
+def figure1(size: str, progress: bool) -> pd.DataFrame:
+    """Rebuild Figure 1: one example under EASY and under DPSA."""
+    several = [simulate(example(), scheme) for scheme in (EASY(), DPSA())]
+    jobs = pd.concat([schedule.jobs.assign(scheme=str(schedule.scheme)) for schedule in several], ignore_index=True)
+    return jobs[["scheme", "job", "start_time", "end_time"]]
+
+
+SINGLES = {"change": ("shaken_low", "shaken_high")}  # the ends of the changes on single copies
+
+
+def _at_hand(size):
+    return [name for name in LOGS if log(name) is not None]
+
+
+def _sampled(data, size):
+    return (
+        f"{data['trace'].nunique()} whole logs, {COPIES[size]} {SHAKEN}; EASY and the variant run on the same copies. "
+        "Lines: 95 % intervals of the means. Boxes: the range of single copies."
     )
-    return caption, data, _bars(data, size, USERS, BROAD), _table(data)
 
 
-def _better(data):
-    """Count the logs on which each variant is better than EASY, by more than noise and more than chance."""
+def _draw_changes(shown):
+    data = shown.data
+    better, worse = _beyond(data, "better"), _beyond(data, "worse")
+    count = data["trace"].nunique()
+    first = data.loc[data["scheme"] == DPSAP, "change"]
+    least = data[data["scheme"] == DPSAN].sort_values("change").iloc[0]
+    return Drawing(
+        f"Preferring narrow jobs lowers the slowdown on {better[DPSAN]} of {count} logs, wide jobs raise it on "
+        f"{worse[DPSAW]}",
+        f"Change of the mean bounded slowdown against EASY; below zero is better. DPSAn, which prefers narrow jobs, "
+        f"gains up to {-least['change']:.0f} % ({least['trace']}); DPSAp, first come, changes it by {first.min():+.1f} to "
+        f"{first.max():+.1f} %. Counted are changes of at least {NOISE:g} % beyond chance. Where a box crosses zero, the "
+        "sign of a single run means little.",
+        f"{_sampled(data, shown.size)} LLNL's logs record no arrival times: submissions are start times, so jobs "
+        "hardly wait.",
+        _bars(data, USERS, shown.now, BROAD),
+        _table(data),
+    )
+
+
+def _beyond(data, side):
+    """Count the logs on which each variant is better, or worse, than EASY, by more than noise and more than chance."""
     variants = data[data["scheme"] != BASE]
-    better = (variants["change"] <= -NOISE) & (variants["change_high"] < 0)
-    return better.groupby(variants["scheme"], sort=False).sum()
+    if side == "better":
+        found = (variants["change"] <= -NOISE) & (variants["change_high"] < 0)
+    else:
+        found = (variants["change"] >= NOISE) & (variants["change_low"] > 0)
+    return found.groupby(variants["scheme"], sort=False).sum()
 
 
-@rebuilt("Figure 3 by convention about estimates", _notes)
-def figure3_estimates(size: str, progress: bool) -> tuple:
-    """Rebuild Figure 3 for each convention about estimates."""
-    parts = _by_estimates(size, progress)
-    caption = (
-        "The paper does not say how it treats missing estimates and jobs that outlive theirs. Panels: as in Figure 3 "
-        "(run times cut at the estimate; the run time replaces a missing estimate); exact estimates for all jobs; jobs "
-        "without an estimate left out, on the logs where some jobs have one and some do not; jobs run on past their "
-        "estimates."
+CHANGED = {"by": CASE, "measures": ("change", "logged", "utilization"), "within": SINGLES, "logs": _at_hand}
+
+
+@rebuilt("Figure 3", _draw_changes, _notes, **CHANGED)
+def figure3(size: str, progress: bool) -> pd.DataFrame:
+    """Rebuild Figure 3: change of the mean bounded slowdown against EASY, by log."""
+    return changes(size, progress)
+
+
+def _draw_changes_by_estimates(shown):
+    parts = dict(list(shown.data.groupby("estimates", sort=False)))
+    now = {} if shown.now is None else dict(list(shown.now.groupby("estimates", sort=False)))
+    gains = {words: _beyond(part, "better")[DPSAN] for words, part in parts.items()}
+    told = "; ".join(f"{words}: on {count} of {parts[words]['trace'].nunique()}" for words, count in gains.items())
+    seen = (
+        f"DPSAn is better than EASY, beyond chance, by convention: {told}. The paper does not say how it treats missing "
+        "estimates and jobs that outlive theirs."
     )
     if LEFT_OUT in parts and parts[LEFT_OUT]["trace"].str.startswith("LLNL-Thunder").any():
-        caption += (
-            " Leaving out jobs without an estimate leaves so little work of LLNL-Thunder that nothing waits there."
-        )
-    caption += _without(size, "All panels but the first leave out")
-    data = pd.concat(parts.values())
-    return caption, data, charts.stacked([_bars(part, size, words) for words, part in parts.items()]), _table(data)
-
-
-@rebuilt("Figure 4: DPSAn and utilization", _notes)
-def figure4(size: str, progress: bool) -> tuple:
-    """Rebuild Figure 4: what DPSAn gains, and the utilization of the log."""
-    gains = _gains(changes(size, progress))
-    caption = (
-        "Top: as in the paper, logs in order of utilization. Bottom: gain against utilization. Lookahead needs a "
-        "queue: a log that uses little of its machine leaves nothing to choose from. Spearman's rank correlation of "
-        f"gain and utilization: {_rank_correlation(gains):.2f}."
+        seen += " Leaving out jobs without an estimate leaves so little work of LLNL-Thunder that nothing waits there."
+    return Drawing(
+        "DPSAn gains under every convention about estimates",
+        seen,
+        "Panels: run times cut at the estimate, and the run time in place of a missing one; exact estimates for all; "
+        "jobs without an estimate left out, on the logs where some have one and some do not; jobs run on past theirs. "
+        f"{_sampled(shown.data, shown.size)}{_without(shown.size, 'All panels but the first leave out')}",
+        charts.stacked([_bars(part, words, now.get(words)) for words, part in parts.items()]),
+        _table(shown.data),
     )
+
+
+@rebuilt("", _draw_changes_by_estimates, _notes, **CHANGED | {"by": (*CASE, "estimates")})
+def figure3_estimates(size: str, progress: bool) -> pd.DataFrame:
+    """Rebuild Figure 3 for each convention about estimates."""
+    return pd.concat(_by_estimates(size, progress).values())
+
+
+def _draw_gains(shown):
+    gains = shown.data
     # Gain and utilization side by side, both in percent.
-    rows = pd.DataFrame({"trace": gains["trace"], "gain": gains[GAIN], "utilization": 100 * gains["utilization"]})
-    rows = rows.melt("trace", var_name="series", value_name="percent")
-    title, published = f"{DPSAN}'s gain and utilization", _published(gains, "percent", -1)
-    subtitle = "whole logs in order of utilization under EASY; gain over EASY in the mean bounded slowdown"
-    words = {"published": published, "title": title, "subtitle": subtitle}
-    in_order = charts.bars(rows, "trace", "percent", color="series", **words)
-    chart = charts.stacked([in_order, _points(gains, size, USERS)])
-    return caption, gains, chart, _table(_turned(gains), GAIN, "utilization")
-
-
-@rebuilt("Figure 4 by convention about estimates", _notes)
-def figure4_estimates(size: str, progress: bool) -> tuple:
-    """Rebuild Figure 4 for each convention about estimates."""
-    gains = {words: _gains(part) for words, part in _by_estimates(size, progress).items()}
-    ranked = ", ".join(f"{words} {_rank_correlation(part):.2f}" for words, part in gains.items() if len(part) > 4)
-    caption = (
-        "Panels as in Figure 3 by convention about estimates. Spearman's rank correlation of gain and utilization: "
-        f"{ranked}."
+    rows, rings = (
+        None
+        if data is None
+        else pd.DataFrame({"trace": data["trace"], "gain": data[GAIN], "utilization": 100 * data["utilization"]}).melt(
+            "trace", var_name="series", value_name="percent"
+        )
+        for data in (gains, shown.now)
     )
-    caption += _without(size, "All panels but the first leave out")
-    data, chart = pd.concat(gains.values()), charts.stacked([_points(part, size, on) for on, part in gains.items()])
-    return caption, data, chart, _table(_turned(data), GAIN, "utilization")
+    words = {"published": _published(gains, "percent", -1), "rings": rings, "title": f"{DPSAN}'s gain and utilization"}
+    in_order = charts.bars(rows, "trace", "percent", color="series", **words)
+    least, most = gains.iloc[0], gains.loc[gains[GAIN].idxmax()]
+    return Drawing(
+        f"The gain of {DPSAN} and the utilization of a log: rank correlation {_rank_correlation(gains):.2f}",
+        f"Logs in order of utilization under EASY. {DPSAN} gains {most[GAIN]:.0f} % on {most['trace']} at a utilization "
+        f"of {100 * most['utilization']:.0f} %, and {least[GAIN]:.1f} % on {least['trace']}, the least used: lookahead "
+        "needs a queue to choose from.",
+        _sampled(gains, shown.size),
+        charts.stacked([in_order, _points(gains, USERS)]),
+        _table(_turned(gains), GAIN, "utilization"),
+    )
+
+
+OF_GAINS = {
+    "by": ("trace",),
+    "measures": (GAIN, "logged", "utilization"),
+    "within": {GAIN: (f"{GAIN}_range_low", f"{GAIN}_range_high")},
+    "logs": _at_hand,
+}
+
+
+@rebuilt("Figure 4", _draw_gains, _notes, **OF_GAINS)
+def figure4(size: str, progress: bool) -> pd.DataFrame:
+    """Rebuild Figure 4: what DPSAn gains, and the utilization of the log."""
+    return _gains(changes(size, progress))
+
+
+def _draw_gains_by_estimates(shown):
+    gains = dict(list(shown.data.groupby("estimates", sort=False)))
+    ranked = "; ".join(f"{words}: {_rank_correlation(part):.2f}" for words, part in gains.items() if len(part) > 4)
+    return Drawing(
+        "The gain and utilization, by convention about estimates",
+        f"Spearman's rank correlation of gain and utilization: {ranked}.",
+        f"{_sampled(shown.data, shown.size)}{_without(shown.size, 'All panels but the first leave out')}",
+        charts.stacked([_points(part, on) for on, part in gains.items()]),
+        _table(_turned(shown.data), GAIN, "utilization"),
+    )
+
+
+@rebuilt("", _draw_gains_by_estimates, _notes, **OF_GAINS | {"by": ("trace", "estimates")})
+def figure4_estimates(size: str, progress: bool) -> pd.DataFrame:
+    """Rebuild Figure 4 for each convention about estimates."""
+    return pd.concat([_gains(part) for part in _by_estimates(size, progress).values()])
 
 
 def _by_estimates(size, progress):
@@ -383,21 +450,21 @@ def _drawn(data, y):
     return data[["change", *names]].rename(columns={"change": y, **names})
 
 
-def _bars(data, size, estimates, width=None):
-    change, about = f"{MEASURE}_change", _about(f"DPSA against EASY: {estimates}", data, size)
+def _bars(data, estimates, now=None, width=None):
+    change, about = f"{MEASURE}_change", _about(f"DPSA against EASY: {estimates}", data)
     rows, published = data.join(_drawn(data, change)), _published(data, change)
-    return charts.bars(rows, "trace", MEASURE, BASE, published=published, width=width, **about)
+    rings = None if now is None else now.rename(columns={"change": change})
+    return charts.bars(rows, "trace", MEASURE, BASE, published=published, rings=rings, width=width, **about)
 
 
-def _points(gains, size, estimates):
-    about = _about(f"What DPSAn gains over EASY: {estimates}", gains, size, "in the mean bounded slowdown")
+def _points(gains, estimates):
+    about = _about(f"What DPSAn gains over EASY: {estimates}", gains)
     return charts.points(gains, "utilization", GAIN, "trace", **about)
 
 
-def _about(title, data, size, *words):
+def _about(title, data):
     standins = [title for title in data["title"].unique() if "stand-in" in title]
-    subtitle = "; ".join([*words, f"whole logs, {COPIES[size]} {SHAKEN}", *standins])
-    return {"title": title, "subtitle": subtitle, "range_label": SINGLE}
+    return {"title": title, "subtitle": "; ".join(standins), "range_label": SINGLE}
 
 
 def _published(data, column, sign=1):
@@ -426,29 +493,39 @@ def _ranges(data, kind):
     return np.where(np.isfinite(ends).all(axis=1), words, "no bounds")
 
 
-@rebuilt("Beyond Figure 4: the same logs at other loads", _notes)
-def figure4_load(size: str, progress: bool) -> tuple:
-    """Beyond the paper: what DPSAn gains on each log as its load grows."""
-    found, seeds, by = logs(most=MOST_JOBS[size]), range(COPIES_BY_LOAD[size]), ["trace", "load"]
-    values = {"log": list(found.values()), "load": LOADS[size], "seed": seeds}
-    runs = grid(_at_load, **values, words="other loads", progress=progress)
-    runs[GAIN] = 100 * (1 - ratios_of_means(runs, DPSAN, BASE, by))
-    data = over_seeds(runs[[*by, "seed", GAIN]], by)
-    shown = data.pivot_table(index="trace", columns="load", values=GAIN, sort=False)
-    pays = [_pays_from(gains) for _, gains in shown.iterrows()]
-    shown = shown.rename(columns=lambda load: f"gain at {load} (%)").assign(**{f"above {PAYS} % from load": pays})
-    caption = (
-        f"When DPSAn pays: the last column has the lowest load from which on it gains more than {PAYS} %. Within one "
-        "log the gain need not grow with the load: the mix of jobs matters as much. Gains of the means over "
-        f"{len(seeds)} shaken copies; shaded: 95 % intervals. "
-        + ("Three loads (quick; full size: ten, and ten copies)." if size == "quick" else "Ten loads.")
-        + _without(size)
+def _draw_by_load(shown):
+    by = ["trace", "load"]
+    means, rings = (
+        None if runs is None else over_seeds(_gain_of_means(runs)[[*by, "seed", GAIN]], by)
+        for runs in (shown.data, shown.now)
     )
-    subtitle = "in the mean bounded slowdown; run times and estimates scaled to the load; whole logs: "
-    subtitle += ", ".join(trace.title for trace in found.values())
-    title = "What DPSAn gains over EASY as the load grows"
-    chart = charts.lines(data, "load", GAIN, color="trace", title=title, subtitle=subtitle)
-    return caption, data, chart, shown.reset_index()
+    table = means.pivot_table(index="trace", columns="load", values=GAIN, sort=False)
+    pays = [_pays_from(gains) for _, gains in table.iterrows()]
+    table = table.rename(columns=lambda load: f"gain at {load} (%)").assign(**{f"above {PAYS} % from load": pays})
+    some = sum(pays_from != "none" for pays_from in pays)
+    return Drawing(
+        f"DPSAn gains more than {PAYS} % from some load on, on {some} of {len(pays)} logs",
+        "Within one log the gain need not grow with the load: the mix of jobs matters as much. Numbers: the last column "
+        f"has the lowest load from which on DPSAn gains more than {PAYS} %.",
+        f"{len(pays)} whole logs, run times and estimates scaled to {means['load'].nunique()} loads, "
+        f"{COPIES_BY_LOAD[shown.size]} shaken copies each; shaded: 95 % intervals.{_without(shown.size)}",
+        charts.lines(means, "load", GAIN, color="trace", rings=rings),
+        table.reset_index(),
+    )
+
+
+@rebuilt("", _draw_by_load, _notes, logs=_at_hand, by=("trace", "load"), measures=(BASE, DPSAN))
+def figure4_load(size: str, progress: bool) -> pd.DataFrame:
+    """Beyond the paper: what DPSAn gains on each log as its load grows."""
+    values = {"load": LOADS[size], "seed": range(COPIES_BY_LOAD[size])}
+    runs = grid(
+        _at_load, log=list(logs(most=MOST_JOBS[size]).values()), **values, words="other loads", progress=progress
+    )
+    return runs[["trace", "load", "seed", BASE, DPSAN]]
+
+
+def _gain_of_means(runs):
+    return runs.assign(**{GAIN: 100 * (1 - ratios_of_means(runs, DPSAN, BASE, ["trace", "load"]))})
 
 
 def _at_load(log, load, seed):
@@ -463,8 +540,32 @@ def _pays_from(gains):
     return f"{loads[0]}" if loads else "none"
 
 
-@rebuilt("Beyond the paper: the quality of a bounded search", lambda _: standing_in([AUDITED]))
-def bound(size: str, progress: bool) -> tuple:
+def _draw_bounded(shown):
+    most = shown.data.loc[shown.data["budget"] == shown.data["budget"].max(), ["budget", "lost"]]
+    lost, along = "processors missed (%)", "jobs tried at a pass (powers of ten)"
+    names = {"missed": "passes missed (%)", "lost": lost, "worse": "change of the slowdown (%)", "magnitude": along}
+    data, rings = (None if each is None else each.rename(columns=names) for each in (shown.data, shown.now))
+    return Drawing(
+        "A bounded search misses processors that the best sets would use",
+        f"The paper's search is exponential. One that tries at most {most['budget'].iloc[0]:,} jobs per pass leaves "
+        f"{most['lost'].min():.2g} to {most['lost'].max():.2g} % of the processors idle that the best sets would use; a "
+        "hole that is missed again at the next pass counts again. A small budget is spent at the front of the list, "
+        "where most jobs of a long queue do not fit. Where hardly anything is missed, the change of the slowdown is "
+        "chance.",
+        f"{shown.title(AUDITED)}, the whole log as it is.",
+        charts.lines(data, along, lost, rings=rings),
+        data.drop(columns=along),
+    )
+
+
+@rebuilt(
+    "",
+    _draw_bounded,
+    logs=(AUDITED,),
+    by=("scheme", "budget"),
+    measures=("missed", "lost", "worse"),
+)
+def bound(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: how far a bounded search falls short of the best set."""
     trace, budgets = log(AUDITED) or load_trace(AUDITED), BUDGETS[size]
     values = {"log": trace, "variant": list("pnw"), "budget": [None, *budgets]}  # without a budget, the exact set
@@ -472,21 +573,7 @@ def bound(size: str, progress: bool) -> tuple:
     means = runs[runs["budget"].isna()].set_index("scheme")["mean"]
     data = runs.dropna(subset="budget").astype({"budget": "int64"}).reset_index(drop=True)
     data["worse"], data["magnitude"] = 100 * (data["mean"] / data["scheme"].map(means) - 1), np.log10(data["budget"])
-    data = data[["scheme", "budget", "decisions", "missed", "lost", "worse", "magnitude"]]
-    most = data.loc[data["budget"] == max(budgets), "lost"]
-    caption = (
-        f"The paper's search is exponential. A search that tries at most {max(budgets):,} jobs per pass leaves "
-        f"{most.min():.2g} to {most.max():.2g} % of the processors idle that the best sets would use; a hole that is "
-        "missed again at the next pass counts again. A small budget is spent at the front of the list, where most jobs "
-        "of a long queue do not fit. The last column compares the mean bounded slowdown with that of exact sets, in "
-        "single runs of the log itself. Where hardly anything is missed, this change is chance, as with the single "
-        "copies of Figure 3." + (" Budgets up to 1,000 (quick; full size: more)." if size == "quick" else "")
-    )
-    lost, along = "processors missed (%)", "jobs tried at a pass (powers of ten)"
-    names = {"missed": "passes missed (%)", "lost": lost, "worse": "change of the slowdown (%)", "magnitude": along}
-    shown, title = data.rename(columns=names), "What a bounded search misses"
-    subtitle = f"percent of the processors that the best sets use, over all passes; {trace.title}, whole log"
-    return caption, data, charts.lines(shown, along, lost, title=title, subtitle=subtitle), shown.drop(columns=along)
+    return data[["scheme", "budget", "decisions", "missed", "lost", "worse", "magnitude"]]
 
 
 def _searched(log, variant, budget):
@@ -498,10 +585,30 @@ def _searched(log, variant, budget):
     return about | {"missed": 100 * missed, "lost": 100 * lost, "mean": _slowdown(outcome)}
 
 
-@rebuilt("What the paper does not say", _notes)
-def sensitivity(size: str, progress: bool) -> tuple:
+READ = ["trace", "reading", "scheme"]
+
+
+def _draw_readings(shown):
+    data = shown.data
+    words = [interval(*row, "{:+.1f}") for row in data[["change", "change_low", "change_high"]].to_numpy()]
+    table = data.assign(words=np.where(data["change"].isna(), "not measured", words))
+    table = table.pivot_table(index=READ[:2], columns="scheme", values="words", aggfunc="first", sort=False)
+    narrow = data[(data["scheme"] == DPSAN) & data["change"].notna()]
+    return Drawing(
+        "What the paper does not say, one reading at a time",
+        f"Change of the mean bounded slowdown against EASY (%), as in Figure 3 and with one reading changed. DPSAn is "
+        f"better in the mean in {(narrow['change'] < 0).sum()} of {len(narrow)} cases of a log and a reading.",
+        f"{data['trace'].nunique()} logs; means over {COPIES[shown.size]} {SHAKEN}, the same for every reading; in "
+        f"brackets: 95 % intervals.{_without(shown.size)}",
+        None,
+        table.rename_axis(columns=None).reset_index(),
+    )
+
+
+@rebuilt("", _draw_readings, _notes, logs=_at_hand, by=READ, measures=("change",), within=SINGLES)
+def sensitivity(size: str, progress: bool) -> pd.DataFrame:
     """Tabulate what the paper leaves open: tau, missing estimates, coinciding events, the cleaning of the logs."""
-    columns, parts = ["change", "change_low", "change_high"], []
+    columns, parts = ["change", "change_low", "change_high", *SINGLES["change"]], []
     nothing = pd.DataFrame({"scheme": VARIANTS, **dict.fromkeys(columns, np.nan)})
     found = logs(most=MOST_JOBS[size])
     readings = [(label(trace), *reading) for name, trace in found.items() for reading in _readings(name, trace)]
@@ -512,15 +619,7 @@ def sensitivity(size: str, progress: bool) -> tuple:
         if case is not None:
             part, runs = _against_easy(runs[:rows].rename(columns={tau: MEASURE})), runs[rows:]
         parts.append(part.assign(trace=trace, reading=words))
-    data = pd.concat(parts)[["trace", "reading", "scheme", *columns]]
-    words = [interval(*row, "{:+.1f}") for row in data[columns].to_numpy()]
-    shown = data.assign(words=np.where(data["change"].isna(), "not measured", words))
-    shown = shown.pivot_table(index=["trace", "reading"], columns="scheme", values="words", aggfunc="first", sort=False)
-    caption = (
-        "Change of the mean bounded slowdown against EASY (%): as in Figure 3, and with one reading changed. Means "
-        f"over {COPIES[size]} {SHAKEN}, the same for every reading, with 95 % intervals." + _without(size)
-    )
-    return caption, data, None, shown.rename_axis(columns=None).reset_index()
+    return pd.concat(parts)[[*READ, *columns]]
 
 
 def _readings(name, trace):
@@ -547,19 +646,33 @@ def _readings(name, trace):
     yield "raw log: not at hand, the catalogue has the cleaned one", tau, None
 
 
-@rebuilt("Beyond the paper: what the exact sets cost", _notes)
-def effort(size: str, progress: bool) -> tuple:
-    """Beyond the paper: what the exact sets cost."""
-    data = _efforts(size, progress)
+def _draw_efforts(shown):
+    data = shown.data
     share = (100 * data["greedy"] / data["decisions"]).astype(object).where(data["decisions"] > 0, "nothing to decide")
     names = {"greedy": "decided by the shortcut (%)", "longest": "longest list (jobs)", "table": "largest table (kB)"}
-    shown = data.assign(greedy=share, table=data["table"] / 1000).rename(columns=names)
-    caption = (
-        "Each whole log in one thread, timed on this machine when the page was made. A decision is a pass with jobs to "
-        "choose from; if nothing was freed since the last pass, these are the new jobs only. The shortcut: if taking "
-        "whatever fits, down the list, reaches the upper bound, no tables are needed." + _without(size)
+    slowest = data.loc[data["seconds"].idxmax()]
+    return Drawing(
+        f"The exact sets of the slowest log take {slowest['seconds']:.1f} s for {slowest['decisions']:,} decisions",
+        "A decision is a pass with jobs to choose from; if nothing was freed since the last pass, these are the new jobs "
+        "only. The shortcut: if taking whatever fits, down the list, reaches the upper bound, no tables are needed.",
+        f"Each whole log in one thread, timed on the machine that made the numbers.{_without(shown.size)}",
+        None,
+        data.assign(greedy=share, table=data["table"] / 1000).rename(columns=names),
     )
-    return caption, data, None, shown
+
+
+@rebuilt(
+    "",
+    _draw_efforts,
+    _notes,
+    logs=_at_hand,
+    by=("trace", "scheme"),
+    measures=("decisions", "greedy", "longest", "table"),
+    claims=("GRU-7",),
+)
+def effort(size: str, progress: bool) -> pd.DataFrame:
+    """Beyond the paper: what the exact sets cost."""
+    return _efforts(size, progress)
 
 
 def _efforts(size, progress):

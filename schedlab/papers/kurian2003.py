@@ -11,10 +11,9 @@ from schedlab.experiment import grid, remember
 from schedlab.schemes import Flooding, OpportuneShredding
 from schedlab.show import interval
 from schedlab.statistics import over_seeds, ratios_of_means
-from schedlab.workload.archive import standing_in
 
+from .cards import Drawing, Paper, rebuilt
 from .checks import Check
-from .figure import Paper, rebuilt
 from .ledger import claimed, claims_of, exact, judged
 
 TITLE = "Opportune job shredding (Kurian, Balaji and Sadayappan)"
@@ -60,7 +59,6 @@ charts.register(
     | {f"{share} %": shade for share, shade in zip(SHARES, reversed(BLUES), strict=True)},
     axes={f"{key}_better": f"{words} better by (%)" for key, words in WORDS.items()},
 )
-BETTER = "Above zero is better than without shredding: (old - new) / old."
 DRAWN = (
     "Each draw chooses other sweeps and moves each submission by up to a minute, also for the run without shredding. "
     "Both runs are compared within the draw; the improvement is that of the means over the draws."
@@ -181,6 +179,7 @@ def of_means(data: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 # The figures of the paper ------------------------------------------------------------------------------------
 
 THREE_SITES = "shredding over three sites"
+IN_TEXT = ("KUR-1", "KUR-2", "KUR-3", "KUR-11", "KUR-13")  # claims that name no figure
 GROUPS, BY_CLASS, LOSS = "sweeps and other jobs", "other jobs by class", "loss of capacity"
 JOBS_SHOWN = {GROUPS: (SWEEPS, OTHERS), BY_CLASS: CLASSES, LOSS: (SWEEPS,)}  # the loss is the same for all
 NUMBERS = {  # of the figures, with 5, 10 and 20 % sweeps; one has all shares
@@ -193,18 +192,12 @@ NUMBERS = {  # of the figures, with 5, 10 and 20 % sweeps; one has all shares
     (THREE_SITES, GROUPS): (18, 19, 20),
     (THREE_SITES, LOSS): (21, 22, 23),
 }
-IDLE = "The loss is capacity that idles while waiting jobs could use it."
-EXPECTED = {
+IN_THE_PAPER = {
     (FLOODING, GROUPS): "In the paper sweeps gain and other jobs lose, far more in slowdown than in turnaround.",
-    (FLOODING, LOSS): IDLE,
     (FLOODING, BY_CLASS): "In the paper short and narrow jobs suffer most.",
-    (SHREDDING, GROUPS): (
-        "In the paper sweeps gain, and the other jobs hardly notice: with 5 % sweeps they lose less than 4 %."
-    ),
-    (SHREDDING, LOSS): IDLE,
+    (SHREDDING, GROUPS): "In the paper other jobs lose less than 4 % with 5 % sweeps.",
     (SHREDDING, BY_CLASS): (
-        "In the paper no class suffers greatly: with 5 % sweeps none loses more than 2.5 % in turnaround, or 10 % in "
-        "slowdown."
+        "In the paper no class loses more than 2.5 % in turnaround, or 10 % in slowdown, with 5 % sweeps."
     ),
     (THREE_SITES, GROUPS): "In the paper sweeps gain at every site, and the others hardly notice.",
 }
@@ -215,31 +208,77 @@ PUBLISHED = {
 }
 
 
-def _figure(number, scheme, shown, share):
-    """Make the function that rebuilds one of the figures: improvements against load, with a panel for each measure."""
-    at_sites = scheme == THREE_SITES
-    title = f"{scheme}, {share} % sweeps" if share else scheme
-    title += "" if (scheme, shown) == (THREE_SITES, GROUPS) else f": {shown}"
+def _draw_improvements(number, scheme, what, share, shown):
+    """Draw improvements against load, with a panel for each measure."""
+    at_sites, panels = scheme == THREE_SITES, []
+    (means, bar), now = _bars(shown.data, at_sites, what), shown.now
+    rings = None if now is None else _bars(now, at_sites, what)[0]
+    for key in ("loss",) if what == LOSS else ("turnaround", "slowdown"):
+        better, published = IMPROVED[key], PUBLISHED.get(number, {}).get(key)
+        published = pd.DataFrame({better: published}) if published else None
+        panels.append(charts.bars(means, "load", better, color=bar, published=published, rings=rings))
+    seeds = SITE_SEEDS if at_sites else SEEDS
+    few = f" (quick; full size: {seeds['full']}{' at more loads' * at_sites})" if shown.size == "quick" else ""
+    where = _sites(shown) if at_sites else f"{shown.title(LOG)}, first {JOBS:,} jobs, {PROCS} processors"
+    jobs = {GROUPS: "", BY_CLASS: ", other jobs by class", LOSS: ", loss of capacity"}[what]
+    subject = f"{scheme[0].upper()}{scheme[1:]}{jobs}{f', {share} % sweeps' if share else ''}"
+    return Drawing(
+        f"{subject}: {_headline(means, what, bar)}",
+        f"{_seen(means, what, bar)} {IN_THE_PAPER.get((scheme, what), '')}".strip(),
+        f"Above zero is better than without shredding: (old - new) / old. {where}, run times scaled to the load, exact "
+        f"estimates; {seeds[shown.size]} draws{few}; lines: 95 % intervals over the draws. The paper has one draw.",
+        charts.stacked(panels),
+    )
 
-    def draw(size, progress):
-        data = several(size, progress) if at_sites else single(size, progress)
-        chosen = data["group"].isin(JOBS_SHOWN[shown]) & data["share"].isin([share] if share else SHARES)
-        data = data[chosen if at_sites else chosen & (data["scheme"] == scheme)]
-        means, bar = _bars(data, at_sites, shown)
-        subtitle, panels = _about(at_sites), []
-        for key in ("loss",) if shown == LOSS else ("turnaround", "slowdown"):
-            better, published = IMPROVED[key], PUBLISHED.get(number, {}).get(key)
-            published = pd.DataFrame({better: published}) if published else None
-            words = {"title": "" if panels else f"{title[0].upper()}{title[1:]}", "subtitle": subtitle}
-            panels.append(charts.bars(means, "load", better, color=bar, published=published, **words))
-        seeds = SITE_SEEDS if at_sites else SEEDS
-        few = f" (quick; full size: {seeds['full']}{' at more loads' * at_sites})" if size == "quick" else ""
-        drawn = f"{seeds[size]} draws{few}; lines: 95 % intervals over the draws. The paper has one draw."
-        caption = " ".join(filter(None, [BETTER, EXPECTED.get((scheme, shown)), drawn]))
-        return caption, data, charts.stacked(panels)
 
-    about = f"Rebuild Figure {number}: {title.replace(':', ',')}."
-    return rebuilt(f"Figure {number}: {title}", lambda _: (DRAWN, *standing_in([LOG])), f"figure{number}", about)(draw)
+CLASS_WORDS = {"SN": "short narrow (SN)", "SW": "short wide (SW)", "LN": "long narrow (LN)", "LW": "long wide (LW)"}
+
+
+def _headline(means, what, bar):
+    """Say the range of the improvements in a few words."""
+    if what == LOSS:
+        return _range(means, IMPROVED["loss"])
+    key = IMPROVED["slowdown"]
+    groups = means.groupby("group" if "group" in means else bar, sort=False)
+    if what == GROUPS:
+        return f"slowdown of {'; '.join(f'{name} {_range(part, key)}' for name, part in groups)}"
+    worst = means.loc[means[key].idxmin()]
+    return f"the slowdown of {CLASS_WORDS[worst[bar]]} jobs changes most for the worse, {worst[key]:+.0f} %"
+
+
+def _range(part, key):
+    low, high = part[key].min(), part[key].max()
+    return f"{low:+.0f} to {high:+.0f} %" if f"{low:+.0f}" != f"{high:+.0f}" else f"{low:+.0f} %"
+
+
+def _seen(means, what, bar):
+    """Say the improvements of each group or site over all loads."""
+    keys = ("loss",) if what == LOSS else ("turnaround", "slowdown")
+    by = "group" if what == GROUPS else bar
+    told = []
+    for key in keys:
+        named = {CLASS_WORDS.get(name, str(name)): part for name, part in means.groupby(by, sort=False)}
+        each = (f"{name} {_range(part, IMPROVED[key])}" for name, part in named.items())
+        told.append(f"{WORDS[key]}: {', '.join(each)}")
+    words = "; ".join(told)
+    return f"Improvements over all loads. {words[0].upper()}{words[1:]}."
+
+
+def _figure(number, scheme, what, share):
+    """Make the function that rebuilds one of the figures."""
+
+    def run(size, progress):
+        data = several(size, progress) if scheme == THREE_SITES else single(size, progress)
+        chosen = data["group"].isin(JOBS_SHOWN[what]) & data["share"].isin([share] if share else SHARES)
+        return data[chosen if scheme == THREE_SITES else chosen & (data["scheme"] == scheme)]
+
+    about = f"Rebuild Figure {number}: {scheme}, {what}{f', {share} % sweeps' if share else ''}."
+    by = ("share", "load", "group", *(("site",) if scheme == THREE_SITES else ()))
+    measures = ("loss_new",) if what == LOSS else ("turnaround_new", "slowdown_new")
+    draw = partial(_draw_improvements, number, scheme, what, share)
+    more = {"claims": IN_TEXT} if number in (11, 14) else {}
+    how = {"logs": (LOG,), "by": by, "measures": measures, "name": f"figure{number}", "about": about, **more}
+    return rebuilt(f"Figure {number}", draw, (DRAWN,), **how)(run)
 
 
 def _bars(data, at_sites, shown):
@@ -257,12 +296,9 @@ def _bars(data, at_sites, shown):
     return means.assign(load=[f"{load:g}" for load in means["load"]]), bar
 
 
-def _about(at_sites):
-    if not at_sites:
-        jobs = f"first {JOBS:,} jobs, {PROCS} processors"
-        return f"{subset().title}, {jobs}, run times scaled to the load, exact estimates"
+def _sites(shown):
     sites = [f"site {i + 1}: {pd.Timestamp(begin):%B %Y}, speed {SPEEDS[i]}" for i, (begin, _) in enumerate(MONTHS)]
-    return f"{subset().title}, three months as three sites of {PROCS} processors: {'; '.join(sites)}"
+    return f"{shown.title(LOG)}, three months as three sites of {PROCS} processors ({'; '.join(sites)})"
 
 
 def _averaged(data, by):
@@ -328,8 +364,32 @@ def readings(size: str) -> dict:
     }
 
 
-@rebuilt("What the paper does not say")
-def sensitivity(size: str, progress: bool) -> tuple:
+def _draw_readings(shown):
+    table, seeds = shown.data[["reading", "jobs"]].copy(), READ_SEEDS[shown.size]
+    for name in SUMMARY:
+        ends = shown.data[[name, f"{name}_low", f"{name}_high"]].to_numpy()
+        table[name] = [interval(*each, "{:+.1f}") for each in ends]
+    few = f" (quick; full size: {READ_SEEDS['full']}, and more readings)" if shown.size == "quick" else ""
+    gains = shown.data[f"{SWEEPS}: slowdown"]
+    return Drawing(
+        "What the paper does not say, one reading at a time",
+        f"Shredding improves the slowdown of sweeps by {gains.min():.0f} to {gains.max():.0f} %, by reading (percent; "
+        "above zero is better).",
+        f"Shredding at load 0.8 with 5 % sweeps; in brackets: 95 % intervals over {seeds} draws{few}.",
+        None,
+        table,
+    )
+
+
+@rebuilt(
+    "",
+    _draw_readings,
+    (CHOSEN, HOME_ONLY, DRAWN),
+    logs=lambda size: (LOG, *OTHER_LOGS.get(size, ())),
+    claims=("KUR-12a", "KUR-12b"),
+    again=None,
+)
+def sensitivity(size: str, progress: bool) -> pd.DataFrame:
     """Tabulate what the paper leaves open: local scheduler, percent of what, which jobs, which machine, copies."""
     rows, seeds = [], READ_SEEDS[size]
     for reading, (traces, settings) in readings(size).items():
@@ -340,16 +400,7 @@ def sensitivity(size: str, progress: bool) -> tuple:
             for name, (group, better) in SUMMARY.items():
                 row |= {f"{name}{end}": means.loc[group, f"{better}{end}"] for end in ("", "_low", "_high")}
             rows.append(row)
-    data = pd.DataFrame(rows)
-    table = data[["reading", "jobs"]].copy()
-    for name in SUMMARY:
-        table[name] = [interval(*ends, "{:+.1f}") for ends in data[[name, f"{name}_low", f"{name}_high"]].to_numpy()]
-    few = f" (quick; full size: {READ_SEEDS['full']}, and more readings)" if size == "quick" else ""
-    caption = (
-        "Shredding at load 0.8 with 5 % sweeps: improvement under each reading (percent; above zero is better), "
-        f"with 95 % intervals over {seeds} draws{few}."
-    )
-    return caption, data, None, table, (CHOSEN, HOME_ONLY, DRAWN, *standing_in([LOG, *OTHER_LOGS[size]]))
+    return pd.DataFrame(rows)
 
 
 FIGURES = (*OF_PAPER, sensitivity)

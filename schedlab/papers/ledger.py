@@ -25,8 +25,8 @@ from schedlab.show.ledgers import AGREEMENTS, KEPT, LEDGER, MEASURED, SAME, TOGE
 from schedlab.statistics import t_quantile
 from schedlab.text import check_known
 
+from .cards import as_called, chosen_size, paper_of
 from .checks import FAILS, HOLDS, LEVEL, MIXED, UNDECIDED, Check
-from .figure import as_called, chosen_size, paper_of
 
 REPRODUCED, IN_PART, NOT_REPRODUCED, STILL_UNDECIDED, CANNOT = VERDICTS
 AGREES, DIFFERS, UNCOMPARED = AGREEMENTS

@@ -8,9 +8,8 @@ import pandas as pd
 from schedlab import EASY, Trace, charts, load_trace, simulate
 from schedlab.experiment import grid, remember
 from schedlab.statistics import over_seeds, ratios_of_means
-from schedlab.workload.archive import standing_in
 
-from .figure import Paper, rebuilt
+from .cards import Drawing, Paper, rebuilt
 from .ledger import Check, claimed, claims_of, judged
 
 TITLE = "Beyond the five: tuning EASY's queues (Lelong, Reis and Trystram)"
@@ -30,9 +29,13 @@ PAPER = Paper(
     ),
     doi="10.1007/978-3-319-77398-8_3",
 )
-LOGS = {"quick": ("KTH-SP2-1996", "CTC-SP2-1996"), "full": ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998")}
-JOBS = {"quick": 10_000, "full": None}  # the first of a log
-COPIES = {"quick": 3, "full": 10}
+LOGS = {
+    "quick": ("KTH-SP2-1996", "CTC-SP2-1996"),
+    "now": ("KTH-SP2-1996", "CTC-SP2-1996"),
+    "full": ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998"),
+}
+JOBS = {"quick": 10_000, "now": None, "full": None}  # the first of a log
+COPIES = {"quick": 3, "now": 1, "full": 10}
 SHAKE = 60  # seconds
 FCFS, SPF, SQF, SAF = "arrival", "shortest", "narrowest", "smallest area"
 NAMED = {FCFS: "fcfs", SPF: "sjf", SQF: "narrow", SAF: "saf"}  # orders of backfilling
@@ -130,42 +133,83 @@ def _sample(size):
     return f"{COPIES[size]} copies of each half{part}, submissions moved by up to a minute; lines: 95 % intervals."
 
 
-def _notes(size):
-    return ("The paper uses five logs; these are other logs, or other parts of them.", *standing_in(LOGS[size]))
+OTHERS = ("The paper uses five logs; these are other logs, or other parts of them.",)
 
 
-@rebuilt("Pairs of orders", _notes)
-def orders(size: str, progress: bool) -> tuple:
+def _logs(size):
+    return LOGS[size]
+
+
+def _draw_orders(shown):
+    words, panels, rings = CHANGES["mean"], [], None
+    for log, part in shown.data.groupby("log", sort=False):
+        means, rings = (
+            None if runs is None else _of_pairs(runs[runs["log"] == log], words) for runs in (part, shown.now)
+        )
+        rings = None if rings is None or rings.empty else rings
+        panels.append(charts.bars(means, QUEUES[0], words, color=QUEUES[1], rings=rings, title=f"{log}: {words}"))
+    best = learned(shown.data)
+    told = "; ".join(f"{log}: {first}, backfilling {then}" for log, (first, then) in best.items())
+    gains = [
+        _of_pairs(shown.data[shown.data["log"] == log], words)
+        .query("`order of the queue` == @pair[0] and `order of backfilling` == @pair[1]")[words]
+        .iloc[0]
+        for log, pair in best.items()
+    ]
+    return Drawing(
+        f"The best pair of orders lowers the mean wait by {-max(gains):.0f} to {-min(gains):.0f} % on the half it is learned on",
+        f"Mean wait against EASY, which takes both orders by arrival; below zero is better. Best: {told}.",
+        f"First halves. {_sample(shown.size)}",
+        charts.stacked(panels),
+    )
+
+
+def _of_pairs(runs, words):
+    means = over_seeds(runs[[*PAIR, "seed", words]], PAIR)
+    return means[(means[PAIR] != FCFS).any(axis=1)].rename(columns=dict(zip(PAIR, QUEUES, strict=True)))
+
+
+@rebuilt("", _draw_orders, OTHERS, logs=_logs, by=("log", *PAIR), measures=("mean", "longest"), again="now")
+def orders(size: str, progress: bool) -> pd.DataFrame:
     """Draw how each pair of orders changes the mean wait, on the half that it is learned on."""
-    data, words, panels = pairs(size, False, progress), CHANGES["mean"], []
-    for log in LOGS[size]:
-        means = over_seeds(data.loc[data["log"] == log, [*PAIR, "seed", words]], PAIR)
-        title, trace = f"{log}: mean wait under pairs of orders", half(log, JOBS[size], False)
-        subtitle = f"{trace.title}, {len(trace):,} jobs; against EASY on the same copies"
-        shown = means[(means[PAIR] != FCFS).any(axis=1)].rename(columns=dict(zip(PAIR, QUEUES, strict=True)))
-        panels.append(charts.bars(shown, QUEUES[0], words, color=QUEUES[1], title=title, subtitle=subtitle))
-    best = "; ".join(f"{log}: {first}, backfilling {then}" for log, (first, then) in learned(data).items())
-    caption = f"Below zero is better than EASY, which takes both orders by arrival. Best: {best}. {_sample(size)}"
-    return caption, data, charts.stacked(panels)
+    return pairs(size, False, progress)
 
 
-@rebuilt("A bound on waiting", _notes)
-def bounds(size: str, progress: bool) -> tuple:
-    """Draw how the learned pair changes waits on the other half, if jobs that have waited beyond a bound go first."""
-    without = on_the_second_half(size, progress).assign(hours=inf)
-    data, by = pd.concat([bounded(size, progress), without], ignore_index=True), ["log", "hours"]
-    means = over_seeds(data[[*by, "seed", *CHANGES.values()]], by)
-    told = [f"{hours:g} h" if hours < inf else "none" for hours in means.pop("hours")]
-    means.insert(1, "bound on waiting", told)
+def _draw_bounds(shown):
+    by = ["log", "hours"]
+
+    def means_of(data):
+        means = over_seeds(data[[*by, "seed", *CHANGES.values()]], by)
+        told = [f"{hours:g} h" if hours < inf else "none" for hours in means["hours"]]
+        means.insert(1, "bound on waiting", told)
+        return means
+
+    means = means_of(shown.data)
     panels = [
         charts.bars(means, "bound on waiting", words, color="log", title=words.partition(",")[0].capitalize())
         for words in CHANGES.values()
     ]
-    caption = (
-        "Learned on the first half, run on the second. A job that has waited longer than the bound goes first. "
-        f"{_sample(size)}"
+    mean, longest = CHANGES.values()
+    without, day = (means[means["hours"] == hours].set_index("log") for hours in (inf, BOUND))
+    return Drawing(
+        f"With a bound of a day the longest wait changes by {_ends(day[longest])} %, without one by {_ends(without[longest])} %",
+        f"On the other half the learned pair changes the mean wait by {_ends(without[mean])} % without a bound, by "
+        f"{_ends(day[mean])} % with one of a day. A job that has waited longer than the bound goes first.",
+        f"Learned on the first half, run on the second. {_sample(shown.size)}",
+        charts.stacked(panels),
+        means.drop(columns=["seeds", "hours"]),
     )
-    return caption, data, charts.stacked(panels), means.drop(columns="seeds")
+
+
+def _ends(values):
+    return f"{values.min():+.0f} to {values.max():+.0f}"
+
+
+@rebuilt("", _draw_bounds, OTHERS, logs=_logs, claims=("LEL-1a", "LEL-1b", "LEL-2", "LEL-3"), again=None)
+def bounds(size: str, progress: bool) -> pd.DataFrame:
+    """Draw how the learned pair changes waits on the other half, if jobs that have waited beyond a bound go first."""
+    without = on_the_second_half(size, progress).assign(hours=inf)
+    return pd.concat([bounded(size, progress), without], ignore_index=True)
 
 
 FIGURES = (orders, bounds)

@@ -14,8 +14,8 @@ from schedlab.show import interval
 from schedlab.statistics import over_seeds, ratio_over_seeds, ratios_of_means
 from schedlab.text import check_known
 
+from .cards import Drawing, Paper, rebuilt
 from .checks import Check
-from .figure import Paper, rebuilt
 from .ledger import claimed, claims_of, exact, judged
 
 TITLE = "Gang scheduling with runtime measurements (Silva and Scherson)"
@@ -52,8 +52,8 @@ COMPARED = {mix: DRAWN if mix in SPUN else DRAWN[:2] for mix in MIXES}
 JOBS, UTILIZATION = "completed", "utilization"
 WORDS = {UTILIZATION: "utilization", JOBS: "throughput"}
 HORIZON = 50_000  # seconds
-RUNS = {"quick": (8, 50), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
-SIDE = {"quick": (4, 200), "full": (10, 20)}  # the same, for experiments outside the paper's figures
+RUNS = {"quick": (8, 50), "now": (1, 1), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
+SIDE = {"quick": (4, 200), "now": (1, 20), "full": (10, 20)}  # the same, for experiments outside the paper's figures
 RATIO = ["ratio", "ratio_low", "ratio_high"]
 CLOSE = 0.1  # ratios that differ from one another, or from 1, by no more than this are called close
 
@@ -130,7 +130,8 @@ def compare(mix, sample, words, progress=True, machines=MACHINES, tables=tuple(F
 
 def results(mix: str, size: str, progress: bool = True) -> pd.DataFrame:
     """Return the runs behind the paper's tables and figures of a mix, as `compare` does."""
-    return compare(mix, RUNS[size], f"gangs, {mix}", progress)
+    tables = ("kth",) if size == "now" else tuple(FITS)  # beside a kept figure
+    return compare(mix, RUNS[size], f"gangs, {mix}", progress, tables=tables)
 
 
 def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFrame:
@@ -152,24 +153,42 @@ def _sample(size, runs=RUNS):
     return words if size == "full" else f"{words} (quick; full size: {_sample('full', runs)})"
 
 
-def _measured_on(size):
-    return f"Means of {_sample(size)}, 95 % intervals over the seeds; the paper has one run. {LABELLED}"
-
-
-# Tables 1 to 6, Figures 3 to 11 ------------------------------------------------------------------------------
+CASE = ("mix", "pes", "fit", "scheduler")
+OF_RUNS = {"by": CASE, "measures": (JOBS, UTILIZATION), "again": "now"}
 
 
 def _table(number):
+    """Make the function that rebuilds one of the paper's tables."""
     mix, pes, *published = TABLES[number]
 
-    def draw(size, progress):
+    def run(size, progress):
         data = results(mix, size, progress)
-        data = data[data["pes"] == pes]
-        caption = f"Completed jobs and utilization. {_measured_on(size)}"
-        return caption, data, None, _beside_published(data, *published)
+        return data[data["pes"] == pes]
+
+    def draw(shown):
+        (new, old), ratio = published, ratios(shown.data).set_index(["fit", "measure"])["ratio"]
+        gains = {fit: ratio[fit, UTILIZATION] for fit in FITS.values()}
+        return Drawing(
+            f"{mix} on {pes} PEs: information multiplies utilization by {_between(gains.values())} (published: "
+            f"{new[1] / old[1]:.2f})",
+            f"Throughput is multiplied by {_between(ratio[fit, JOBS] for fit in FITS.values())} (published: "
+            f"{new[0] / old[0]:.2f}).",
+            f"Completed jobs and utilization, as published and under two fits of the job model. {_measured_on(shown.size)}",
+            None,
+            _beside_published(shown.data, *published),
+        )
 
     about = f"Rebuild Table {number}: {mix} on {pes} PEs."
-    return rebuilt(f"Table {number}: {mix}, {pes} PEs", name=f"table{number}", about=about)(draw)
+    return rebuilt(f"Table {number}", draw, (LABELLED,), name=f"table{number}", about=about, **OF_RUNS)(run)
+
+
+def _between(values):
+    low, high = min(values := list(values)), max(values)
+    return f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"
+
+
+def _measured_on(size):
+    return f"Means of {_sample(size)}, 95 % intervals over the seeds; the paper has one run."
 
 
 def _beside_published(data, new, old):
@@ -197,11 +216,11 @@ def _written_ratios(data):
 table1, table2, table3, table4, table5, table6 = PAPERS_TABLES = tuple(map(_table, TABLES))
 
 
-GAIN = "In the paper utilization gains most, since other tasks use the time that a task leaves; throughput gains too."
+GAIN = "In the paper utilization gains most, since other tasks use the time that a task leaves."
 SPUN_GAIN = "In the paper spin control raises throughput and lowers utilization a little, since tasks spin less."
 CLOSE_GAIN = "In the paper all ratios are close to 1; the gain comes from idle slots that computing tasks fill."
 
-RATIO_FIGURES = {  # mix; scheduler, compared with the next simpler one; what is expected
+RATIO_FIGURES = {  # mix; scheduler, compared with the next simpler one; what the paper says
     3: ("IO", WITH, "In the paper utilization doubles, and throughput grows by half."),
     4: ("IO/Msg", WITH, GAIN),
     5: ("IO/Msg/Emb", WITH, GAIN),
@@ -216,24 +235,30 @@ MEASURED = "measure and machine"
 
 
 def _ratio_figure(number):
-    mix, new, expected = RATIO_FIGURES[number]
-    old, what = (WITHOUT, WITH) if new == WITH else (WITH, "spin control")
+    """Make the function that rebuilds one of the figures of ratios."""
+    mix, new, in_the_paper = RATIO_FIGURES[number]
+    old, what = (WITHOUT, "information") if new == WITH else (WITH, "spin control")
 
-    def draw(size, progress):
-        data = results(mix, size, progress)
-        chart = charts.ratios(
-            _by_machine(ratios(data, new, old).dropna(subset="ratio")),
-            x=MEASURED,
-            y="ratio",
-            color="fit",
-            published=_published(mix) if new == WITH else None,
-            title=f"{mix}: {what}",
-            subtitle=f"{new}, over {old}; the same jobs",
+    def run(size, progress):
+        return results(mix, size, progress)
+
+    def draw(shown):
+        data, rings = (
+            None if runs is None else _by_machine(ratios(runs, new, old).dropna(subset="ratio"))
+            for runs in (shown.data, shown.now)
         )
-        return f"{expected} {_measured_on(size)}", data, chart
+        published = _published(mix) if new == WITH else None
+        chart = charts.ratios(data, x=MEASURED, y="ratio", color="fit", published=published, rings=rings)
+        of = {measure: _between(data.loc[data["measure"] == measure, "ratio"]) for measure in WORDS}
+        return Drawing(
+            f"{mix}: {what} multiplies utilization by {of[UTILIZATION]}, throughput by {of[JOBS]}",
+            in_the_paper,
+            f"Of the same jobs under the scheduler {new}, over {old}. {_measured_on(shown.size)}",
+            chart,
+        )
 
     about = f"Rebuild Figure {number}: {mix}, {new} over {old}."
-    return rebuilt(f"Figure {number}: {mix}: {what}", name=f"figure{number}", about=about)(draw)
+    return rebuilt(f"Figure {number}", draw, (LABELLED,), name=f"figure{number}", about=about, **OF_RUNS)(run)
 
 
 def _by_machine(rows):
@@ -275,29 +300,28 @@ def _slices(workload, settings, window, color="job"):
     return charts.stacked([charts.slices(one, window, color, title=title) for title, one in schedules.items()])
 
 
-@rebuilt("Behind the figures: what each PE does, slice by slice")
-def picture(size: str, progress: bool) -> tuple:
+def _draw_slices(shown):
+    return Drawing(
+        "With information, a PE whose task waits runs another one",
+        "Tasks of one job share a row and run together. Without information a PE idles if the row has no task for it or its "
+        "task waits for the disk. With information the PE runs another of its tasks, from any row, that is likely to "
+        "compute or do I/O (dark border). Under spin control a task that waits for a message (pale) also makes room.",
+        f"One second, five slices: {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed {SHOWN['seed']}, jobs coming and going "
+        f"{SHOWN['faster']} times as fast.",
+        _slices(workload(**SHOWN), configs(*DRAWN), PICTURED),
+    )
+
+
+@rebuilt("", _draw_slices, by=("scheduler", "pe", "job", "rank", "what", "begin"), measures=("end",))
+def picture(size: str, progress: bool) -> pd.DataFrame:
     """Show what each PE does, slice by slice, without and with information, and under spin control."""
     jobs, settings = workload(**SHOWN), configs(*DRAWN)
     logs = [_logged(jobs, config, *PICTURED).log.assign(scheduler=name) for name, config in settings.items()]
-    caption = (
-        "Tasks of one job share a row and run together. Without information a PE idles if the row has no task for it "
-        "or its task waits for the disk. With information the PE runs another of its tasks, from any row, that is "
-        "likely to compute or do I/O (dark border). Under spin control a task that waits for a message (pale) also "
-        f"makes room. {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed {SHOWN['seed']}, jobs coming and going "
-        f"{SHOWN['faster']} times as fast."
-    )
-    data = pd.concat(logs, ignore_index=True).rename(columns=KEPT_AS)
-    return caption, data, _slices(jobs, settings, PICTURED)
+    return pd.concat(logs, ignore_index=True).rename(columns=KEPT_AS)
 
 
-@rebuilt("Behind the figures: where the time goes")
-def time_spent(size: str, progress: bool) -> tuple:
-    """Show where the PEs' time goes under each scheduler."""
-    by = ["mix", "pes", "fit", "scheduler"]
-    data = pd.concat([results(mix, size, progress) for mix in MIXES])
-    means = data.groupby(by, sort=False)[list(gang.DOES)].mean().reset_index()
-    shares = means.melt(by, var_name="what", value_name="share")
+def _draw_time_spent(shown):
+    shares = shown.data.melt(["mix", "pes", "fit", "scheduler"], var_name="what", value_name="share")
     shares["bar"] = shares["mix"] + ", " + shares["scheduler"]
     bars = [f"{mix}, {scheduler}" for mix, scheduler in product(MIXES, DRAWN)]
     shares = shares.sort_values("bar", key=lambda names: names.map(bars.index), kind="stable")
@@ -305,28 +329,42 @@ def time_spent(size: str, progress: bool) -> tuple:
         charts.shares(shares[shares["pes"] == pes], "bar", column="fit", title=f"Where the time of {pes} PEs goes")
         for pes in MACHINES
     ]
-    caption = (
-        "Spinning and switching count as busy, as in the paper. Where tasks communicate, a good part of the "
-        f"utilization is spinning, and this is the part that spin control reduces. Means of {_sample(size)}."
+    spun = shown.data[shown.data["mix"].isin(SPUN)].groupby("scheduler")["spinning"].mean()
+    return Drawing(
+        f"Spin control cuts spinning from {100 * spun[WITH]:.0f} to {100 * spun[SPIN]:.0f} % of the time",
+        "Spinning and switching count as busy, as in the paper. Where tasks communicate, a part of the utilization is "
+        "spinning, and this is the part that spin control reduces.",
+        f"Means of {_sample(shown.size)}.",
+        charts.stacked(panels),
     )
-    return caption, means, charts.stacked(panels)
+
+
+@rebuilt("", _draw_time_spent, (LABELLED,), claims=("SIL-9",), again=None)
+def time_spent(size: str, progress: bool) -> pd.DataFrame:
+    """Show where the PEs' time goes under each scheduler."""
+    data = pd.concat([results(mix, size, progress) for mix in MIXES])
+    return data.groupby(["mix", "pes", "fit", "scheduler"], sort=False)[list(gang.DOES)].mean().reset_index()
 
 
 FLOORS = (0.001, 0.0)
 
 
-@rebuilt("Behind the figures: memberships of a task as it changes phase")
-def memberships(size: str, progress: bool) -> tuple:
+def _draw_memberships(shown):
+    return Drawing(
+        "Without a floor, a task's memberships vanish and it never changes its class",
+        "A task sends and receives every 0.1 s until its partner has ended, and then only computes. With the floor, its "
+        "memberships follow within a few slices, and the task is worth running locally. Without a floor (the formula as "
+        "printed), its membership in computing has vanished long before, and nothing the task does can bring it back.",
+        f"One task of {FOLLOWED:g} s among tasks of other jobs, on two PEs.",
+        charts.memberships(shown.data, column="floor"),
+    )
+
+
+@rebuilt("", _draw_memberships, by=("floor", "time"), measures=("f_io", "f_comm", "f_comp"), claims=("SIL-1",))
+def memberships(size: str, progress: bool) -> pd.DataFrame:
     """Show how a task's memberships and priority follow what it does, and that they need a floor."""
     tables = [memberships_of_a_task(floor=floor).assign(floor=f"floor {floor:g}") for floor in FLOORS]
-    data = pd.concat(tables, ignore_index=True)
-    caption = (
-        "A task sends and receives every 0.1 s until its partner has ended, and then only computes. With the floor, "
-        "its memberships follow within a few slices, and the task is worth running locally. Without a floor (the "
-        "formula as printed), its membership in computing has vanished long before, and nothing the task does can "
-        "bring it back."
-    )
-    return caption, data, charts.memberships(data, column="floor")
+    return pd.concat(tables, ignore_index=True)
 
 
 FOLLOWED = 20.0  # seconds, the duration of the task that is followed
@@ -368,8 +406,20 @@ READINGS = {
 READ_ON = ("IO", "IO/Msg", "IO/BSP")
 
 
-@rebuilt("What the paper does not say")
-def sensitivity(size: str, progress: bool) -> tuple:
+def _draw_readings(shown):
+    return Drawing(
+        "What the paper does not say, one reading at a time",
+        "Utilization without and with information, and the ratios of utilization and of throughput. If N > 1 "
+        "communication statements are needed to count as communicating, a task that spins through a whole slice counts as "
+        "computing, and is chosen to run, and spin, in other jobs' rows: utilization without work.",
+        f"8 PEs, KTH fit. Means of {_sample(shown.size, SIDE)}.",
+        None,
+        shown.data,
+    )
+
+
+@rebuilt("", _draw_readings, (LABELLED,), again=None)
+def sensitivity(size: str, progress: bool) -> pd.DataFrame:
     """Tabulate what the paper leaves open, one reading at a time."""
     rows = []
     for mix, (reading, changed) in product(READ_ON, READINGS.items()):
@@ -377,14 +427,7 @@ def sensitivity(size: str, progress: bool) -> tuple:
         means = data.groupby("scheduler")[UTILIZATION].mean()
         row = {"mix": mix, "reading": reading, "utilization": f"{means[WITHOUT]:.2f}, {means[WITH]:.2f}"}
         rows.append(row | _written_ratios(data))
-    data = pd.DataFrame(rows)
-    caption = (
-        f"8 PEs, KTH fit: utilization without and with information, and the ratios of utilization and of "
-        f"throughput. Means of {_sample(size, SIDE)}. If N > 1 communication statements are needed to count as "
-        "communicating, a task that spins through a whole slice counts as computing, and is chosen to run, and spin, "
-        "in other jobs' rows: utilization without work."
-    )
-    return caption, data, None, data
+    return pd.DataFrame(rows)
 
 
 def runs_as_read(mix, size, words, progress, pes=8, table="kth", spun=False, idle=("idle",), **settings):
@@ -395,45 +438,66 @@ def runs_as_read(mix, size, words, progress, pes=8, table="kth", spun=False, idl
     return data.replace({"scheduler": {SPIN: WITH}})
 
 
-SLICES = {"quick": (0.05, 0.2, 1.0), "full": (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)}  # seconds
+SLICES = {"quick": (0.05, 0.2, 1.0), "now": (0.05, 0.2, 1.0), "full": (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)}  # seconds
 
 
-@rebuilt("Beyond the paper: length of the slice")
-def slice_lengths(size: str, progress: bool) -> tuple:
+def _draw_slice_lengths(shown):
+    means, chart = _utilization_lines(shown, "slice")
+    plain = means[(means["scheduler"] == WITHOUT) & (means["mix"] == "IO")].sort_values("slice")
+    first, last = plain.iloc[0], plain.iloc[-1]
+    return Drawing(
+        f"Without information, utilization falls from {100 * first[UTILIZATION]:.0f} to {100 * last[UTILIZATION]:.0f} % as "
+        f"the slice grows from {first['slice']:g} to {last['slice']:g} ms (IO)",
+        "With shorter slices the PE of a blocked task gets new work sooner, even without information, but more of the time "
+        "goes into switching.",
+        f"8 PEs, KTH fit, {_sample(shown.size, SIDE)}.",
+        chart,
+    )
+
+
+@rebuilt("", _draw_slice_lengths, (LABELLED,), by=("mix", "slice", "scheduler"), measures=(UTILIZATION,), again="now")
+def slice_lengths(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: other lengths of the slice."""
     parts = []
     for length, mix in product(SLICES[size], READ_ON):
         words = f"slice {length:g} s, {mix}"
         found = compare(mix, SIDE[size], words, progress, (8,), ("kth",), slice=length)
         parts.append(found.assign(slice=1000 * length))
-    caption = (
-        "With shorter slices the PE of a blocked task gets new work sooner, even without information, but more of the "
-        f"time goes into switching. 8 PEs, KTH fit, {_sample(size, SIDE)}."
+    return pd.concat(parts, ignore_index=True)
+
+
+SIZES = {"quick": (8, 32, 128), "now": (8, 32, 128), "full": (8, 16, 32, 64, 128, 256, 512, 1024)}
+SCALED = {"quick": (1, 200), "now": (1, 20), "full": (3, 20)}
+
+
+def _draw_machine_sizes(shown):
+    means, chart = _utilization_lines(shown, "pes")
+    gains = means.pivot_table(index="pes", columns=["scheduler", "mix"], values=UTILIZATION)
+    ratio = gains[WITH] / gains[WITHOUT]
+    few, many = ratio.iloc[0], ratio.iloc[-1]
+    return Drawing(
+        f"Information multiplies utilization by {_between(few)} on {few.name:,} PEs, by {_between(many)} on {many.name:,}",
+        "With more PEs jobs are wider, and beyond 256 PEs there are fewer jobs for each PE.",
+        f"CTC fit; jobs of its size ranges up to the size of the machine arrive. {_sample(shown.size, SCALED)}.",
+        chart,
     )
-    return caption, *_utilization_lines(parts, "slice", "Length of the slice")
 
 
-SIZES = {"quick": (8, 32, 128), "full": (8, 16, 32, 64, 128, 256, 512, 1024)}
-SCALED = {"quick": (1, 200), "full": (3, 20)}
-
-
-@rebuilt("Beyond the paper: larger machines")
-def machine_sizes(size: str, progress: bool) -> tuple:
+@rebuilt("", _draw_machine_sizes, (LABELLED,), by=("mix", "pes", "scheduler"), measures=(UTILIZATION,), again="now")
+def machine_sizes(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: larger machines."""
     parts = [
         compare(mix, SCALED[size], f"machines, {mix}", progress, SIZES[size], ("ctc",)) for mix in ("IO", "IO/Msg")
     ]
-    caption = (
-        "CTC fit; jobs of its size ranges up to the size of the machine arrive. With more PEs jobs are wider, and "
-        f"beyond 256 PEs there are fewer jobs for each PE. {_sample(size, SCALED)}."
+    return pd.concat(parts, ignore_index=True)
+
+
+def _utilization_lines(shown, x):
+    by = ["mix", x, "scheduler"]
+    means, rings = (
+        None if data is None else over_seeds(data[[*by, "seed", UTILIZATION]], by) for data in (shown.data, shown.now)
     )
-    return caption, *_utilization_lines(parts, "pes", "Larger machines")
-
-
-def _utilization_lines(parts, x, title):
-    data, by = pd.concat(parts, ignore_index=True), ["mix", x, "scheduler"]
-    means = over_seeds(data[[*by, "seed", UTILIZATION]], by)
-    return data, charts.lines(means, x, UTILIZATION, "scheduler", column="mix", title=title)
+    return means, charts.lines(means, x, UTILIZATION, "scheduler", column="mix", rings=rings, log_x=True)
 
 
 OPTIONS = {
@@ -446,8 +510,21 @@ OPTIONS = {
 }
 
 
-@rebuilt("Beyond the paper: packing, unified and alternate slots, interactive jobs")
-def options(size: str, progress: bool) -> tuple:
+def _draw_options(shown):
+    plain = shown.data[shown.data["option"] == "both"]
+    return Drawing(
+        f"Unified slots and alternate scheduling together bring {plain[f'{WITHOUT}: utilization'].iloc[0]:.2f} utilization, "
+        f"runtime measurements {plain[f'{WITH}: utilization'].iloc[0]:.2f}",
+        "Later additions to gang scheduling recover what the scheduler without information loses to empty slots; only "
+        "runtime measurements recover what it loses to blocked tasks.",
+        f"16 PEs, KTH fit, means of {_sample(shown.size, SIDE)}.",
+        None,
+        shown.data,
+    )
+
+
+@rebuilt("", _draw_options, (LABELLED,), again=None)
+def options(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: packings, unified slots, alternate scheduling; interactive jobs."""
     compared = [("IO/Msg", option, changed) for option, changed in OPTIONS.items()]
     compared += [(mix, new, {"spun": new == SPIN}) for mix in ADDED for new in (WITH, SPIN)]
@@ -458,13 +535,7 @@ def options(size: str, progress: bool) -> tuple:
         for name in (WITHOUT, WITH):
             row |= {f"{name}: utilization": means.loc[name, UTILIZATION], f"{name}: jobs": means.loc[name, JOBS]}
         rows.append(row | _written_ratios(data))
-    data = pd.DataFrame(rows)
-    caption = (
-        "Later additions to gang scheduling recover what the scheduler without information loses to empty slots; only "
-        "runtime measurements recover what it loses to blocked tasks. 16 PEs, KTH fit, means of "
-        f"{_sample(size, SIDE)}."
-    )
-    return caption, data, None, data
+    return pd.DataFrame(rows)
 
 
 FIGURES = (

@@ -1,6 +1,6 @@
 """Sabin, Lang and Sadayappan: moldable jobs get processors by shares and efficiency, or by iteration."""
 
-from ..figure import Paper
+from ..cards import Paper
 from .beyond import decision_times, heuristic, mixes, other_logs, sensitivity
 from .figures import NUMBERED, overbooking, waste, widths
 from .grids import SCENARIOS

@@ -8,11 +8,10 @@ import pandas as pd
 from schedlab import EASY, IterativeMoldable, charts, grid
 from schedlab.decisions import small_decisions, timed
 from schedlab.statistics import geometric_means
-from schedlab.workload.archive import standing_in
 
-from ..figure import rebuilt
+from ..cards import Drawing, rebuilt
 from . import grids
-from .figures import AGAINST, AXIS, against_plain, notes
+from .figures import AGAINST, AXIS, NOTES, against_plain
 from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SEVEN, WIDE, how_many, of_all, short
 
 READ = {"quick": (1_000, 10), "full": (grids.JOBS, 10)}  # jobs and draws
@@ -26,15 +25,28 @@ READINGS = {
     "bounds of the band as printed": ({}, {"canmove": "literal"}, ITERATIVE),
     "iteration over the first 20 jobs only": ({}, {}, IterativeMoldable(head=20)),
 }
-MIXES = {"quick": (0.0, 0.5, 1.0), "full": (0.0, 0.25, 0.5, 0.75, 1.0)}
+MIXES = {"quick": (0.0, 0.5, 1.0), "now": (0.0, 0.5, 1.0), "full": (0.0, 0.25, 0.5, 0.75, 1.0)}
 MOLDABLE = "share of jobs that are moldable"
 TIMED = {"quick": (0.7,), "full": (0.5, 0.7, 0.9)}  # loads
 DECISIONS = {"quick": 100, "full": 5_000}  # of a schedule, timed at most
-INSTANCES = {"quick": 100, "full": 1_000}  # small decisions
+INSTANCES = {"quick": 100, "now": 100, "full": 1_000}  # small decisions
 
 
-@rebuilt("What the paper does not say", notes)
-def sensitivity(size: str, progress: bool) -> tuple:
+def _draw_readings(shown):
+    jobs, draws = READ[shown.size]
+    without = " Quick: shares only; full size: the iterative scheme, too." if shown.size == "quick" else ""
+    return Drawing(
+        "What the paper does not say, one reading at a time",
+        f"Mean turnaround under plain shares at effective load {BESIDE:g}, and by how many percent it changes under other "
+        "schemes, for each reading of what the paper leaves open.",
+        f"{shown.title(LOG)}, {how_many(jobs)}, {draws} draws; in brackets: 95 % intervals.{without}",
+        None,
+        shown.data,
+    )
+
+
+@rebuilt("", _draw_readings, NOTES, logs=(LOG,), again=None)
+def sensitivity(size: str, progress: bool) -> pd.DataFrame:
     """Tabulate what the paper leaves open, one reading at a time.
 
     A quick run leaves out the iterative scheme, which takes most of the time.
@@ -57,13 +69,7 @@ def sensitivity(size: str, progress: bool) -> tuple:
             change, low, high = grids.changes(data, *pair, by=["log"])[["change", "low", "high"]].iloc[0]
             row[words] = f"{change:+.1f} ({low:+.1f} to {high:+.1f})"
         rows.append(row)
-    data = pd.DataFrame(rows)
-    caption = (
-        f"Effective load {BESIDE:g}, {how_many(jobs)}, {draws} draws: mean turnaround under {short(PLAIN)}, and "
-        "by how many percent it changes under other schemes (95 % intervals over the draws)."
-    )
-    caption += " Quick: shares only; full size: the iterative scheme, too." if size == "quick" else ""
-    return caption, data, None, data
+    return pd.DataFrame(rows)
 
 
 def _beside(size, words, progress, **values):
@@ -77,61 +83,101 @@ def _full_size(size):
     return f" Quick; full size: {draws} draws on {jobs:,} jobs." if size == "quick" else ""
 
 
-@rebuilt("Beyond the paper: other logs", lambda size: notes(size, (LOG, *grids.BESIDE_LOG[size])))
-def other_logs(size: str, progress: bool) -> tuple:
-    """Beyond the paper: the same on other logs, each on its own machine."""
-    jobs, draws = grids.SIDE[size]
-    schemes, parts = (*SEVEN, EASY()), []
-    for log, (scenario, A) in product((LOG, *grids.BESIDE_LOG[size]), SCENARIOS.items()):
-        data = _beside(size, f"{log}, {scenario}", progress, log=log, A=A, scheme=schemes)
-        apart = against_plain(data, schemes, ["log"])
-        parts.append(apart.assign(scenario=scenario, trace=grids.first(log, jobs).title))
-    data = pd.concat(parts, ignore_index=True)
-    panels = [
-        charts.bars(part.rename(columns=AXIS), "trace", AGAINST, title=scenario, width=700)
-        for scenario, part in data.groupby("scenario", sort=False)
-    ]
-    caption = (
-        f"{how_many(jobs).capitalize()} of each log at effective load {BESIDE:g}, on its own machine "
-        f"(CTC: {grids.PROCS} processors); means of {draws} draws, lines: 95 % intervals.{_full_size(size)}"
-    )
-    if size == "quick":
-        caption += (
-            f" The full size has {' and '.join(log for log in OTHER_LOGS if log not in grids.BESIDE_LOG[size])}, too."
+LOGS_OF = {"quick": (LOG, *grids.BESIDE_LOG["quick"]), "now": (LOG, *OTHER_LOGS), "full": (LOG, *OTHER_LOGS)}
+
+
+def _draw_other_logs(shown):
+    def apart(data):
+        parts = (
+            against_plain(part, (*SEVEN, EASY()), ["log"]).assign(scenario=scenario)
+            for scenario, part in data.groupby("scenario", sort=False)
         )
-    return caption, data, charts.stacked(panels)
+        return pd.concat(parts, ignore_index=True).rename(columns=AXIS)
+
+    means, rings = (None if data is None else apart(data) for data in (shown.data, shown.now))
+    panels = [
+        charts.bars(
+            part,
+            "log",
+            AGAINST,
+            rings=None if rings is None else rings[rings["scenario"] == scenario],
+            title=scenario,
+            width=700,
+        )
+        for scenario, part in means.groupby("scenario", sort=False)
+    ]
+    found = means[means["scheme"] == str(ITERATIVE)]
+    jobs, draws = shown.data["jobs"].iloc[0], shown.data["draw"].nunique()
+    return Drawing(
+        f"Iteration beats plain shares in {(found[AGAINST] < 0).sum()} of {len(found)} cases on {means['log'].nunique()} logs",
+        f"Mean turnaround against plain shares; below zero is better. Under iteration it changes by "
+        f"{found[AGAINST].min():+.0f} to {found[AGAINST].max():+.0f} %.",
+        f"{jobs.capitalize()} of each log at effective load {BESIDE:g}, on its own machine (CTC: {grids.PROCS} "
+        f"processors); {draws} draws, lines: 95 % intervals.{_full_size(shown.size)}",
+        charts.stacked(panels),
+    )
 
 
-@rebuilt("Beyond the paper: a mix of moldable and rigid jobs", notes)
-def mixes(size: str, progress: bool) -> tuple:
+BESIDE_RUNS = {"by": ("log", "jobs", "scenario", "share", "scheme"), "measures": ("turnaround",), "again": "now"}
+
+
+@rebuilt("", _draw_other_logs, NOTES, logs=LOGS_OF.get, **BESIDE_RUNS)
+def other_logs(size: str, progress: bool) -> pd.DataFrame:
+    """Beyond the paper: the same on other logs, each on its own machine."""
+    parts = [
+        _beside(size, f"{log}, {scenario}", progress, log=log, A=A, scheme=(*SEVEN, EASY())).assign(scenario=scenario)
+        for log, (scenario, A) in product(LOGS_OF[size], SCENARIOS.items())
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _draw_mixes(shown):
+    by = ["scenario", "scheme", "share"]
+    means, rings = (
+        None if data is None else geometric_means(data, "turnaround", by).rename(columns={"share": MOLDABLE})
+        for data in (shown.data, shown.now)
+    )
+    jobs, draws = shown.data["jobs"].iloc[0], shown.data["draw"].nunique()
+    ends = means[(means["scenario"] == grids.SYSTEM) & (means["scheme"] == str(ITERATIVE))].sort_values(MOLDABLE)
+    less = 100 * (1 - ends["turnaround"].iloc[-1] / ends["turnaround"].iloc[0])
+    return Drawing(
+        f"If all jobs are moldable, the iterative scheme's mean turnaround is {less:.0f} % shorter than if none is (A = P)",
+        "With rigid jobs only, shares reduce to EASY backfilling, and the iterative scheme to conservative backfilling "
+        "that is replanned at each instant.",
+        f"{shown.title(LOG)}, {jobs}, effective load {BESIDE:g}, {draws} draws; shaded: 95 % intervals."
+        f"{_full_size(shown.size)}",
+        charts.lines(means, MOLDABLE, "turnaround", column="scenario", log=True, rings=rings),
+    )
+
+
+@rebuilt("", _draw_mixes, NOTES, logs=(LOG,), **BESIDE_RUNS)
+def mixes(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: moldable jobs among rigid ones."""
-    jobs, draws = grids.SIDE[size]
     values = {"share": MIXES[size], "scheme": (PLAIN, WIDE, ITERATIVE)}
     data = _beside(size, "mixes", progress, A=SCENARIOS.values(), **values).reset_index(drop=True)
-    data["scenario"] = data["A"].map({A: scenario for scenario, A in SCENARIOS.items()})
-    means = geometric_means(data, "turnaround", ["scenario", "scheme", "share"]).rename(columns={"share": MOLDABLE})
-    title, subtitle = "Moldable among rigid jobs", f"{grids.about(jobs=jobs)}, effective load {BESIDE:g}"
-    chart = charts.lines(means, MOLDABLE, "turnaround", column="scenario", log=True, title=title, subtitle=subtitle)
-    caption = (
-        "With rigid jobs only, shares reduce to EASY backfilling, and the iterative scheme to conservative backfilling "
-        f"that is replanned at each instant. {draws} draws; shaded: 95 % intervals.{_full_size(size)}"
+    return data.assign(scenario=data["A"].map({A: scenario for scenario, A in SCENARIOS.items()}))
+
+
+def _draw_decision_times(shown):
+    jobs, most = grids.SIDE[shown.size][0], DECISIONS[shown.size]
+    typical = shown.data["median (ms)"]
+    return Drawing(
+        f"A decision of the iterative scheme takes {typical.min():.2g} to {typical.max():.2g} ms in the median",
+        f"The paper says a few hundred ms. The longest took {shown.data['longest (ms)'].max():.3g} ms.",
+        f"{shown.title(LOG)}, {how_many(jobs)}. Each decision of a schedule (or {most:,} evenly spaced ones, if there are "
+        "more) is repeated by itself, in one thread, and timed on the machine that made the numbers.",
+        None,
+        shown.data,
     )
-    return caption, data, chart
 
 
-@rebuilt("How long a decision of the iterative scheme takes", lambda _: standing_in([LOG]))
-def decision_times(size: str, progress: bool) -> tuple:
+@rebuilt("", _draw_decision_times, logs=(LOG,), claims=("SAB-15",), again=None)
+def decision_times(size: str, progress: bool) -> pd.DataFrame:
     """Tabulate how long a decision of the iterative scheme takes."""
     jobs, most = grids.SIDE[size][0], DECISIONS[size]
     values = {"scenario": list(SCENARIOS), "load": TIMED[size], "jobs": jobs, "most": most}
     # One after the other, since parallel runs would slow one another down.
-    data = grid(_timed, threads=1, words="decisions", progress=progress, **values).drop(columns=["jobs", "most"])
-    caption = (
-        f"{grids.about(jobs=jobs)}. Each decision of a schedule (or {most:,} evenly spaced ones, if there are more) is "
-        "repeated by itself, in one thread, and timed on this machine when the page was made. The paper says a few "
-        "hundred ms."
-    )
-    return caption, data, None, data
+    return grid(_timed, threads=1, words="decisions", progress=progress, **values).drop(columns=["jobs", "most"])
 
 
 def _timed(scenario, load, jobs, most):
@@ -153,13 +199,8 @@ def _tried(asked):
     return {"jobs": asked.queued.size, "processors": asked.machine, "best": best, "found": found}
 
 
-@rebuilt("Beyond the paper: how good the iterative decisions are")
-def heuristic(size: str, progress: bool) -> tuple:
-    """Beyond the paper: how good the iterative scheme's decisions are, if few enough jobs allow trying all outcomes."""
-    drawn = [{"asked": asked} for asked in small_decisions(INSTANCES[size], seed=1, sigma=grids.SIGMA)]
-    data = grid(_tried, drawn, words="small decisions", progress=progress).drop(columns="asked")
-    data["gap"] = 100 * (data["found"] / data["best"] - 1)
-    groups = data.groupby("jobs")["gap"]
+def _draw_decisions(shown):
+    groups = shown.data.groupby("jobs")["gap"]
     columns = {
         "decisions": groups.size(),
         "at the optimum (%)": 100 * groups.agg(lambda gap: (gap == 0).mean()),
@@ -167,9 +208,22 @@ def heuristic(size: str, progress: bool) -> tuple:
         "95th percentile (%)": groups.quantile(0.95),
         "worst gap (%)": groups.max(),
     }
-    caption = (
-        "Random decisions on 3 to 6 processors. The iterative scheme's sum of estimated completion times (from now) is "
-        "compared with the least sum of all combinations of widths, with jobs placed in the order of the queue."
-        + (f" Quick; full size: {INSTANCES['full']:,}." if size == "quick" else "")
+    best = 100 * (shown.data["gap"] == 0).mean()
+    return Drawing(
+        f"The iterative scheme finds the best widths in {best:.0f} % of small decisions",
+        "Its sum of estimated completion times (from now) is compared with the least sum of all combinations of widths, "
+        f"with jobs placed in the order of the queue. Where it is not the best, it is up to {shown.data['gap'].max():.0f} % "
+        "above it.",
+        f"{len(shown.data):,} random decisions on 3 to 6 processors."
+        + (f" Quick; full size: {INSTANCES['full']:,}." if shown.size == "quick" else ""),
+        None,
+        pd.DataFrame(columns).reset_index(),
     )
-    return caption, data, None, pd.DataFrame(columns).reset_index()
+
+
+@rebuilt("", _draw_decisions, by=("decision",), measures=("best", "found"), again="now")
+def heuristic(size: str, progress: bool) -> pd.DataFrame:
+    """Beyond the paper: how good the iterative scheme's decisions are, if few enough jobs allow trying all outcomes."""
+    drawn = [{"asked": asked} for asked in small_decisions(INSTANCES[size], seed=1, sigma=grids.SIGMA)]
+    data = grid(_tried, drawn, words="small decisions", progress=progress).drop(columns="asked")
+    return data.assign(gap=100 * (data["found"] / data["best"] - 1), decision=range(len(data)))

@@ -1,169 +1,260 @@
 """The paper's figures, and the reasons behind them."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from schedlab import EASY, charts
 from schedlab.statistics import geometric_means, over_seeds
-from schedlab.workload.archive import standing_in
 
-from ..figure import rebuilt
+from ..cards import Drawing, Shown, rebuilt
 from . import grids
-from .grids import BESIDE, EVERY, LOG, PLAIN, RANDOM, SCENARIOS, SEVEN, SIX, SYSTEM, how_many, of_all, short
+from .grids import BESIDE, EVERY, ITERATIVE, LOG, PLAIN, RANDOM, SCENARIOS, SEVEN, SIX, SYSTEM, of_all, short
 
 DRAWN = (
     f"Each draw moves each submission by up to {grids.SHAKE} s, and draws A and sigma where they are random. Schemes "
     "are compared within the draw; changes and means over the draws are geometric."
 )
-AGAINST = f"turnaround against {short(PLAIN)} (%)"
+NAMED = (
+    "ObF is the overbooking factor, which multiplies a job's share of the machine; EF is the efficiency factor, which "
+    "moves processors to jobs that gain most from them. ObF 1 with EF 0 are plain shares."
+)
+NOTES = (DRAWN, NAMED)
+AGAINST = "turnaround against plain shares (%)"
 WASTED = "wasted, of what jobs hold (%)"
 AXIS = {"change": AGAINST, "low": f"{AGAINST}_low", "high": f"{AGAINST}_high"}  # what changes are called on an axis
-ROWS = ((grids.ALL, *grids.CLASSES[:2]), grids.CLASSES[2:])  # of panels
-charts.register(dashes={"the paper's": (1, 0), "to compare with": (2, 2)})
+OVERBOOKING = ("SAB-3a", "SAB-3b", "SAB-3c", "SAB-3d", "SAB-4a", "SAB-4b", "SAB-16", "SAB-17")
+CASE = ("jobs", "load", "scheme", "group")  # what tells runs apart, besides the draw
+charts.register(
+    {short(name): colour for name in map(str, SEVEN) for colour in charts.colours([name])},
+    dashes={"the paper's": (1, 0), "to compare with": (2, 2)},
+)
 
 
-def notes(size: str, logs=(LOG,)) -> tuple[str, ...]:
-    """Return the notes that most figures have, of any size."""
-    return DRAWN, *standing_in(logs)
-
-
-def _sample(size, greedy=False):
-    quick, full = (
-        " and ".join(
-            f"{draws} draws at each of {len(loads)} loads on the {how_many(jobs)}"
-            for jobs, (loads, draws) in grids.SAMPLES[each].items()
-        )
-        for each in ("quick", "full")
+def _sample(shown: Shown, part: pd.DataFrame, words: str = "") -> str:
+    """Say which runs a figure shows, and what a quick run lacks."""
+    first, jobs = grids.first(), part["jobs"].iloc[0]
+    quick = ""
+    if shown.size == "quick":
+        loads, draws = grids.SAMPLES["full"][None]
+        quick = f" (quick; full size: {draws} draws at {len(loads)} loads on the whole log)"
+    return (
+        f"{shown.title(LOG)}, {jobs}, {first.procs} processors, sigma {grids.written(grids.SIGMA)}: {part['draw'].nunique()} "
+        f"draws at {part['load'].nunique()} loads, the same for every scheme{quick}. Shaded: 95 % intervals.{words}"
     )
-    drawn = full if size == "full" else f"{quick} (quick; full size: {full})"
-    without = " Greedy jobs are in the full size only." if greedy and size == "quick" else ""
-    return f"Sample: {drawn}; the same draws for every scheme. Shaded: 95 % intervals over the draws.{without}"
 
 
-def _subtitle(scenario):
-    trace = grids.first()
-    return f"{trace.title}, {trace.procs} processors, {scenario}, sigma {grids.written(grids.SIGMA)}"
+def _primary(data):
+    """Return the runs of the primary sample, which come first."""
+    return data[data["jobs"] == data["jobs"].iloc[0]]
 
 
-def _lines(data, y, title, subtitle, column="jobs"):
+def _lines(data, y, column=None, rings=None, title=""):
     """Draw lines against load; schemes that are not the paper's, shown for comparison, are dashed."""
-    others = data["scheme"].isin([str(scheme) for scheme in grids.REFERENCES])
-    settings = {"dash": "schemes"} if others.any() else {}
-    data = data.assign(schemes=np.where(others, "to compare with", "the paper's"), effective_load=data["load"])
-    settings |= {"column": column, "log": y == "turnaround", "title": title, "subtitle": subtitle}
-    return charts.lines(data, "effective_load", y, **settings)
-
-
-def _turnarounds(data, title, subtitle, column="jobs"):
-    means = geometric_means(data, "turnaround", [column, "scheme", "load"])
-    return _lines(means, "turnaround", title, subtitle, column)
+    references = [str(scheme) for scheme in grids.REFERENCES]
+    settings = {"dash": "schemes"} if data["scheme"].isin(references).any() else {}
+    data, rings = (
+        None
+        if each is None
+        else each.assign(
+            schemes=np.where(each["scheme"].isin(references), "to compare with", "the paper's"),
+            effective_load=each["load"],
+        )
+        for each in (data, rings)
+    )
+    return charts.lines(data, "effective_load", y, column=column, rings=rings, title=title, **settings)
 
 
 def against_plain(data: pd.DataFrame, schemes, by) -> pd.DataFrame:
     """Compare all others of the schemes with plain shares, draw by draw, as `changes` does."""
-    others = [scheme for scheme in schemes if scheme != PLAIN]
-    return pd.concat([grids.changes(data, scheme, PLAIN, by).assign(scheme=str(scheme)) for scheme in others])
+    present = set(data["scheme"])
+    others = [scheme for scheme in schemes if scheme != PLAIN and str(scheme) in present]
+    parts = [grids.changes(data, scheme, PLAIN, by).assign(scheme=str(scheme)) for scheme in others]
+    return pd.concat(parts, ignore_index=True)
 
 
-IN_THE_PAPER = {
-    2: "ObF 4 with EF 1 is best, ObF 4 without efficiency does not help, and at ObF 1 efficiency does harm",
-    3: "small jobs do best with ObF 1 and gain from EF 1; the largest need ObF 4, where EF hardly matters to them",
-    4: "ObF 1 with EF 0 is best; ObF 4 is worse, and more so at higher loads, but less so with efficiency",
-    5: "overbooking hurts every class, and efficiency helps most",
-    7: "iteration is better than ObF 4 with EF 1",
-    8: "iteration helps small jobs without hurting the largest",
-    9: "iteration is best of all, by more at higher loads",
-    10: "iteration is best in every class",
-}
+def _apart(data, schemes):
+    if data is None:
+        return None
+    apart = against_plain(_primary(data), schemes, ["jobs", "load"]).rename(columns=AXIS)
+    return apart.assign(scheme=apart["scheme"].map(short))
+
+
+def _told(rows):
+    """Write changes against plain shares, such as "iterative -14 %", from the best on."""
+    rows = rows.sort_values(AGAINST)
+    return ", ".join(
+        f"{short(name)} {change:+.0f} %" for name, change in zip(rows["scheme"], rows[AGAINST], strict=True)
+    )
+
+
+def _best(rows):
+    """Return the scheme with the least turnaround: the least change, or plain shares if none is below zero."""
+    least = rows.loc[rows[AGAINST].idxmin()]
+    return short(least["scheme"]) if least[AGAINST] < 0 else short(PLAIN)
+
+
+def _draw_means(scenario, schemes, shown):
+    """Draw the mean turnaround of all jobs, against that under plain shares, over load."""
+    part = _primary(of_all(shown.data))
+    papers = [scheme for scheme in schemes if scheme in SEVEN]  # others stand in the table: they are far away
+    paper, rings = (_apart(None if data is None else of_all(data), papers) for data in (shown.data, shown.now))
+    low, high = (paper[paper["load"] == load] for load in (paper["load"].min(), paper["load"].max()))
+    loads = tuple(rows["load"].iloc[0] for rows in (low, high))
+    if ITERATIVE in schemes:
+        first, last = (rows[rows["scheme"] == short(ITERATIVE)][AGAINST].iloc[0] for rows in (low, high))
+        title = f"Iteration against plain shares: {first:+.0f} % turnaround at load {loads[0]:g}, {last:+.0f} % at {loads[1]:g}"
+    else:
+        title = f"{_best(low)} is the best of the six at load {loads[0]:g}, {_best(high)} at {loads[1]:g}"
+    means = geometric_means(part, "turnaround", ["scheme", "load"])
+    seen = (
+        f"Mean turnaround, change against plain shares (ObF 1, EF 0); below zero is better. At load {loads[1]:g}: "
+        f"{_told(high)}. At {loads[0]:g}: {_told(low)}."
+    )
+    table = means.assign(hours=means["turnaround"] / 3600).pivot_table(
+        index="scheme", columns="load", values="hours", sort=False
+    )
+    table = table.rename(columns=lambda load: f"load {load:g} (h)").reset_index()
+    return Drawing(title, seen, _sample(shown, part, f" {scenario}."), _lines(paper, AGAINST, rings=rings), table)
+
+
+def _draw_classes(scenario, schemes, shown):
+    """Draw the mean turnaround of each class, against that under plain shares, over load."""
+    part = _primary(shown.data)
+    apart, rings = (_apart(data, schemes) for data in (shown.data, shown.now))
+    apart = apart[apart["group"] != grids.ALL]
+    high = apart[apart["load"] == apart["load"].max()]
+    load, names = high["load"].iloc[0], list(dict.fromkeys(high["group"]))
+    bests = {name: _best(high[high["group"] == name]) for name in names}
+    ends = [names[0], names[-1]]
+    told = "; ".join(f"{name}: {_told(high[high['group'] == name])}" for name in ends)
+    return Drawing(
+        f"At load {load:g} the smallest jobs do best under {bests[ends[0]]}, the largest under {bests[ends[1]]}",
+        f"Mean turnaround by class, change against plain shares; below zero is better. At load {load:g}: {told}. Best for "
+        f"each class: {', '.join(f'{name} {best}' for name, best in bests.items())}.",
+        _sample(shown, part, f" {scenario}. Classes by processor-seconds in the log; each panel has its own scale."),
+        _lines(apart, AGAINST, "group", rings),
+        _of_classes(part),
+    )
+
+
+def _of_classes(part):
+    means = geometric_means(part, "turnaround", ["group", "scheme", "load"])
+    table = means.assign(hours=means["turnaround"] / 3600)
+    table = table.pivot_table(index=["group", "scheme"], columns="load", values="hours", sort=False)
+    return table.rename(columns=lambda load: f"load {load:g} (h)").reset_index()
+
+
+OF_PAPER = (2, 3, 4, 5, 7, 8, 9, 10)
+OF_RUNS = {"logs": (LOG,), "by": CASE, "measures": ("turnaround", "queue"), "again": "now"}
 
 
 def _numbered(number):
     """Make the function that rebuilds a figure of the paper."""
     scenario, by_size = SYSTEM if number in (2, 3, 7, 8) else RANDOM, number in (3, 5, 8, 10)
     schemes = SIX if number <= 5 else SEVEN if by_size else EVERY
-    subject = "Shares and efficiency" if schemes == SIX else "The iterative scheme"
-    title = f"{subject}{' by size' * by_size}, {scenario}"
-    heading = f"Figure {number}: {title[0].lower()}{title[1:]}"
+    about = f"{'Shares and efficiency' if schemes == SIX else 'The iterative scheme'}{' by size' * by_size}, {scenario}"
+    draw = partial(_draw_classes if by_size else _draw_means, scenario, schemes)
 
-    @rebuilt(heading, notes, name=f"figure{number}", about=f"Rebuild {heading}.")
-    def figure(size: str, progress: bool) -> tuple:
+    @rebuilt(
+        f"Figure {number}", draw, NOTES, name=f"figure{number}", about=f"Rebuild Figure {number}: {about}.", **OF_RUNS
+    )
+    def figure(size: str, progress: bool) -> pd.DataFrame:
         data = grids.results(scenario, size, progress, schemes)
-        about, classes = _subtitle(scenario), " Classes by processor-seconds in the log." * by_size
-        if by_size:
-            panels = [
-                _turnarounds(part[part["group"].isin(groups)], title, f"{about}, {jobs}", "group")
-                for jobs, part in data.groupby("jobs", sort=False)
-                for groups in ROWS
-            ]
-        else:
-            data = of_all(data)
-            apart = against_plain(data, SIX if number <= 5 else SEVEN, ["jobs", "load"]).rename(columns=AXIS)
-            panels = [_turnarounds(data, title, about), _lines(apart, AGAINST, "The same, draw by draw", "")]
-        caption = f"In the paper {IN_THE_PAPER[number]}.{classes} {_sample(size, schemes == EVERY)}"
-        return caption, data, charts.stacked(panels)
+        return data if by_size else of_all(data)
 
     return figure
 
 
-NUMBERED = tuple(map(_numbered, IN_THE_PAPER))
+NUMBERED = tuple(map(_numbered, OF_PAPER))
 
 
-@rebuilt("Overbooking and scalability, A = P", notes)
-def overbooking(size: str, progress: bool) -> tuple:
-    """Show what overbooking does if all jobs speed up alike: without loss, and with more and more of it."""
-    data, jobs = grids.scalings(size, progress), next(iter(grids.SAMPLES[size]))
-    drawn = of_all(data[data["jobs"] == how_many(jobs)])
-    named = drawn.assign(sigma=[f"sigma {sigma:g}" for sigma in drawn["sigma"]])
-    subtitle = f"{grids.about(jobs=jobs)}, {SYSTEM}"
-    caption = (
-        "With perfect speedup (sigma 0), the paper expects overbooking to help at low load, to do harm at high load, "
-        "and to harm light jobs at every load. It pays less if jobs scale worse. Draws differ only in the submissions. "
-        f"{_sample(size)}"
+def _draw_overbooking(shown):
+    def against(data):
+        if data is None:
+            return None
+        one, *others = grids.OVERBOOKED
+        parts = [grids.changes(data, each, one, ["jobs", "sigma", "load"]).assign(scheme=str(each)) for each in others]
+        found = pd.concat(parts, ignore_index=True).rename(columns=AXIS)
+        return found.assign(sigma=[f"sigma {sigma:g}" for sigma in found["sigma"]])
+
+    part = _primary(of_all(shown.data))
+    apart, rings = against(part), against(None if shown.now is None else _primary(of_all(shown.now)))
+    perfect = apart[(apart["sigma"] == "sigma 0") & (apart["scheme"] == str(grids.OVERBOOKED[-1]))].sort_values("load")
+    low, high = perfect.iloc[0], perfect.iloc[-1]
+    return Drawing(
+        f"ObF 4 with perfect speedup: {low[AGAINST]:+.0f} % turnaround at load {low['load']:g}, {high[AGAINST]:+.0f} % at "
+        f"{high['load']:g}",
+        "Mean turnaround against plain shares, where all jobs speed up alike. With perfect speedup (sigma 0), the paper "
+        "expects overbooking to help at low load and to do harm at high load. It pays less if jobs scale worse.",
+        _sample(shown, part, f" {SYSTEM}. Draws differ only in the submissions."),
+        _lines(apart, AGAINST, "sigma", rings),
     )
-    return caption, data, _turnarounds(named, "Overbooking and scalability, A = P", subtitle, "sigma")
 
 
-@rebuilt("Behind the figures: partition sizes", notes)
-def widths(size: str, progress: bool) -> tuple:
+@rebuilt("", _draw_overbooking, NOTES, **OF_RUNS | {"by": (*CASE, "sigma")}, claims=OVERBOOKING)
+def overbooking(size: str, progress: bool) -> pd.DataFrame:
+    """Show what overbooking does if all jobs speed up alike: without loss, and with more and more of it."""
+    return grids.scalings(size, progress)
+
+
+def _draw_widths(shown):
+    panels, half, data = [], {}, shown.data
+    for scenario, part in data.groupby("scenario", sort=False):
+        counts = dict(list(part.groupby("scheme", sort=False)))
+        sizes = {name: np.repeat(rows["procs"], rows["count"]).to_numpy() for name, rows in counts.items()}
+        panels.append(charts.distribution(sizes, "procs", title=f"Processors of a job, {scenario}"))
+        half |= {(scenario, name): np.mean(several > grids.PROCS / 2) for name, several in sizes.items()}
+    wide, plain = (100 * half[SYSTEM, str(scheme)] for scheme in (grids.SHARES[4, 0], PLAIN))
+    return Drawing(
+        f"If jobs scale to the machine, ObF 4 gives {wide:.0f} % of them more than half of it, plain shares {plain:.0f} %",
+        "Overbooking gives jobs nearly the whole machine, one after the other, as soon as it is free; plain shares keep "
+        "jobs narrow. The iterative scheme gives each job what the current queue leaves. EASY: as the jobs ask for.",
+        f"{shown.title(LOG)} at effective load {BESIDE:g}, {grids.PROCS} processors; jobs of all draws.",
+        charts.stacked(panels),
+    )
+
+
+@rebuilt("", _draw_widths, NOTES, logs=(LOG,), again=None)
+def widths(size: str, progress: bool) -> pd.DataFrame:
     """Show on how many processors jobs run under each scheme: the reason behind the figures."""
     jobs, (loads, draws) = next(iter(grids.SAMPLES[size].items()))
     load = min(loads, key=lambda each: abs(each - BESIDE))
     values = {"jobs": jobs, "load": load, "draw": range(draws), "scheme": (*SEVEN, EASY())}
-    panels, rows = [], []
+    rows = []
     for scenario, A in SCENARIOS.items():
         data = of_all(grids.compare(f"widths, {scenario}", progress, ["group", "scheme", "widths"], A=A, **values))
         counts = {name: sum(several) for name, several in data.groupby("scheme", sort=False)["widths"]}
-        sizes = {name: np.repeat(np.arange(count.size), count) for name, count in counts.items()}
-        title = f"Processors of a job, {scenario}"
-        subtitle = f"{_subtitle(scenario)}, effective load {load:g}, {how_many(jobs)}; EASY: as the jobs ask for"
-        panels.append(charts.distribution(sizes, "procs", title=title, subtitle=subtitle))
         rows += [
             {"scenario": scenario, "scheme": name, "procs": procs, "count": count[procs]}
             for name, count in counts.items()
             for procs in np.flatnonzero(count)
         ]
-    caption = (
-        f"Jobs of all {draws} draws at load {load:g}. Overbooking gives jobs nearly the whole machine, one after the "
-        "other, as soon as it is free; plain shares keep all jobs narrow. The iterative scheme gives each job what the "
-        "current queue leaves."
+    return pd.DataFrame(rows)
+
+
+def _draw_waste(shown):
+    by = ["scenario", "scheme", "load"]
+    part = _primary(shown.data)
+    means, rings = (
+        None if data is None else over_seeds(_primary(data)[[*by, "seed", WASTED]], by)
+        for data in (shown.data, shown.now)
     )
-    return caption, pd.DataFrame(rows), charts.stacked(panels)
+    most = means[means["scheme"] != str(grids.GREEDY)]
+    most = most.loc[most[WASTED].idxmax()]
+    return Drawing(
+        f"Wide partitions waste up to {most[WASTED]:.0f} % of the processor-seconds that jobs hold",
+        f"A job with speedup S(n) on n processors wastes n - S(n) of them. {short(most['scheme'])} wastes most, "
+        f"{most[WASTED]:.0f} % at load {most['load']:g} ({most['scenario']}). The waste adds to the effective load: this is "
+        "why narrow partitions win at high load.",
+        _sample(shown, part),
+        _lines(means, WASTED, "scenario", rings),
+    )
 
 
-@rebuilt("Behind the figures: what is wasted", notes)
-def waste(size: str, progress: bool) -> tuple:
+@rebuilt("", _draw_waste, NOTES, **OF_RUNS | {"by": (*CASE, "scenario"), "measures": ("wasted",)})
+def waste(size: str, progress: bool) -> pd.DataFrame:
     """Show what schemes waste: processor-seconds held beyond the work that one processor would do."""
     data = pd.concat([grids.results(scenario, size, progress).assign(scenario=scenario) for scenario in SCENARIOS])
-    data = of_all(data).assign(**{WASTED: lambda table: 100 * table["wasted"] / table["area"]})
-    by = ["jobs", "scenario", "scheme", "load"]
-    means = over_seeds(data[[*by, "seed", WASTED]], by)
-    panels = [
-        _lines(means[means["scenario"] == scenario], WASTED, "Wasted processor-seconds", _subtitle(scenario))
-        for scenario in SCENARIOS
-    ]
-    caption = (
-        "A job with speedup S(n) on n processors wastes n - S(n) of them. Wider partitions waste more, and the waste "
-        "adds to the effective load. This is why narrow partitions win at high load, and why the queue grows where "
-        f"overbooking gives jobs the whole machine. {_sample(size, greedy=True)}"
-    )
-    return caption, data, charts.stacked(panels)
+    return of_all(data).assign(**{WASTED: lambda table: 100 * table["wasted"] / table["area"]})

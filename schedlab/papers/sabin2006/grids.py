@@ -31,7 +31,11 @@ SIGMAS = (0, 1, 2)  # where all jobs speed up alike
 # Jobs (None: the whole log), loads, and draws; the primary sample first. Quick runs are among those of the full size,
 # so that the two compare. On the whole log an iterative run takes up to some minutes at the highest load.
 FEW_LOADS, LOADS = (0.3, 0.5, 0.7), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-SAMPLES = {"quick": {JOBS: (FEW_LOADS, 3)}, "full": {None: (LOADS, 10), JOBS: (LOADS, 10)}}
+SAMPLES = {
+    "quick": {JOBS: (FEW_LOADS, 3)},
+    "now": {None: (FEW_LOADS, 1)},  # beside the kept figures
+    "full": {None: (LOADS, 10), JOBS: (LOADS, 10)},
+}
 # What the paper leaves open about shares, as changes of their settings; the reading of the figures first.
 AS_DRAWN = "as in the figures"
 READINGS = {
@@ -41,7 +45,11 @@ READINGS = {
     "shares among queued jobs only": {"mix": "queued"},
     "backfilled jobs start at once or wait": {"backfill": "start-now"},
 }
-SIDE = {"quick": (1_000, 3), "full": (JOBS, 10)}  # jobs and draws of experiments outside the paper's figures
+SIDE = {
+    "quick": (1_000, 3),
+    "now": (JOBS, 1),
+    "full": (JOBS, 10),
+}  # jobs and draws of experiments outside the paper's figures
 BESIDE = 0.5  # and their load
 SHAKE = 60  # seconds
 ALL = "all jobs"

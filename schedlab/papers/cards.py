@@ -1,0 +1,502 @@
+"""What a paper's figures give: cards that show the kept full size, and what was simulated just now as rings on it.
+
+A figure is two functions: one runs its simulations at a size and returns a table, one draws such a table. The card draws
+the table that is kept of the full size (`schedlab.kept`); a quick run is compared with it, run by run.
+"""
+
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from schedlab import kept, load_trace
+from schedlab.paths import own_folder
+from schedlab.show import card as page
+from schedlab.show.ledgers import VERDICTS, standing
+from schedlab.text import check_known
+from schedlab.workload import archive
+from schedlab.workload.archive import TraceNotFound, standing_in
+
+if TYPE_CHECKING:
+    import altair as alt  # at run time it would cost every command of the command line a second or more
+
+SIZES = ("quick", "full")
+EQUAL = 1e-6  # relative: kept numbers have nine digits
+NUMBERED = re.compile(r"(Figure|Table)s? ([\d, and to]+)")
+NO_RUN = "Drawn from what is kept: none of it was simulated again just now."
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a figure draws: a table of its runs, and where it comes from.
+
+    Attributes
+    ----------
+    data : DataFrame
+        The kept full size, or what was simulated just now if nothing is kept.
+    size : {"quick", "full"}
+        Of the data.
+    now : DataFrame, optional
+        What was simulated just now, where the data is kept.
+    kept : bool
+    """
+
+    data: pd.DataFrame
+    size: str
+    now: pd.DataFrame | None = None
+    kept: bool = False
+
+    def title(self, log: str) -> str:
+        """Name a log in full: kept results are of the archive's, others may be of a stand-in."""
+        return archive.resolve(log) if self.kept else load_trace(log, or_standin=True).title
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a figure looks, and what it shows.
+
+    Attributes
+    ----------
+    title : str
+        What is seen.
+    seen : str
+        What this picture shows, in a sentence or two with its numbers.
+    sample : str
+        What was simulated, in a line.
+    chart : altair chart, or None for a table
+    table : DataFrame, optional
+        The numbers, ready to read.
+    notes : tuple of str
+    """
+
+    title: str
+    seen: str
+    sample: str = ""
+    chart: "alt.TopLevelMixin | None" = None
+    table: pd.DataFrame | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Card:
+    """A figure or table of a paper, rebuilt. As the value of a notebook's cell it shows itself.
+
+    Attributes
+    ----------
+    name, number, title : str
+        The name of the function; the number in the paper ("" beyond it); what is seen.
+    seen, sample : str
+        What the picture shows; what was simulated.
+    data : DataFrame
+        The numbers that are drawn: the kept full size, or this run's if it is full itself or if nothing is kept.
+    chart : altair chart, or None for a table
+    table : DataFrame, optional
+        The numbers, ready to read.
+    notes : tuple of str
+        What the reader must know.
+    standins : tuple of str
+        Which logs are not at hand, so that stand-ins were simulated just now.
+    paper : str
+        Name of the paper's module.
+    size : str
+        Of the data.
+    kept : bool
+        Whether the data is the kept full size.
+    now : DataFrame, optional
+        What was simulated just now, beside kept data.
+    rings : DataFrame, optional
+        Its comparison with the kept runs, as `compared` gives it.
+    claims : DataFrame
+        The rows of the kept ledger that belong to the figure.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> card = sl.papers.grudenic2010.figure1(progress=False)
+    >>> card
+    <Card Figure 1: DPSA fills the hole that EASY leaves, and ends earlier>
+    >>> card.verdict
+    'reproduced'
+    >>> chart = card.chart
+    """
+
+    name: str
+    number: str
+    title: str
+    seen: str
+    sample: str = ""
+    data: pd.DataFrame = field(default_factory=pd.DataFrame)
+    chart: "alt.TopLevelMixin | None" = None
+    table: pd.DataFrame | None = None
+    notes: tuple[str, ...] = ()
+    standins: tuple[str, ...] = ()
+    paper: str = ""
+    size: str = "quick"
+    kept: bool = False
+    now: pd.DataFrame | None = None
+    rings: pd.DataFrame | None = None
+    claims: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def __repr__(self) -> str:
+        return f"<Card {self.number or self.name}: {self.title}>"
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of all claims about the figure; "" if there is none."""
+        return verdict_of(standing(self.claims)) if len(self.claims) else ""
+
+    @property
+    def off(self) -> list[str]:
+        """What was simulated just now and lies outside the kept spread, in words."""
+        if self.rings is None or self.standins:
+            return []
+        rows = self.rings[~self.rings["agrees"]]
+        names = [name for name in rows if name not in ("measure", "now", "low", "high", "agrees")]
+        return [
+            f"{', '.join(f'{row[name]}' for name in names)}: {row['measure']} {row['now']:.4g}, "
+            f"kept {row['low']:.4g} to {row['high']:.4g}"
+            for row in rows.to_dict("records")
+        ]
+
+    @cached_property
+    def agreement(self) -> str:
+        """What was simulated just now, and whether it agrees with what is kept, in a sentence."""
+        if not self.kept:
+            return "" if self.size == "full" else "No full-size result is kept: this is the quick run alone."
+        if self.now is None:
+            return NO_RUN
+        if self.standins:
+            return "Just now stand-ins were simulated: their rings say nothing about the logs, and nothing is judged."
+        if self.rings is None or not len(self.rings):
+            return "Just now: simulated on another sample than what is kept, so the two are not compared."
+        count, total = int(self.rings["agrees"].sum()), len(self.rings)
+        if count == total:
+            return f"Just now: {count} of {total} values agree with the kept runs."
+        return f"Just now: {total - count} of {total} values lie outside the kept runs: {'; '.join(self.off[:5])}."
+
+    def _ipython_display_(self):
+        from .notebook import display_card  # here, since IPython takes a second that only notebooks should spend
+
+        display_card(self)
+
+    def again(self, size: str = "quick", progress: bool = True) -> "Card":
+        """Simulate again."""
+        from . import modules
+
+        (paper,) = modules([self.paper])
+        (figure,) = (each for each in paper.FIGURES if each.__name__.replace("_", "-") == self.name)
+        return figure(size, progress)
+
+    @property
+    def code(self) -> str:
+        """The same in Python."""
+        call = f"sl.papers.{self.paper}.{self.name.replace('-', '_')}"
+        return (
+            f'import schedlab as sl\n\ncard = {call}()  # "full": simulate the full size again\ncard.data, card.chart'
+        )
+
+    def head(self) -> str:
+        """Return number, title and verdict as HTML."""
+        return page.head(self.number, self.title, self.verdict)
+
+    def below(self) -> str:
+        """Return what stands below the picture as HTML: what it shows, the sample, and the folds."""
+        from schedlab.charts import table  # here, since it loads altair
+
+        key = f"{self.paper}-{self.name}"
+        numbers = "" if self.table is None else table(self.table).to_html(table_uuid=f"{key}-table")
+        return page.below(
+            seen=self.seen,
+            standins=self.standins,
+            agreement=self.agreement,
+            warning=bool(self.off),
+            sample=self.sample,
+            numbers=numbers,
+            opened=self.chart is None,
+            claims=self.claims,
+            notes=self.notes,
+            code=self.code if self.paper else "",
+        )
+
+
+def verdict_of(verdicts: Iterable[str]) -> str:
+    """Return the verdict of several claims: the one that all share, else in part; what cannot be tested does not count.
+
+    Examples
+    --------
+    >>> verdict_of(["reproduced", "cannot be tested"]), verdict_of(["reproduced", "undecided"])
+    ('reproduced', 'in part')
+    """
+    verdicts = set(verdicts)
+    told = verdicts - {VERDICTS_CANNOT} or verdicts
+    return told.pop() if len(told) == 1 else IN_PART if told else ""
+
+
+_, IN_PART, *_, VERDICTS_CANNOT = VERDICTS
+
+
+def compared(
+    before: pd.DataFrame,
+    now: pd.DataFrame,
+    by: Iterable[str],
+    measures: Iterable[str],
+    within: dict[str, tuple[str, str]] | None = None,
+) -> pd.DataFrame:
+    """Compare runs made just now with kept ones: a row for each case and measure that both have.
+
+    Where both have seeds, a run agrees if it gives the number of the kept run of its seed, and runs of other seeds if
+    their mean lies within the kept single runs of the case. Without seeds, numbers must be the same, or lie between two
+    columns of the kept table.
+
+    Parameters
+    ----------
+    before, now : DataFrame
+        Tables of the same columns.
+    by : iterable of str
+        Columns that tell cases apart.
+    measures : iterable of str
+    within : dict of str to (str, str)
+        For a measure, the columns with the ends of the kept single runs.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `by`; measure, now, low, high, agrees.
+    """
+    by, within, parts = list(by), within or {}, []
+    seeds = "seed" in before and "seed" in now
+    for measure in measures:
+        if seeds:
+            kept_runs = before.groupby(by, dropna=False, sort=False)[measure].agg(["min", "max"])
+            both = now[[*by, "seed", measure]].merge(before[[*by, "seed", measure]], on=[*by, "seed"])
+            both["same"] = _equal(both[f"{measure}_x"], both[f"{measure}_y"])
+            twins = both.groupby(by, dropna=False)["same"].all()
+        else:
+            low, high = within.get(measure, (measure, measure))
+            kept_runs = before.set_index(by)[list(dict.fromkeys((low, high)))]
+            kept_runs = pd.DataFrame({"min": kept_runs[low], "max": kept_runs[high]})
+        case = now.groupby(by, dropna=False, sort=False)[measure].mean().rename("now")
+        found = kept_runs.join(case, how="inner").rename(columns={"min": "low", "max": "high"})
+        value, low, high = (found[name].to_numpy(float) for name in ("now", "low", "high"))
+        slack = EQUAL * np.maximum(np.abs(low), np.abs(high))
+        agrees = ((value >= low - slack) & (value <= high + slack)) | (np.isnan(value) & np.isnan(low))
+        if seeds:
+            agrees &= twins.reindex(found.index).fillna(True).to_numpy(bool)
+        parts.append(found.assign(measure=measure, agrees=agrees).reset_index())
+    columns = [*by, "measure", "now", "low", "high", "agrees"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def _equal(one, other):
+    return np.isclose(one.to_numpy(float), other.to_numpy(float), rtol=EQUAL, atol=0, equal_nan=True)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What a paper is, for headings and for the front page of the report.
+
+    Attributes
+    ----------
+    authors, title, venue : str
+    year : int
+    says : tuple of str
+        What the paper claims, in a sentence or two.
+    found : tuple of (str, str)
+        The three findings: a sentence each, and the id of the claim that it rests on.
+    doi : str
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> paper = sl.papers.pascual2008.PAPER
+    >>> paper.authors, paper.year
+    ('J. A. Pascual and J. Miguel-Alonso', 2008)
+    """
+
+    authors: str
+    title: str
+    venue: str
+    year: int
+    says: str
+    found: tuple[tuple[str, str], ...] = ()
+    doi: str = ""
+
+
+def chosen_size(size: str | None = None) -> str:
+    """Return the size of the experiments: the argument, else the environment variable SCHEDLAB_SIZE, else quick.
+
+    Parameters
+    ----------
+    size : str, optional
+        One of `SIZES`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown size.
+    """
+    size = size or os.environ.get("SCHEDLAB_SIZE") or "quick"
+    return check_known("size", size, SIZES)
+
+
+def keeping(size: str) -> AbstractContextManager:
+    """Return a context that stores full-size runs as they finish; an interrupted run continues where it stopped.
+
+    Parameters
+    ----------
+    size : {"quick", "full"}
+        Quick runs are not stored.
+    """
+    from schedlab.experiment import storing  # here: it loads joblib, which the names of papers do not need
+
+    return storing(runs_folder() if size == "full" else None)
+
+
+def runs_folder() -> Path | None:
+    """Return the folder where these runs are stored; None if there can be none, or without pyarrow."""
+    return own_folder("runs") if find_spec("pyarrow") else None
+
+
+def rebuilt(
+    number: str,
+    draw: Callable[[Shown], Drawing],
+    notes: Callable[[str], Iterable[str]] | Iterable[str] = (),
+    *,
+    logs: Callable[[str], Iterable[str]] | Iterable[str] = (),
+    by: Iterable[str] = (),
+    measures: Iterable[str] = (),
+    within: dict[str, tuple[str, str]] | None = None,
+    claims: Iterable[str] = (),
+    again: str | None = "quick",
+    name: str = "",
+    about: str = "",
+) -> Callable[[Callable[[str, bool], pd.DataFrame]], Callable[..., Card]]:
+    """Turn a function that simulates into one that gives a `Card`, with its name and paper.
+
+    The function takes a valid size and whether to show progress, and returns a table of its runs. If a log without a
+    stand-in is missing, the card says so.
+
+    Parameters
+    ----------
+    number : str
+        In the paper: "Figure 3"; "" beyond it.
+    draw : function of a `Shown` that gives a `Drawing`
+    notes : iterable of str, or function of the size that gives them
+        They come before those of the drawing.
+    logs : iterable of str, or function of the size that gives them
+        Names of the logs that are simulated: the card says which are stand-ins.
+    by, measures, within
+        How a quick run is compared with the kept one, as in `compared`.
+    claims : iterable of str
+        Ids of claims that belong to the figure besides those that name it.
+    again : str, optional
+        The size of what is simulated beside a kept figure. None: nothing.
+    name, about : str
+        The function's name and the first line of its docstring, for a function made by another function.
+    """
+
+    def decorate(run):
+        @wraps(run)
+        def figure(size: str | None = None, progress: bool = True) -> Card:
+            size = chosen_size(size)
+            called = figure.__name__.replace("_", "-")
+            before = None if size == "full" or not paper else kept.numbers_of(paper, called)
+            rows = claims_about(paper, number, claims)
+            try:
+                now = (
+                    run(again if before is not None and again else size, progress) if again or before is None else None
+                )
+                rings = None if before is None or now is None else compared(before, now, by, measures, within)
+                shown = Shown(now, size) if before is None else Shown(before, "full", now, kept=True)
+                drawing, said = draw(shown), notes(shown.size) if callable(notes) else notes
+                standins = standing_in(logs(size) if callable(logs) else logs)
+            except TraceNotFound as missing:  # the other figures should not fail because of it
+                return Card(called, number, f"{number or called}: not at hand", str(missing), paper=paper, claims=rows)
+            return Card(
+                called,
+                number,
+                drawing.title,
+                drawing.seen,
+                drawing.sample,
+                shown.data,
+                drawing.chart,
+                drawing.table,
+                (*said, *drawing.notes),
+                standins,
+                paper,
+                shown.size,
+                shown.kept,
+                now if shown.kept else None,
+                rings,
+                rows,
+            )
+
+        paper = paper_of(run)
+        if name:
+            figure.__name__ = figure.__qualname__ = name
+            figure.__doc__ = about
+        figure.number = number
+        return as_called(figure, Card)
+
+    return decorate
+
+
+def claims_about(paper: str, number: str, others: Iterable[str] = ()) -> pd.DataFrame:
+    """Return the rows of a paper's kept ledger that name a figure or table, or have one of some ids."""
+    ledger = kept.ledger_of(paper) if paper else None
+    if ledger is None:
+        return pd.DataFrame()
+    named = [
+        number in named_in(where) or claim in others for claim, where in zip(ledger["id"], ledger["where"], strict=True)
+    ]
+    return ledger[named].reset_index(drop=True)
+
+
+def named_in(where: str) -> set[str]:
+    """Return the figures and tables that a place names, each by its number.
+
+    Examples
+    --------
+    >>> sorted(named_in("Figures 4 to 6")), named_in("caption of Figure 8"), named_in("section 5")
+    (['Figure 4', 'Figure 5', 'Figure 6'], {'Figure 8'}, set())
+    """
+    found = set()
+    for kind, numbers in NUMBERED.findall(where):
+        for part in re.split(r",| and ", numbers):
+            first, _, last = part.partition(" to ")
+            if first.strip():
+                found |= {f"{kind} {each}" for each in range(int(first), int(last or first) + 1)}
+    return found
+
+
+TAKES = """
+
+Parameters
+----------
+size : {"quick", "full"}, optional
+    Default: the environment variable SCHEDLAB_SIZE, or quick.
+progress : bool
+    Show progress bars.
+"""
+
+
+def as_called(function: Callable, gives: type) -> Callable:
+    """Give a decorated function of the size and progress its own signature and docstring."""
+    del function.__wrapped__  # or its signature would be shown
+    function.__annotations__ = {"size": str | None, "progress": bool, "return": gives}
+    function.__doc__ = inspect.cleandoc(function.__doc__) + TAKES
+    return function
+
+
+def paper_of(function: Callable) -> str:
+    """Name the paper (as in `PAPERS`) whose module defines a function; "" elsewhere."""
+    return function.__module__.partition(f"{__package__}.")[2].partition(".")[0]

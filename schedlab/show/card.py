@@ -1,0 +1,177 @@
+"""The figure card and the wall of cards, as HTML: in notebooks, in the report and on the site, light or dark."""
+
+from collections.abc import Iterable, Mapping
+from html import escape
+
+import pandas as pd
+
+from .ledgers import VERDICTS, standing
+from .page import note
+
+# A colour and a shape for each verdict, so that they can be told apart without colour.
+SHAPES = dict(zip(VERDICTS, ("●", "◐", "✕", "?", "□"), strict=True))
+COLOURS = dict(zip(VERDICTS, ("yes", "part", "no", "open", "open"), strict=True))
+STYLE = """<style>
+.schedlab-card, .schedlab-wall { --yes: #0a7d5a; --part: #8f6000; --no: #b42318; --open: #5c6675;
+  --edge: rgba(128, 128, 128, .35); color: var(--jp-content-font-color1, inherit); max-width: 58rem; line-height: 1.5;
+  font-family: var(--jp-content-font-family, inherit); font-size: 15px; overflow-wrap: break-word; }
+@media (prefers-color-scheme: dark) { .schedlab-card, .schedlab-wall { --yes: #4cc38a; --part: #e2b340; --no: #ff8d7d;
+  --open: #a3adba; } }
+body[data-jp-theme-light="true"] :is(.schedlab-card, .schedlab-wall), html[data-theme="light"] :is(.schedlab-card,
+  .schedlab-wall) { --yes: #0a7d5a; --part: #8f6000; --no: #b42318; --open: #5c6675; }
+body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data-theme="dark"] :is(.schedlab-card,
+  .schedlab-wall) { --yes: #4cc38a; --part: #e2b340; --no: #ff8d7d; --open: #a3adba; }
+.schedlab-card .top { display: flex; flex-wrap: wrap; gap: .2rem 1rem; align-items: start; }
+.schedlab-card .top h3 { flex: 1 1 18rem; margin: 0; font-size: 1.3em; font-weight: 600; line-height: 1.25; }
+.schedlab-card .number { flex-basis: 100%; font-size: .9em; opacity: .75; }
+.schedlab-card p { margin: .3em 0; } .schedlab-card .fine { font-size: .9em; opacity: .85; }
+.schedlab-card .folds { display: flex; flex-wrap: wrap; gap: .1rem 1.4rem; align-items: start; margin: .3em 0; }
+.schedlab-card details[open] { flex-basis: 100%; overflow-x: auto; }
+.schedlab-card summary { cursor: pointer; padding: .2em 0; opacity: .85; }
+.schedlab-card table.claims { border-collapse: collapse; width: 100%; margin: .2em 0; font-size: .93em; }
+.schedlab-card table.claims tr { background: none; }
+.schedlab-card table.claims td { text-align: left; vertical-align: top; padding: .4em .9em .4em 0; white-space: normal;
+  border: none; border-top: 1px solid var(--edge); }
+.schedlab-card table.claims td:first-child { white-space: nowrap; }
+.schedlab-card pre { background: rgba(128, 128, 128, .12); padding: .5em .8em; overflow-x: auto; color: inherit; }
+.schedlab-badge { font-size: .85em; font-weight: 600; border: 1.5px solid currentColor; border-radius: 99px;
+  padding: .05em .7em; white-space: nowrap; display: inline-block; }
+.schedlab-yes { color: var(--yes); } .schedlab-part { color: var(--part); } .schedlab-no { color: var(--no); }
+.schedlab-open { color: var(--open); }
+.schedlab-wall .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(11.5rem, 1fr)); gap: .7rem;
+  margin: .6em 0; }
+.schedlab-wall .tile { color: inherit; text-decoration: none; border: 1px solid var(--edge); border-radius: .6rem;
+  padding: .5rem .7rem .6rem; font-size: .9em; display: block; }
+.schedlab-wall .tile svg { display: block; width: 100%; height: 84px; margin-bottom: .3rem; }
+.schedlab-wall .tile .state { white-space: nowrap; font-weight: 600; }
+.schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; }
+</style>"""
+
+
+def badge(verdict: str) -> str:
+    """Return a verdict in its colour and with its shape; without one, that there is no claim."""
+    if not verdict:
+        return '<span class="schedlab-badge schedlab-open">no claim</span>'
+    return f'<span class="schedlab-badge schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {verdict}</span>'
+
+
+def counts(numbers: Mapping[str, int]) -> str:
+    """Return the numbers of verdicts in words, each in its colour: "6 of 10 claims reproduced, 3 in part"."""
+    total = sum(numbers.values())
+    told = [
+        f'<b class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {count} {verdict}</b>'
+        for verdict, count in numbers.items()
+        if count
+    ]
+    return f"Of {total} claims: {', '.join(told)}."
+
+
+def head(number: str, title: str, verdict: str) -> str:
+    """Return what stands above the picture of a card."""
+    numbered = f'<div class="number">{escape(number)}</div>' if number else '<div class="number">Beyond the paper</div>'
+    return (
+        f'{STYLE}<div class="schedlab-card"><div class="top">{numbered}<h3 class="schedlab-title">{escape(title)}</h3>'
+        f"{badge(verdict)}</div></div>"
+    )
+
+
+def below(
+    *,
+    seen: str,
+    standins: Iterable[str] = (),
+    agreement: str = "",
+    warning: bool = False,
+    sample: str = "",
+    numbers: str = "",
+    opened: bool = False,
+    claims: pd.DataFrame | None = None,
+    notes: Iterable[str] = (),
+    code: str = "",
+) -> str:
+    """Return what stands below the picture of a card.
+
+    Parameters
+    ----------
+    seen : str
+        What the picture shows.
+    standins : iterable of str
+        Which logs are not at hand.
+    agreement : str
+        What was simulated just now, and whether it agrees.
+    warning : bool
+        Whether it does not.
+    sample : str
+        What was simulated.
+    numbers : str
+        A table, as HTML.
+    opened : bool
+        Show it at once: there is no picture.
+    claims : DataFrame, optional
+        Rows of the ledger.
+    notes : iterable of str
+        What the reader must know besides.
+    code : str
+        The same in Python.
+    """
+    folds = []
+    if claims is not None and len(claims):
+        count = f"{len(claims)} claim{'s' * (len(claims) > 1)}"
+        folds.append(_fold(count, "".join(_claims(claims))))
+    if numbers and not opened:
+        folds.append(_fold("numbers", numbers))
+    told = "".join(f"<p>{escape(words)}</p>" for words in notes)
+    folds.append(_fold("sample and readings", told) if told else "")
+    folds.append(_fold("code", f"<pre>{escape(code)}</pre>") if code else "")
+    fine = " ".join(filter(None, (sample, "" if warning else agreement)))
+    return "".join(
+        [
+            f'<div class="schedlab-card">{numbers if opened else ""}',
+            f'<p class="schedlab-caption">{escape(seen)}</p>',
+            *map(note, (*standins, *[agreement] * warning)),
+            f'<p class="fine">{escape(fine)}</p>' if fine else "",
+            f'<div class="folds">{"".join(folds)}</div></div>',
+        ]
+    )
+
+
+def _fold(summary, content):
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+
+
+def _claims(claims):
+    yield '<table class="claims">'
+    for row, verdict in zip(claims.to_dict("records"), standing(claims), strict=True):
+        readings = f"<br>{escape(row['readings'][0].upper() + row['readings'][1:])}." if row["readings"] else ""
+        reason = f"<br>{escape(row['reason'])}" if row["reason"] else ""
+        cells = (
+            escape(row["id"]),
+            f"{escape(row['statement'])}<br>Published: {escape(row['published'])}",
+            f"{escape(row['measured'])}{reason}{readings}",
+            badge(verdict),
+        )
+        yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    yield "</table>"
+
+
+def wall(lead: str, tiles: Iterable[tuple[str, str, str, str, str]]) -> str:
+    """Return a wall: a line, and for each card a tile with its picture.
+
+    Parameters
+    ----------
+    lead : str
+        HTML.
+    tiles : iterable of (address, picture, number, title, verdict)
+        The picture is an SVG.
+    """
+    shown = []
+    for address, picture, number, title, verdict in tiles:
+        tag, link = ("a", f' href="{escape(address)}"') if address else ("div", "")
+        state = SHAPES.get(verdict, "○")
+        words = f"{number}: {title}, {verdict or 'no claim'}" if number else title
+        shown.append(
+            f'<{tag} class="tile"{link} aria-label="{escape(words)}">{picture}<b>{escape(number)}</b> {escape(title)} '
+            f'<span class="state schedlab-{COLOURS.get(verdict, "open")}">{state} {verdict}</span></{tag}>'
+        )
+    return (
+        f'{STYLE}<div class="schedlab-wall"><p class="lead">{lead}</p><div class="tiles">{"".join(shown)}</div></div>'
+    )
