@@ -31,6 +31,7 @@ from .theme import (
     svg,
     themed,
 )
+from .thumbnails import thumbnail
 from .timeline import gantt, gantts, profile
 from .trees import tree
 
@@ -75,6 +76,7 @@ __all__ = [
     "svg",
     "table",
     "themed",
+    "thumbnail",
     "tree",
     "weekly",
     "winners",

@@ -13,6 +13,7 @@ from schedlab.text import check_known, suggestion
 from .cards import SIZES, Card, Paper, chosen_size, keeping, runs_folder
 from .checks import Check
 from .ledger import LEDGER, VERDICTS, Claim, Ledger, claimed, exact, judged, ledger, untestable
+from .walls import Wall
 
 __all__ = [
     "LEDGER",
@@ -24,6 +25,7 @@ __all__ = [
     "Claim",
     "Ledger",
     "Paper",
+    "Wall",
     "chosen_size",
     "claimed",
     "exact",

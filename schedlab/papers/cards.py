@@ -369,7 +369,7 @@ def runs_folder() -> Path | None:
 def rebuilt(
     number: str,
     draw: Callable[[Shown], Drawing],
-    notes: Callable[[str], Iterable[str]] | Iterable[str] = (),
+    notes: Iterable[str] = (),
     *,
     logs: Callable[[str], Iterable[str]] | Iterable[str] = (),
     by: Iterable[str] = (),
@@ -390,7 +390,7 @@ def rebuilt(
     number : str
         In the paper: "Figure 3"; "" beyond it.
     draw : function of a `Shown` that gives a `Drawing`
-    notes : iterable of str, or function of the size that gives them
+    notes : iterable of str
         They come before those of the drawing.
     logs : iterable of str, or function of the size that gives them
         Names of the logs that are simulated: the card says which are stand-ins.
@@ -408,21 +408,24 @@ def rebuilt(
         @wraps(run)
         def figure(size: str | None = None, progress: bool = True) -> Card:
             size = chosen_size(size)
-            called = figure.__name__.replace("_", "-")
-            before = None if size == "full" or not paper else kept.numbers_of(paper, called)
-            rows = claims_about(paper, number, claims)
+            before = None if size == "full" else numbers()
             try:
-                now = (
-                    run(again if before is not None and again else size, progress) if again or before is None else None
-                )
-                rings = None if before is None or now is None else compared(before, now, by, measures, within)
-                shown = Shown(now, size) if before is None else Shown(before, "full", now, kept=True)
-                drawing, said = draw(shown), notes(shown.size) if callable(notes) else notes
-                standins = standing_in(logs(size) if callable(logs) else logs)
+                if before is None:
+                    shown = Shown(run(size, progress), size)
+                else:
+                    shown = Shown(before, "full", run(again, progress) if again else None, kept=True)
+                return card(shown, standing_in(logs(size) if callable(logs) else logs))
             except TraceNotFound as missing:  # the other figures should not fail because of it
-                return Card(called, number, f"{number or called}: not at hand", str(missing), paper=paper, claims=rows)
+                return Card(called(), number, f"{number or called()}: not at hand", str(missing), paper=paper)
+
+        def as_kept() -> Card | None:
+            before = numbers()
+            return None if before is None else card(Shown(before, "full", kept=True))
+
+        def card(shown: Shown, standins: tuple[str, ...] = ()) -> Card:
+            drawing, now = draw(shown), shown.now
             return Card(
-                called,
+                called(),
                 number,
                 drawing.title,
                 drawing.seen,
@@ -430,21 +433,27 @@ def rebuilt(
                 shown.data,
                 drawing.chart,
                 drawing.table,
-                (*said, *drawing.notes),
+                (*notes, *drawing.notes),
                 standins,
                 paper,
                 shown.size,
                 shown.kept,
-                now if shown.kept else None,
-                rings,
-                rows,
+                now,
+                None if now is None else compared(shown.data, now, by, measures, within),
+                claims_about(paper, number, claims),
             )
+
+        def called() -> str:
+            return figure.__name__.replace("_", "-")
+
+        def numbers() -> pd.DataFrame | None:
+            return kept.numbers_of(paper, called()) if paper else None
 
         paper = paper_of(run)
         if name:
             figure.__name__ = figure.__qualname__ = name
             figure.__doc__ = about
-        figure.number = number
+        figure.number, figure.as_kept = number, as_kept
         return as_called(figure, Card)
 
     return decorate

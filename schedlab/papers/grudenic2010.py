@@ -148,19 +148,13 @@ def example() -> Trace:
     return Trace(table, "the paper's example", EXAMPLE_PROCS, swf.Header(), "model", nothing, nothing, area)
 
 
-def _notes(size):
-    """Say which logs are a guess, which are stand-ins, and which are missing."""
-    found = logs()
-    standins = {name: trace for name, trace in found.items() if trace.source == "stand-in"}
-    without_queues = [label(trace) for name, trace in standins.items() if name.startswith("SDSC-Par")]
-    guess = f"The paper does not name two of its eight logs; {' and '.join(GUESSED)} are a guess."
-    notes = [guess]
-    notes += [f"{name} has no queues and so no limits: its estimates are the run times." for name in without_queues]
-    if any(name.startswith("LLNL") for name in standins):
-        notes.append("In the stand-ins of LLNL's logs, too, jobs are submitted when they fit and hardly ever wait.")
-    if missing := [name for name in LOGS if name not in found]:
-        notes.append(f"Neither a log nor a stand-in is available for {', '.join(missing)}.")
-    return tuple(notes)
+NOTES = (
+    f"The paper does not name two of its eight logs; {' and '.join(GUESSED)} are a guess.",
+    "The logs of the SDSC Paragon have no estimates: the limits of their queues serve as estimates. Their stand-ins have no "
+    "queues, and the run times serve.",
+    "LLNL's logs record no arrival times: submissions are start times, so jobs hardly wait, in the stand-ins, too.",
+    "SDSC-Par-1995 is not at hand, and there is no stand-in for it.",
+)
 
 
 # What is simulated -------------------------------------------------------------------------------------------
@@ -340,7 +334,7 @@ def _beyond(data, side):
 CHANGED = {"by": CASE, "measures": ("change", "logged", "utilization"), "within": SINGLES, "logs": _at_hand}
 
 
-@rebuilt("Figure 3", _draw_changes, _notes, **CHANGED)
+@rebuilt("Figure 3", _draw_changes, NOTES, **CHANGED)
 def figure3(size: str, progress: bool) -> pd.DataFrame:
     """Rebuild Figure 3: change of the mean bounded slowdown against EASY, by log."""
     return changes(size, progress)
@@ -368,7 +362,7 @@ def _draw_changes_by_estimates(shown):
     )
 
 
-@rebuilt("", _draw_changes_by_estimates, _notes, **CHANGED | {"by": (*CASE, "estimates")})
+@rebuilt("", _draw_changes_by_estimates, NOTES, **CHANGED | {"by": (*CASE, "estimates")})
 def figure3_estimates(size: str, progress: bool) -> pd.DataFrame:
     """Rebuild Figure 3 for each convention about estimates."""
     return pd.concat(_by_estimates(size, progress).values())
@@ -407,7 +401,7 @@ OF_GAINS = {
 }
 
 
-@rebuilt("Figure 4", _draw_gains, _notes, **OF_GAINS)
+@rebuilt("Figure 4", _draw_gains, NOTES, **OF_GAINS)
 def figure4(size: str, progress: bool) -> pd.DataFrame:
     """Rebuild Figure 4: what DPSAn gains, and the utilization of the log."""
     return _gains(changes(size, progress))
@@ -425,7 +419,7 @@ def _draw_gains_by_estimates(shown):
     )
 
 
-@rebuilt("", _draw_gains_by_estimates, _notes, **OF_GAINS | {"by": ("trace", "estimates")})
+@rebuilt("", _draw_gains_by_estimates, NOTES, **OF_GAINS | {"by": ("trace", "estimates")})
 def figure4_estimates(size: str, progress: bool) -> pd.DataFrame:
     """Rebuild Figure 4 for each convention about estimates."""
     return pd.concat([_gains(part) for part in _by_estimates(size, progress).values()])
@@ -514,7 +508,7 @@ def _draw_by_load(shown):
     )
 
 
-@rebuilt("", _draw_by_load, _notes, logs=_at_hand, by=("trace", "load"), measures=(BASE, DPSAN))
+@rebuilt("", _draw_by_load, NOTES, logs=_at_hand, by=("trace", "load"), measures=(BASE, DPSAN))
 def figure4_load(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: what DPSAn gains on each log as its load grows."""
     values = {"load": LOADS[size], "seed": range(COPIES_BY_LOAD[size])}
@@ -605,7 +599,7 @@ def _draw_readings(shown):
     )
 
 
-@rebuilt("", _draw_readings, _notes, logs=_at_hand, by=READ, measures=("change",), within=SINGLES)
+@rebuilt("", _draw_readings, NOTES, logs=_at_hand, by=READ, measures=("change",), within=SINGLES)
 def sensitivity(size: str, progress: bool) -> pd.DataFrame:
     """Tabulate what the paper leaves open: tau, missing estimates, coinciding events, the cleaning of the logs."""
     columns, parts = ["change", "change_low", "change_high", *SINGLES["change"]], []
@@ -664,7 +658,7 @@ def _draw_efforts(shown):
 @rebuilt(
     "",
     _draw_efforts,
-    _notes,
+    NOTES,
     logs=_at_hand,
     by=("trace", "scheme"),
     measures=("decisions", "greedy", "longest", "table"),

@@ -153,25 +153,26 @@ def _claims(claims):
     yield "</table>"
 
 
-def wall(lead: str, tiles: Iterable[tuple[str, str, str, str, str]]) -> str:
+def wall(lead: str, tiles: Iterable[tuple[str, str, str, str, str]], beyond: Iterable[tuple] = ()) -> str:
     """Return a wall: a line, and for each card a tile with its picture.
 
     Parameters
     ----------
     lead : str
         HTML.
-    tiles : iterable of (address, picture, number, title, verdict)
-        The picture is an SVG.
+    tiles, beyond : iterable of (address, picture, number, title, verdict)
+        Of the paper, and beyond it. The picture is an SVG.
     """
-    shown = []
-    for address, picture, number, title, verdict in tiles:
-        tag, link = ("a", f' href="{escape(address)}"') if address else ("div", "")
-        state = SHAPES.get(verdict, "○")
-        words = f"{number}: {title}, {verdict or 'no claim'}" if number else title
-        shown.append(
-            f'<{tag} class="tile"{link} aria-label="{escape(words)}">{picture}<b>{escape(number)}</b> {escape(title)} '
-            f'<span class="state schedlab-{COLOURS.get(verdict, "open")}">{state} {verdict}</span></{tag}>'
-        )
-    return (
-        f'{STYLE}<div class="schedlab-wall"><p class="lead">{lead}</p><div class="tiles">{"".join(shown)}</div></div>'
-    )
+    parts = [f'<p class="lead">{lead}</p><div class="tiles">{"".join(map(_tile, tiles))}</div>']
+    if beyond := "".join(map(_tile, beyond)):
+        parts.append(f'<p class="fine">Behind the figures, and beyond the paper</p><div class="tiles">{beyond}</div>')
+    return f'{STYLE}<div class="schedlab-wall">{"".join(parts)}</div>'
+
+
+def _tile(tile):
+    address, picture, number, title, verdict = tile
+    tag, link = ("a", f' href="{escape(address)}"') if address else ("div", "")
+    name = f"<b>{escape(number)}</b> " if number else ""
+    colour, shape = COLOURS.get(verdict, "open"), SHAPES.get(verdict, "")
+    state = f'<span class="state schedlab-{colour}">{shape} {verdict}</span>' if verdict else ""
+    return f'<{tag} class="tile"{link}>{picture}{name}{escape(title)} {state}</{tag}>'

@@ -1,0 +1,114 @@
+"""The wall of a paper: its verdicts in a line, and all its figures as small pictures, in the paper's order."""
+
+import re
+from dataclasses import dataclass
+from types import ModuleType
+
+from schedlab import kept
+from schedlab.show import card as page
+from schedlab.show.ledgers import counted, standing
+
+from .cards import named_in, verdict_of
+
+REST = "Claims that no figure shows"
+TOLD = re.compile(r"^(Rebuild (Figure|Table) \d+: |Beyond the paper: |Draw |Show |Tabulate )")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What a wall shows of a figure.
+
+    Attributes
+    ----------
+    name, number, title : str
+        The title is short.
+    verdict : str
+        "" if the paper claims nothing about it.
+    picture : str
+        An SVG; "" for a table.
+    """
+
+    name: str
+    number: str
+    title: str
+    verdict: str
+    picture: str
+
+
+class Wall:
+    """The wall of a paper, from what is kept. As the value of a notebook's cell it shows itself.
+
+    Parameters
+    ----------
+    paper : module
+        One of `schedlab.papers`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> wall = sl.papers.Wall(sl.papers.grudenic2010)
+    >>> wall
+    <Wall of grudenic2010: 9 figures, 10 claims>
+    """
+
+    def __init__(self, paper: ModuleType):
+        self.paper, self.name = paper, paper.__name__.rpartition(".")[2]
+        self.ledger = kept.ledger_of(self.name)
+
+    def __repr__(self) -> str:
+        claims = 0 if self.ledger is None else len(self.ledger)
+        return f"<Wall of {self.name}: {len(self.paper.FIGURES)} figures, {claims} claims>"
+
+    def tiles(self) -> list[Tile]:
+        """Return a tile for each figure that is kept: those of the paper in its order, then what is beyond it."""
+        from schedlab.charts import thumbnail  # here, since it loads altair
+
+        found = []
+        for figure in sorted(self.paper.FIGURES, key=_place):
+            card = figure.as_kept()
+            if card is not None:
+                picture = "" if card.chart is None else thumbnail(card.chart)
+                title = _short(figure) if card.number else card.title
+                found.append(Tile(card.name, card.number, title, card.verdict, picture))
+        return found
+
+    def rest(self) -> Tile | None:
+        """Return a tile for the claims that name no figure or table."""
+        if self.ledger is None:
+            return None
+        shown = {figure.number for figure in self.paper.FIGURES}
+        rest = self.ledger[[not shown & named_in(where) for where in self.ledger["where"]]]
+        if not len(rest):
+            return None
+        return Tile("ledger", "", f"{REST}: {len(rest)}", verdict_of(standing(rest)), "")
+
+    def html(self, address: str = "") -> str:
+        """Return the wall as HTML.
+
+        Parameters
+        ----------
+        address : str
+            Of a figure, up to its name; "" for no links.
+        """
+        lead = page.counts(counted(self.ledger)) if self.ledger is not None else "Nothing is kept of this paper."
+        tiles = [*self.tiles(), *filter(None, [self.rest()])]
+        of_paper = [tile for tile in tiles if tile.number or tile.name == "ledger"]
+        beyond = [tile for tile in tiles if tile not in of_paper]
+        return page.wall(lead, _of(of_paper, address), _of(beyond, address))
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def _of(tiles, address):
+    return [(address and address + tile.name, tile.picture, tile.number, tile.title, tile.verdict) for tile in tiles]
+
+
+def _place(figure):
+    kind, _, number = figure.number.partition(" ")
+    return (not number, kind, int(number or 0))
+
+
+def _short(figure):
+    words = TOLD.sub("", figure.__doc__.partition("\n")[0]).rstrip(".")
+    return words[0].upper() + words[1:]
