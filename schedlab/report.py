@@ -51,20 +51,33 @@ svg.marks { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; }
 figure th, figure td { border-bottom: 1px solid var(--edge); vertical-align: top; }
 .note { background: var(--note); border-left: 4px solid #e69f00; padding: .5rem 1rem; }
-.papers { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1rem; }
-.papers article { border: 1px solid var(--edge); border-radius: .4rem; padding: .8rem 1rem; font-size: .9rem; }
-.papers h3 { margin: 0 0 .2rem; font-size: 1.05rem; } .papers p { margin: .3rem 0; }
-.papers ul { padding-left: 1.1rem; }
+.total { font-size: 1.25rem; } article { border-top: 1px solid var(--edge); margin-top: 1.5rem; }
+article p { margin: .3rem 0; } #search { font: inherit; color: inherit; background: var(--tint); width: 100%;
+  max-width: 28rem; padding: .4rem .7rem; border: 1px solid var(--edge); border-radius: .4rem; }
+[hidden] { display: none; }
 @media (max-width: 60rem) { body { display: block; } nav { position: static; height: auto; } main { padding: 1rem; } }
 @media print { body { display: block; } nav { display: none; } figure, tr { break-inside: avoid; } }
 """
     + VERDICT_STYLE
 )
-# A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing.
-EMBED = """window.draw = place => {
+# A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing. On a
+# narrow screen charts become narrower, instead of smaller, so that their text stays readable.
+EMBED = """window.narrow = (spec, room) => {
+  for (const many of ['hconcat', 'concat']) if (spec[many]) { spec.vconcat = spec[many]; delete spec[many]; }
+  if (spec.facet) spec.columns = 1;
+  for (const inner of [spec.spec, ...(spec.vconcat || [])]) if (inner) narrow(inner, room);
+  if (typeof spec.width === 'number' && spec.width > room) spec.width = room;
+  for (const layer of spec.layer || []) delete layer.width;
+  return spec;
+};
+window.draw = place => {
   if (place.dataset.drawn) return;
   place.dataset.drawn = 'yes';
-  const spec = JSON.parse(document.getElementById(place.dataset.spec).textContent);
+  let spec = JSON.parse(document.getElementById(place.dataset.spec).textContent);
+  if (place.clientWidth < 700) {
+    spec = narrow(spec, Math.max(180, place.clientWidth - 150));
+    (spec.config ||= {}).legend = {...spec.config.legend, columns: 1};
+  }
   vegaEmbed(place, spec, {actions: false, renderer: 'svg'}).then(() => { place.style.minHeight = ''; })
     .catch(error => { place.textContent = error; });
 };
@@ -74,12 +87,46 @@ window.addEventListener('DOMContentLoaded', () => {
     seen => seen.filter(one => one.isIntersecting).forEach(one => { watch.unobserve(one.target); draw(one.target); }),
     {rootMargin: '600px'});
   places.forEach(place => watch.observe(place));
-  window.addEventListener('beforeprint', () => places.forEach(draw));
+  window.addEventListener('beforeprint', () => {
+    document.querySelectorAll('[data-page]').forEach(page => { page.hidden = false; });
+    places.forEach(draw);
+  });
+});"""
+# Each paper is a page of its own; without scripts all stand below one another.
+PAGES = """const pages = [...document.querySelectorAll('[data-page]')], search = document.getElementById('search');
+const turn = () => {
+  const found = document.getElementById(decodeURIComponent(location.hash.slice(1))) || pages[0];
+  const page = found.closest('[data-page]') || pages[0];
+  pages.forEach(one => { one.hidden = one !== page; });
+  if (found === page) window.scrollTo(0, 0); else found.scrollIntoView();
+};
+// Each paper begins with its wall, which is in the page once.
+document.querySelectorAll('[data-wall]').forEach(one => {
+  one.append(...document.getElementById(one.dataset.wall + '-wall').cloneNode(true).childNodes);
+});
+window.addEventListener('hashchange', turn);
+turn();
+const known = [...document.querySelectorAll('main h2, .schedlab-title, .schedlab-ledger .statement')].map(one => {
+  const at = one.closest('figure[id], section[id]'), paper = one.closest('[data-page]');
+  const row = one.closest('tr'), name = row ? row.cells[0].textContent + ': ' : '';
+  return {words: name + one.textContent, where: row ? paper.id + '-ledger' : at.id, paper: paper.dataset.page};
+});
+search.addEventListener('input', () => {
+  const parts = search.value.toLowerCase().split(/\\s+/).filter(Boolean), list = document.getElementById('found');
+  const hits = known.filter(one => parts.every(part => (one.words + ' ' + one.paper).toLowerCase().includes(part)));
+  list.replaceChildren(...(parts.length ? hits.slice(0, 12) : []).map(one => {
+    const line = document.createElement('li'), link = document.createElement('a');
+    link.href = '#' + one.where;
+    link.textContent = one.paper + ': ' + one.words;
+    line.append(link);
+    return line;
+  }));
+  if (parts.length && !hits.length) list.textContent = 'Nothing found.';
 });"""
 ABOUT = (
     "schedlab rebuilds the figures of five papers on parallel job scheduling from real logs, and checks what the "
     "papers say: each published number or statement is a row of a ledger, with what was measured and a verdict. "
-    "Verdicts come from the full size, whose results are kept; charts show this run."
+    "Pictures and verdicts come from the full size, whose results are kept; rings are what this run simulated."
 )
 RULE = (
     "Each claim has one main check on one sample, and its verdict is that of this check at full size. A case supports "
@@ -273,7 +320,8 @@ class Section:
                 figure = function(size=size, progress=progress)
                 built.append(figure)
                 body = _figure(figure, self.name)
-                self._leave(f"{number:03}", title=figure.title, name=figure.name, notes=figure.notes, body=body)
+                about = {"title": f"{figure.number} {figure.title}".strip(), "name": figure.name}
+                self._leave(f"{number:03}", **about, standins=figure.standins, body=body)
             doing = "the ledger"
             ledger = self.paper.claims(size, progress)
             if keep:
@@ -284,7 +332,9 @@ class Section:
                     tqdm.write(words)
                 quick = self.paper.claims("quick", progress, ledger)[list(LEDGER)]  # agrees with what is kept now
                 kept.keep(self.name, ledger, quick, built, seconds)
-            self._leave(LEDGER_PIECE, counts=counted(ledger), body=_kept(self.name) + ledger._repr_html_())
+            wall = papers.Wall(self.paper, ledger).html(f"#{self.name}-")
+            body = _kept(self.name) + ledger._repr_html_()
+            self._leave(LEDGER_PIECE, counts=counted(ledger), body=body, wall=wall)
         except Exception as error:  # any error: the other papers go on, and the page names it
             error.add_note(f"{self.paper.TITLE}: {doing} could not be made.")
             return error
@@ -307,17 +357,25 @@ class Section:
         return sorted(self.folder.glob("[!.]*.json"))
 
     def figures(self) -> list[dict]:
-        """Return the figures that are done: name, title, notes and body."""
+        """Return the figures that are done: name, title, stand-ins and body."""
         return [json.loads(path.read_text("utf-8")) for path in self.pieces() if path.stem != LEDGER_PIECE]
 
+    def standins(self) -> list[str]:
+        """Return the notes about logs that are not at hand, each once."""
+        return list(dict.fromkeys(note for figure in self.figures() for note in figure["standins"]))
+
+    def wall(self) -> str:
+        """Return the paper's wall, if it is done."""
+        ledger = self.ledger()
+        return ledger["wall"] if ledger else ""
+
     def ledger(self) -> dict | None:
-        """Return the ledger, if it is done: the counts of verdicts, and the body."""
+        """Return the ledger, if it is done: the counts of verdicts, the body, and the wall."""
         path = self.folder / f"{LEDGER_PIECE}.json"
         return json.loads(path.read_text("utf-8")) if path.exists() else None
 
 
 def _page(sections, size, note):
-    notes = dict.fromkeys(note for section in sections for figure in section.figures() for note in figure["notes"])
     reload = f'<meta http-equiv="refresh" content="{RELOADED}">' if note == GROWING else ""
     return "\n".join(
         [
@@ -326,12 +384,12 @@ def _page(sections, size, note):
             f"<style>{STYLE}</style></head><body>",
             _contents(sections),
             "<main>",
-            _front(sections, size, note, notes),
+            _front(sections, size, note),
             *map(_section, sections),
             _traces(),
             "</main>",
             # Last, so that the text is there before half a megabyte of script is read.
-            f"<script>{script()}</script></body></html>\n",
+            f"<script>{PAGES}</script><script>{script()}</script></body></html>\n",
         ]
     )
 
@@ -346,8 +404,9 @@ def script() -> str:
 def _contents(sections):
     parts = [
         f"<li><details{' open' if len(sections) == 1 else ''}><summary>{_text(section.paper.TITLE)}</summary><ul>"
-        f'<li><a href="#{section.name}-ledger">Ledger</a></li>'
+        f'<li><a href="#{section.name}">Wall</a></li>'
         + "".join(f'<li><a href="#{section.name}-{one["name"]}">{_text(one["title"])}</a></li>' for one in figures)
+        + f'<li><a href="#{section.name}-ledger">Ledger</a></li>'
         + "</ul></details></li>"
         for section in sections
         for figures in [section.figures()]
@@ -355,32 +414,49 @@ def _contents(sections):
     return f'<nav><a href="#front">Summary</a><ul>{"".join(parts)}</ul><a href="#traces">Traces</a></nav>'
 
 
-def _front(sections, size, note, notes):
+def _front(sections, size, note):
     return "".join(
         [
-            '<header id="front"><h1>Papers on job scheduling, rebuilt</h1>',
+            '<header id="front" data-page="Summary"><h1>Papers on job scheduling, rebuilt</h1>',
             f'<p class="note">{_text(note)}</p>' if note else "",  # first, since only a part of the rest is there
+            f'<p class="total">{_total(sections)}</p>',
+            '<p><input id="search" type="search" placeholder="search figures and claims" aria-label="search"></p>',
+            '<ul id="found"></ul>',
+            *map(_card, sections),
             f'<p class="says">{_text(ABOUT)}</p>',
-            f'<div class="papers">{"".join(map(_card, sections))}</div>',
-            f'<p class="says">{_text(RULE)}</p>',
-            *(f'<p class="note">{_text(note)}</p>' for note in notes),
+            f'<details><summary>How claims are judged</summary><p class="says">{_text(RULE)}</p></details>',
             f"<p>{_text(_settings(size))}</p></header>",
         ]
     )
 
 
+FIVE = ("sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008")
+
+
+def _total(sections):
+    """Say in a line how the claims of the five papers fared, as far as their ledgers are done."""
+    five = [section for section in sections if section.name in FIVE]
+    ledgers = [ledger for section in five if (ledger := section.ledger())]
+    if not ledgers:
+        return _text(NOT_YET) if five else ""
+    sums = {verdict: sum(ledger["counts"][verdict] for ledger in ledgers) for verdict in ledgers[0]["counts"]}
+    papers = "one paper" if len(ledgers) == 1 else f"{NUMBERS[len(ledgers)]} papers"
+    reproduced, *others = (f"{count} {verdict}" for verdict, count in sums.items() if count)
+    return _text(f"Of {sum(sums.values())} claims of {papers}, {reproduced}, {', '.join(others)}.")
+
+
+NUMBERS = ("no", "one", "two", "three", "four", "five")
+
+
 def _card(section):
-    paper, ledger = section.paper.PAPER, section.ledger()
-    counts = [
-        f'<strong class="verdict {verdict.replace(" ", "-")}">{count} {verdict}</strong>'
-        for verdict, count in (ledger["counts"] if ledger else {}).items()
-        if count
-    ]
+    """Return a paper on the front page: what it is, its verdicts and its wall, and what was found."""
+    paper, notes = section.paper.PAPER, section.standins()
     found = "".join(f"<li>{_text(words)} ({_text(claim)}).</li>" for words, claim in paper.found)
+    warned = "".join(f'<p class="note">{_text(section.paper.TITLE)}: {_text(note)}</p>' for note in notes)
     return (
-        f'<article><h3><a href="#{section.name}">{_text(section.paper.TITLE)}</a></h3>'
+        f'<article><h2><a href="#{section.name}">{_text(section.paper.TITLE)}</a></h2>'
         f"<p>{_text(paper.authors)}, <em>{_text(paper.title)}</em>, {_text(paper.venue)} {paper.year}</p>"
-        f"<p>{' '.join(counts) or NOT_YET}</p><ul>{found}</ul></article>"
+        f'{warned}<div id="{section.name}-wall">{section.wall() or f"<p>{NOT_YET}</p>"}</div><ul>{found}</ul></article>'
     )
 
 
@@ -394,12 +470,15 @@ def _settings(size):
 
 def _section(section):
     ledger = section.ledger()
+    notes = [f'<p class="note">{_text(note)}</p>' for note in section.standins()]
     parts = [
-        f'<section id="{section.name}"><h2>{_text(section.paper.TITLE)}</h2>',
+        f'<section id="{section.name}" data-page="{_text(section.paper.TITLE)}"><h2>{_text(section.paper.TITLE)}</h2>',
         f'<p class="says">{_text(section.paper.PAPER.says)}</p>',
+        *notes,
+        f'<div data-wall="{section.name}"></div>',
+        *(figure["body"] for figure in section.figures()),
         f'<h3 id="{section.name}-ledger">Ledger: published and measured</h3>',
         ledger["body"] if ledger else f"<p>{NOT_YET}</p>",
-        *(figure["body"] for figure in section.figures()),
         "</section>",
     ]
     return "".join(parts)
@@ -433,7 +512,7 @@ def _traces():
     rows = [f"<li>{_text(name)}: {_text(str(whom))}</li>" for name, whom in thanked.items() if archive.find(name)]
     thanks = "<p>Logs at hand, and whom to thank for them:</p><ul>" + "".join(rows) + "</ul>" if rows else ""
     return (
-        '<section id="traces"><h2>Traces</h2><p>Logs come from the Parallel Workloads Archive: D. G. Feitelson, '
+        '<section id="traces" data-page="Traces"><h2>Traces</h2><p>Logs come from the Parallel Workloads Archive: D. G. Feitelson, '
         "D. Tsafrir and D. Krakov, “Experience with using the Parallel Workloads Archive”, J. Parallel Distrib. "
         f"Comput. 74(10), 2014, pp. 2967-2982.</p>{thanks}</section>"
     )

@@ -126,7 +126,7 @@ def test_times_are_drawn_in_hours_on_either_axis(single):
 
 
 def test_only_the_columns_that_are_drawn_are_carried(table, single):
-    assert list(drawn(charts.lines(single, "load", "utilization"))) == ["load", "utilization", "scheme"]
+    assert list(drawn(charts.lines(single, "load", "utilization"))) == ["load", "utilization", "scheme", "label at"]
     assert len(drawn(charts.lines(table, "load", "utilization", column="trace"))) == len(table)
 
 
@@ -188,7 +188,7 @@ def test_an_interval_is_shaded_where_the_table_has_one(table, single):
     assert (hours["wait_time_high"] / 2).tolist() == hours["wait_time"].tolist()
     assert [tip["title"] for tip in line["tooltip"][3:]] == ["low", "high"]
     half = charts.lines(single.assign(wait_time_low=low), "load", "wait_time").to_dict()
-    assert [part["mark"]["type"] for part in parts(half)] == ["line", "circle"]
+    assert [part["mark"]["type"] for part in parts(half)] == ["line", "circle", "text"]
 
 
 def test_an_option_of_the_machine_has_its_dash_whatever_else_is_drawn(single):
@@ -524,17 +524,79 @@ def test_charts_of_different_schemes_keep_their_colours_when_stacked(table):
     assert "resolve" not in charts.stacked([above, above]).to_dict()
 
 
-def test_lines_that_coincide_are_seen(single):
-    spec = charts.lines(single.assign(wait_time=3600.0), "load", "wait_time").to_dict()
-    line, points = parts(spec)
-    widths, sizes = line["encoding"]["strokeWidth"], points["encoding"]["size"]
-    assert widths["scale"]["domain"] == sizes["scale"]["domain"] == list(SCHEMES)
-    assert widths["scale"]["range"][0] < widths["scale"]["range"][1]
-    svg = vl_convert.vegalite_to_svg(spec)
-    drawn = re.findall(r'aria-roledescription="line mark"[^>]* stroke="([^"]*)" stroke-width="([^"]*)"', svg)
-    assert [colour for colour, _ in drawn] == charts.colours(list(SCHEMES))[::-1]  # the first scheme on top
-    assert [float(width) for _, width in drawn] == sorted((float(width) for _, width in drawn), reverse=True)
-    assert len({width for _, width in drawn}) == len(SCHEMES)
+def drawn_lines(chart):
+    """Return the colours and widths of the lines of a chart, from the lowest to that on top."""
+    svg = vl_convert.vegalite_to_svg(chart.to_dict())
+    found = re.findall(r'aria-roledescription="line mark"[^>]* stroke="([^"]*)" stroke-width="([^"]*)"', svg)
+    return [(colour, float(width)) for colour, width in found]
+
+
+def test_lines_have_equal_strokes_and_the_first_is_on_top(single):
+    lines = drawn_lines(charts.lines(single.assign(wait_time=3600.0), "load", "wait_time"))
+    assert [colour for colour, _ in lines] == charts.colours(list(SCHEMES))[::-1]
+    assert {width for _, width in lines} == {2}
+
+
+def labels(chart):
+    """Return the names at the ends of lines, each with its colour and its place (pixels from the top)."""
+    svg = vl_convert.vegalite_to_svg(chart.to_dict())
+    found = re.findall(
+        r'<text[^>]*?transform="translate\(([0-9.]+),([0-9.]+)\)"[^>]*? fill="([^"]*)"[^>]*>([^<]*)<', svg
+    )
+    return {words: (colour, float(y)) for x, y, colour, words in found if words in SCHEMES and float(x) > 100}
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_up_to_six_lines_have_their_names_at_their_ends_apart_from_one_another(single, log):
+    close = single.assign(wait_time=single["wait_time"].where(single["load"] < 0.9, 3600.0))
+    for table in (single, close):
+        found = labels(charts.lines(table, "load", "wait_time", log=log))
+        assert {name: colour for name, (colour, _) in found.items()} == dict(
+            zip(SCHEMES, charts.colours(list(SCHEMES)), strict=True)
+        )
+        places = sorted(place for _, place in found.values())
+        assert min(np.diff(places)) > 12  # the height of a letter
+    many = pd.concat([single.assign(scheme=f"{name}") for name in "abcdefg"]).drop_duplicates(["load", "scheme"])
+    assert "legend" not in json.dumps(charts.lines(single, "load", "wait_time").to_dict()["layer"][0]["encoding"]["y"])
+    assert charts.lines(many, "load", "wait_time").to_dict()["layer"][0]["encoding"]["color"]["legend"]
+
+
+def test_zero_is_marked_where_differences_turn_their_sign(single):
+    def marked(table):
+        return [part for part in parts(charts.lines(table, "load", "gain").to_dict()) if part["mark"]["type"] == "rule"]
+
+    single["gain"] = np.linspace(-5, 5, len(single))
+    (rule,) = marked(single)
+    assert rule["encoding"]["y"]["field"] == "zero"
+    assert marked(single.assign(gain=single["gain"].abs())) == []
+
+
+@pytest.mark.parametrize("draw", [charts.lines, charts.bars, charts.ratios])
+def test_what_was_simulated_just_now_is_a_ring(single, draw):
+    now = single[single["load"] == 0.7].assign(wait_time=lambda table: table["wait_time"] * 2)
+    given = single if draw is not charts.bars else single.assign(wait_time=single["wait_time"] / 3600)
+    chart = draw(given, "load", "wait_time", rings=pd.concat([now, now.assign(scheme="unknown")]))
+    rings = [part for part in parts(chart.to_dict()) if part["encoding"]["y"].get("field") == "just now"]
+    assert [(part["mark"]["shape"], part["mark"]["fill"]) for part in rings] == [("circle", "transparent")]
+    spec = chart.to_dict()
+    rows = pd.DataFrame(spec["datasets"][spec["data"]["name"]]).dropna(subset="just now").set_index("scheme")
+    scale = 3600 if draw is charts.lines else 1
+    assert (rows["just now"] * scale).to_dict() == now.set_index("scheme")["wait_time"].to_dict()
+    plain = draw(given, "load", "wait_time", rings=now.assign(wait_time=np.nan)).to_dict()
+    assert not [part for part in parts(plain) if part["encoding"]["y"].get("field") == "just now"]
+    with pytest.raises(ValueError, match="wait_time"):
+        draw(given, "load", "wait_time", rings=now.drop(columns="wait_time"))
+
+
+@pytest.mark.parametrize("panels", [None, "trace"])
+def test_a_thumbnail_has_no_words(table, panels):
+    shown = table if panels else table[table["trace"] == TRACES[0]]
+    small = charts.thumbnail(charts.lines(shown, "load", "wait_time", column=panels, title="Waits"))
+    assert small.startswith("<svg")
+    assert "<text" not in small
+    assert small.count("stroke-width") >= len(SCHEMES)
+    stacked = charts.stacked([charts.bars(shown[shown["trace"] == TRACES[0]], "load", "wait_time")] * 2)
+    assert "<text" not in charts.thumbnail(stacked)
 
 
 def widths(chart):
@@ -542,24 +604,6 @@ def widths(chart):
     svg = vl_convert.vegalite_to_svg(chart.to_dict())
     found = re.findall(r'aria-roledescription="line mark"[^>]* stroke="([^"]*)" stroke-width="([^"]*)"', svg)
     return {colour: float(width) for colour, width in found}
-
-
-def test_only_lines_that_share_a_panel_differ_in_width(single):
-    alone = widths(charts.lines(single, "load", "wait_time", column="scheme"))
-    assert len(alone) == len(SCHEMES)
-    assert set(alone.values()) == {1.5}
-    pairs = single.assign(pair=single["scheme"].isin(SCHEMES[:2]))
-    by_pair = widths(charts.lines(pairs, "load", "wait_time", column="pair"))
-    assert [by_pair[colour] for colour in charts.colours(list(SCHEMES))] == [1.5, 3.25, 1.5, 3.25]
-
-
-def test_a_scheme_stays_wider_than_all_above_it_in_any_panel():
-    names = ["FCFS", "EASY", "EASY-SJF", "Conservative"]
-    panels = {"one": names[:3], "other": names[2:]}
-    rows = [(panel, load, name, 1.0) for panel, shown in panels.items() for load in LOADS for name in shown]
-    table = pd.DataFrame(rows, columns=["panel", "load", "scheme", "slowdown"])
-    found = widths(charts.lines(table, "load", "slowdown", column="panel"))
-    assert np.all(np.diff([found[colour] for colour in charts.colours(names)]) > 0)
 
 
 # Where charts go

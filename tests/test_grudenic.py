@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
-from schedlab import experiment, papers
+from schedlab import experiment, kept, papers
 from schedlab.papers import grudenic2010 as paper
 from schedlab.schemes.cases import case_of
 from schedlab.statistics import jackknife
+from schedlab.workload.archive import standing_in
 
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
 
@@ -23,7 +24,7 @@ def small_log(name):
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(monkeypatch, nothing_kept):
     """Three small traces in place of whole logs, and few copies and loads."""
 
     def log(name, estimates=paper.USERS):
@@ -97,7 +98,9 @@ def test_a_log_counts_as_better_beyond_noise_and_chance_only():
     changes = [(-0.0019, -0.002), (-0.6, -0.1), (-40.0, 0.1), (-40.0, np.nan), (-40.0, -30.0), (40.0, 50.0)]
     data = pd.DataFrame(changes, columns=["change", "change_high"]).assign(scheme="DPSAn")
     data = pd.concat([data, data.assign(scheme="EASY", change=np.nan, change_high=np.nan)])
-    assert paper._better(data).to_dict() == {"DPSAn": 2}
+    assert paper._beyond(data, "better").to_dict() == {"DPSAn": 2}
+    turned = data.assign(change=-data["change"], change_low=-data["change_high"])
+    assert paper._beyond(turned, "worse").to_dict() == {"DPSAn": 2}
 
 
 def test_chance_in_the_base_alone_is_no_change():
@@ -115,16 +118,14 @@ def test_chance_in_the_base_alone_is_no_change():
 
 def test_other_loads_and_readings_have_intervals_over_copies(small, shared_runs):
     load = paper.figure4_load("quick", progress=False)
-    name = paper.GAIN
-    assert (load.data["seeds"] == 2).all()
-    assert (load.data[f"{name}_low"] <= load.data[name]).all()
+    assert load.data.groupby(["trace", "load"])["seed"].nunique().eq(2).all()
     traces = paper.log(NAMES[0]).scale_load(0.9)
     copies = [traces.shake(60, seed) for seed in range(2)]
     old, new = (
         sum(sl.simulate(one, scheme).metrics()["bounded_slowdown"] for one in copies) for scheme in ("easy", "dpsan")
     )
-    row = load.data[(load.data["trace"] == NAMES[0]) & (load.data["load"] == 0.9)].iloc[0]
-    assert row[name] == pytest.approx(100 * (1 - new / old))
+    row = load.table.set_index("trace").loc[NAMES[0]]
+    assert row["gain at 0.9 (%)"] == pytest.approx(100 * (1 - new / old))
     readings = paper.sensitivity("quick", progress=False).data.dropna()
     assert (readings["change_low"] <= readings["change"]).all()
     first = readings[readings["reading"] == "as in Figure 3"].set_index(["trace", "scheme"])
@@ -136,13 +137,13 @@ def test_other_loads_and_readings_have_intervals_over_copies(small, shared_runs)
 def test_every_figure_is_drawn_from_small_logs(small, shared_runs, function):
     figure = function("quick", progress=False)
     assert figure.title
-    assert figure.caption
+    assert figure.sample
     assert len(figure.table)
     if figure.chart is not None:
         figure.chart.to_dict()
 
 
-def test_figures_and_ledger_do_without_any_log(monkeypatch):
+def test_figures_and_ledger_do_without_any_log(monkeypatch, nothing_kept):
     monkeypatch.setattr(paper, "log", lambda *_: None)
     monkeypatch.setattr(paper, "AUDITED", "SDSC-Par-1995")  # it has no stand-in
     for function in paper.FIGURES[1:]:  # the first has no log
@@ -150,7 +151,7 @@ def test_figures_and_ledger_do_without_any_log(monkeypatch):
         assert figure.data.empty
         assert (
             "SDSC-Par-1995" if figure.name == "bound" else "None of the paper's logs is at hand, and no stand-in"
-        ) in figure.caption
+        ) in figure.seen
     verdicts = paper.claims("full", progress=False).set_index("id")["verdict"]
     assert {*verdicts.index} == {*paper.CLAIMS}
     assert verdicts.pop("GRU-6") == "reproduced"
@@ -320,19 +321,17 @@ def test_where_a_log_is_not_at_hand_its_stand_in_takes_its_place_and_says_so(mon
     assert (trace.source, paper.label(trace)) == ("stand-in", "SDSC-Par-1996 (stand-in)")
     assert paper.log("SDSC-Par-1996") is trace
     assert paper.log("SDSC-Par-1995") is None
-    monkeypatch.setattr(paper, "logs", lambda: {"SDSC-Par-1996": trace})
-    guess, standing_in, queues, missing = paper._notes("quick")
-    assert "wait" not in guess + standing_in + queues + missing
-    assert guess.startswith("The paper does not name two of its eight logs")
-    assert standing_in.startswith("No log at hand for SDSC-Par-1996: stand-ins are simulated instead")
-    assert queues == "SDSC-Par-1996 (stand-in) has no queues and so no limits: its estimates are the run times."
-    assert missing.startswith("Neither a log nor a stand-in is available for LLNL-Atlas-2006")
+    (standins,) = standing_in(paper._at_hand("quick"))
+    assert standins.startswith("No log at hand for LLNL-Atlas-2006")
+    assert "SDSC-Par-1996" in standins
+    assert "SDSC-Par-1995" not in standins
 
 
 def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, tmp_path):
     without_logs(monkeypatch, tmp_path)
     monkeypatch.setattr(paper, "LOGS", ("SDSC-Par-1995", "SDSC-Par-1996", "LLNL-Atlas-2006"))
     monkeypatch.setattr(paper, "COPIES", {"quick": 2, "full": 3})
+    monkeypatch.setattr(kept, "numbers_of", lambda *_: None)
     figure = paper.figure3("quick", progress=False)
     assert "SDSC-Par-1996-3.1-cln (stand-in, not the real log)" in " ".join(figure.chart.to_dict()["title"]["subtitle"])
     assert set(figure.table["trace"]) == {"SDSC-Par-1996 (stand-in)", "LLNL-Atlas-2006 (stand-in)"}
@@ -367,15 +366,15 @@ def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(smal
     for figure in (paper.figure4_load, paper.effort, paper.sensitivity):
         quick = figure("quick", progress=False)
         assert set(quick.data["trace"]) == left
-        assert words in quick.caption
+        assert words in quick.sample
     for figure in (paper.figure3_estimates, paper.figure4_estimates):
         quick = figure("quick", progress=False)
         by = {estimates: set(part["trace"]) for estimates, part in quick.data.groupby("estimates")}
         assert by == {paper.USERS: set(NAMES), paper.EXACT: left, paper.RUN_ON: left}
-        assert f"All panels but the first leave{words}" in quick.caption
+        assert f"All panels but the first leave{words}" in quick.sample
     for figure in (paper.figure3, paper.figure4, lambda size, progress: paper.sensitivity("full", progress)):
         assert set(figure("quick", progress=False).data["trace"]) == set(NAMES)
-    assert words not in paper.sensitivity("full", progress=False).caption
+    assert words not in paper.sensitivity("full", progress=False).sample
 
 
 def test_conventions_about_estimates():

@@ -24,7 +24,7 @@ def log(name, or_standin=True):
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(monkeypatch, nothing_kept):
     """A small trace of three months in place of the log, and few draws and loads."""
     monkeypatch.setattr(paper, "load_trace", log)
     monkeypatch.setattr(paper, "PROCS", 64)
@@ -128,7 +128,7 @@ def test_sites_are_compared_with_sites_alone(small, shared_runs):
 def test_every_figure_is_drawn_from_a_small_log(small, shared_runs, function):
     figure = function("quick", progress=False)
     assert figure.name == function.__name__
-    assert "draw" in figure.caption
+    assert "draw" in figure.sample
     assert len(figure.data)
     if figure.chart is not None:
         figure.chart.to_dict()

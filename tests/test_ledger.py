@@ -1,8 +1,6 @@
 """The ledger: the rule that makes verdicts, and how a ledger is shown and kept."""
 
 import ast
-import base64
-import inspect
 import json
 import re
 from dataclasses import replace
@@ -16,10 +14,8 @@ from measurements import exactly
 import schedlab as sl
 from schedlab import kept, papers
 from schedlab.papers import Check, Claim, exact, judged, ledger, untestable
-from schedlab.papers.figure import rebuilt
 from schedlab.papers.ledger import claimed, claims_of
 from schedlab.show.ledgers import VERDICTS, as_html, as_json, as_markdown, counted, summary
-from schedlab.workload.archive import TraceNotFound
 
 CLAIM = Claim("A-1", "Figure 3", "B is faster than A", "by 10 %")
 EVIL = "<img src=x onerror=alert(1)>"
@@ -206,7 +202,9 @@ def folder(monkeypatch, tmp_path):
 
 @pytest.fixture
 def figure():
-    return papers.Figure("figure1", "A figure", "What it shows.", pd.DataFrame({"load": [0.5], "wait_time": [1 / 3]}))
+    return papers.Card(
+        "figure1", "Figure 1", "A figure", "What it shows.", data=pd.DataFrame({"load": [0.5], "wait_time": [1 / 3]})
+    )
 
 
 def test_what_is_kept_is_read_back(folder, figure):
@@ -274,28 +272,6 @@ def test_nothing_is_kept_of_other_papers(folder):
     assert (kept.ledger_of("tiny"), kept.made("tiny"), kept.numbers_of("tiny", "figure1")) == (None, None, None)
 
 
-def test_the_kept_figure_stands_beside_a_quick_one(folder):
-    import altair as alt
-
-    def made(load, **more):
-        data = pd.DataFrame({"load": [load], "wait_time": [1 / 3]})
-        chart = alt.Chart(data, title=f"at load {load}").mark_point().encode(x="load:Q", y="wait_time:Q")
-        table = pd.DataFrame({"load": [f"<{load}>"], "wait": ["1/3"]})
-        return papers.Figure("figure1", "A & B", "What it shows.", data, chart, table, paper="tiny", **more)
-
-    assert made(0.5).kept() == ""  # nothing is kept
-    kept.keep("tiny", ledger(rows()), ledger(rows()), [made(0.5)], 1)
-    assert made(0.5).kept() == ""  # the same numbers
-    assert replace(made(0.7), paper="").kept() == ""  # a user's own figure
-    shown = made(0.7).kept()
-    assert f"<summary>Full size, made {kept.made('tiny')['made']}</summary>" in shown
-    assert 'alt="A &amp; B"' in shown
-    assert "&lt;0.5&gt;</td>" in shown
-    picture = base64.b64decode(re.search(r"data:image/svg\+xml;base64,([^\"]*)", shown)[1]).decode()
-    assert picture.startswith("<svg")
-    assert "at load 0.5" in picture
-
-
 def test_a_row_finds_its_kept_one_by_its_statement_where_the_log_is_not_at_hand(folder):
     full = [exact(Claim("A-1", "", statement, ""), True, "1", trace="KTH") for statement in ("one", "two")]
     kept.keep("tiny", ledger(full), ledger(rows()), [], 1)
@@ -307,8 +283,8 @@ def test_what_was_kept_stays_until_the_new_is_whole(folder, figure, monkeypatch)
     kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
     (folder / "tiny" / ".ipynb_checkpoints").mkdir()
     before = {path.name for path in (folder / "tiny").iterdir()}
-    broken = replace(figure, chart=object())  # which cannot be saved
-    with pytest.raises(AttributeError):
+    broken = replace(figure, data=figure.data.iloc[:0])  # which cannot be kept
+    with pytest.raises(ValueError, match="figure1 has nothing to keep"):
         kept.keep("tiny", ledger(rows()), ledger(rows()), [broken], 1)
     assert {path.name for path in (folder / "tiny").iterdir()} == before
     assert [path.name for path in folder.iterdir()] == ["tiny"]
@@ -343,70 +319,12 @@ def test_kept_cases_are_those_of_the_kept_traces(folder):
     assert "just now, on CTC (stand-in, not the real log): +7.0 %, agrees" in shown
 
 
-@pytest.mark.parametrize("name", ["figure1.csv.gz", "made.json"])
-def test_damaged_results_are_named_and_passed_over(folder, figure, name):
-    kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
-    (folder / "tiny" / name).write_bytes(b"no")
-    other = replace(figure, data=figure.data * 2, paper="tiny")
-    with pytest.warns(UserWarning, match=r"the kept results in .*tiny cannot be read"):
-        assert other.kept() == ""
-
-
-def test_a_stale_figure_says_so(folder, figure, monkeypatch):
-    sl.simulate(sl.model_trace("lublin", jobs=20, procs=16), "easy")
-    kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
-    monkeypatch.setattr(kept, "kernel_digest", lambda name: "another")
-    assert "; the kernels have changed since" in replace(figure, data=figure.data * 2, paper="tiny").kept()
-
-
-def test_a_figure_that_is_rebuilt_knows_its_name_its_size_and_its_paper():
-    data = pd.DataFrame({"load": [0.5]})
-
-    def figure_9(size, progress):
-        """Rebuild it."""
-        return f"{size}, {progress}", data, "a chart", None, ("more",)
-
-    figure_9.__module__ = "schedlab.papers.tiny"
-    function = rebuilt("Figure 9", lambda size: (f"of the {size} size",))(figure_9)
-    built = function("full")
-    assert (built.name, built.title, built.caption, built.chart) == ("figure-9", "Figure 9", "full, True", "a chart")
-    assert (built.paper, built.notes) == ("tiny", ("of the full size", "more"))
-    assert built.data is data
-    assert function.__doc__.startswith("Rebuild it.\n\nParameters\n----------\nsize : ")
-    assert str(inspect.signature(function)).startswith("(size: str | None = None, progress: bool = True) -> ")
-    with pytest.raises(ValueError, match="unknown size 'huge'; known: quick, full"):
-        function("huge")
-    figure_9.__module__ = "mylab.base"
-    assert rebuilt("Figure 9")(figure_9)("full").paper == ""
-
-
-def test_a_figure_whose_log_is_missing_says_so():
-    def figure1(size, progress):
-        """Rebuild it."""
-        raise TraceNotFound("no log at hand for X-1999")
-
-    built = rebuilt("Figure 1", ("a note",))(figure1)()
-    assert (built.caption, built.chart, built.table, built.notes) == ("no log at hand for X-1999", None, None, ())
-    assert built.data.empty
-
-
 @pytest.mark.parametrize("paper", [name for name in papers.PAPERS if name != "base"])
 def test_what_a_paper_says_is_a_table(paper):
     said = claims_of(paper)
     assert all(name == claim.id and claim.where and claim.statement and claim.published for name, claim in said.items())
     assert len({claim.id[:3] for claim in said.values()}) == 1
     assert {name for name in kept.ledger_of(paper)["id"] if " to " not in name} == set(said)  # a log may be missing
-
-
-def test_a_figure_of_a_family_is_named_by_its_maker():
-    def made(size, progress):
-        return "caption", pd.DataFrame()
-
-    function = rebuilt("Figure 4", ("a note",), "figure4", "Rebuild Figure 4.")(made)
-    built = function(progress=False)
-    assert (function.__name__, built.name, built.chart, built.table) == ("figure4", "figure4", None, None)
-    assert built.notes == ("a note",)
-    assert function.__doc__.startswith("Rebuild Figure 4.\n\nParameters")
 
 
 def test_a_change_of_a_kernel_makes_stale_what_came_from_it(folder, figure, monkeypatch):

@@ -96,7 +96,7 @@ def test_schemes_are_told_apart_by_dashes_and_shapes(table, trace):
 
 @pytest.mark.tables
 def test_the_legend_shows_the_shapes_and_no_dashes(table, trace):
-    picture = charts.svg(charts.paper_style(DRAWN["lines"](table, trace)))
+    picture = charts.svg(charts.paper_style(DRAWN["panels"](table, trace)))
     legend = picture[picture.index("role-legend") :]
     assert "stroke-dasharray" not in legend
     assert len(set(re.findall(r'<path transform="[^"]*" d="([^"]+)"', legend))) >= len(SCHEMES)

@@ -1,7 +1,7 @@
 """What papers provide: figures with the data that they claim, and ledgers that tell the truth."""
 
 import inspect
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from pathlib import Path
 
 import altair as alt
@@ -10,7 +10,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import papers
-from schedlab.papers import base
+from schedlab.papers import base, cards
 from schedlab.workload import archive
 from schedlab.workload.archive import standing_in
 
@@ -25,12 +25,12 @@ def alone(request, monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def quick(monkeypatch):
+def quick(monkeypatch, nothing_kept):
     """Two small traces at two loads in place of three whole logs at six."""
     traces = [sl.model_trace("lublin", jobs=jobs, procs=64, seed=jobs) for jobs in (150, 200)]
     traces[1] = sl.Trace(**{**vars(traces[1]), "name": "another"})
     monkeypatch.setattr(base, "logs", lambda: traces)
-    monkeypatch.setattr(base, "standing_in", lambda names: ("a note",))
+    monkeypatch.setattr(cards, "standing_in", lambda names: ("a note",))
     monkeypatch.setattr(base, "LOADS", {"quick": (0.6, 0.8), "full": (0.6, 0.7, 0.8)})
     return traces
 
@@ -86,16 +86,15 @@ def test_figure1_draws_its_data(quick):
         keys = figure.data[["trace", "load", "scheme"]].itertuples(index=False, name=None)
         assert found == dict(zip(keys, figure.data[measure] / unit, strict=True))
         assert panel["facet"]["field"] == "trace"
-        *told, own = panel["title"]["subtitle"]
-        assert " ".join(told).endswith("whole traces: Lublin-Feitelson model, another")
-        assert own == "each panel has its own scale"
+        assert panel["title"]["subtitle"] == ["each panel has its own scale"]
+    assert figure.sample.startswith("Lublin-Feitelson model, another, whole; ")
 
 
 def test_figure1_tells_what_is_reduced(quick):
     short, full = (base.figure1(size, progress=False) for size in papers.SIZES)
-    assert "Loads in steps of 0.1 (quick; full size: 0.025)" in short.caption
-    assert "Loads in steps of 0.025." in full.caption
-    assert short.notes == ("a note",)
+    assert "in steps of 0.1 (quick; full size: 0.025)" in short.sample
+    assert "in steps of 0.025." in full.sample
+    assert short.standins == ("a note",)
 
 
 def test_the_sizes_are_those_that_the_caption_tells():
@@ -137,11 +136,9 @@ def test_without_a_stand_in_the_model_is_simulated_and_says_so():
     assert (trace.source, trace.title, len(trace)) == ("model", "Lublin-Feitelson model", 10_000)
 
 
-def test_figure1_says_in_its_subtitle_what_is_a_stand_in(quick, monkeypatch):
+def test_figure1_says_in_its_sample_what_is_a_stand_in(quick, monkeypatch):
     monkeypatch.setattr(base, "logs", lambda: [replace(quick[0], source="stand-in")])
-    spec = base.figure1(progress=False).chart.to_dict()
-    for panel in spec["vconcat"]:
-        assert "(stand-in, not the real log)" in " ".join(panel["title"]["subtitle"])
+    assert "(stand-in, not the real log)" in base.figure1(progress=False).sample
 
 
 def test_with_some_logs_the_note_names_the_others(monkeypatch):
@@ -229,44 +226,12 @@ def test_a_ledger_has_its_columns_in_order():
     assert papers.ledger([]).columns.tolist() == list(papers.LEDGER)
 
 
-def test_a_figure_stays_as_it_was_made(quick):
-    figure = papers.Figure(name="table1", title="A table", caption="None.", data=quick[0].jobs)
-    assert (figure.chart, figure.table, figure.notes) == (None, None, ())
-    with pytest.raises(FrozenInstanceError):
-        figure.title = "Another"
-
-
 @pytest.fixture
 def displayed(monkeypatch):
     """What a figure displays in a notebook, in order."""
     shown = []
     monkeypatch.setattr("IPython.display.display", shown.append)
     return shown
-
-
-def test_a_figure_shows_itself_with_caption_table_and_notes(nothing_kept, quick, displayed):
-    figure = replace(base.figure1(progress=False), caption="Waits < an hour.", notes=("A <b>note</b>.",))
-    figure._ipython_display_()
-    chart, words, table = displayed
-    assert chart is figure.chart
-    assert "Waits &lt; an hour." in words.data
-    assert "Note: A &lt;b&gt;note&lt;/b&gt;." in words.data
-    assert table.data.equals(figure.table)
-    assert repr(figure) == "<Figure figure1: Base schedulers against load>"
-
-
-def test_a_figure_shows_what_is_kept_below(quick, displayed):
-    base.figure1(progress=False)._ipython_display_()
-    assert [type(one).__name__ for one in displayed] == ["VConcatChart", "HTML", "Styler", "HTML"]
-    assert displayed[-1].data.startswith('<details class="schedlab-kept"><summary>Full size, made ')
-
-
-def test_a_table_shows_its_title(quick, displayed):
-    jobs = quick[0].jobs
-    papers.Figure("table1", "Table 1: all & more", "Numbers.", jobs, table=jobs.head())._ipython_display_()
-    title, words, _ = displayed
-    assert "Table 1: all &amp; more" in title.data
-    assert "Numbers." in words.data
 
 
 def test_the_environment_says_the_size_unless_the_caller_does(monkeypatch):

@@ -23,7 +23,7 @@ def log(name):
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(monkeypatch, nothing_kept):
     """Small traces in place of whole logs, and few values of s."""
     traces = {name: log(name) for name in PROCS}
     monkeypatch.setattr(paper, "load_trace", lambda name, or_standin: traces[name])
@@ -87,7 +87,7 @@ def test_ratios_are_those_of_means_over_the_copies():
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
 def test_every_figure_is_drawn_from_small_logs(small, shared_runs, function):
     figure = function("quick", progress=False)
-    assert "quick" in figure.caption or function is paper.figure2
+    assert "quick" in figure.sample or function is paper.figure2
     assert len(figure.data)
     if figure.chart is not None:
         figure.chart.to_dict()

@@ -11,7 +11,7 @@ from schedlab.papers import silva2000 as paper
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(monkeypatch, nothing_kept):
     """Few seeds, whose jobs come and go so fast that a simulation takes milliseconds."""
     monkeypatch.setattr(paper, "RUNS", {"quick": (2, 1000), "full": (3, 1000)})
     monkeypatch.setattr(paper, "SIDE", {"quick": (2, 2000), "full": (3, 2000)})
@@ -66,7 +66,7 @@ def test_every_figure_is_drawn_from_few_jobs(small, shared_runs, function, size)
     figure = function(size, progress=False)
     assert figure.name == function.__name__.replace("_", "-")
     alone = function in (paper.picture, paper.memberships)
-    assert ("full size:" in figure.caption) == (size == "quick" and not alone)
+    assert ("full size:" in figure.sample) == (size == "quick" and not alone)
     assert len(figure.data)
     if figure.chart is not None:
         figure.chart.to_dict()

@@ -16,6 +16,13 @@ ROOT = Path(__file__).parents[2]
 SITE = Path(__file__).parent
 SOURCE, OUT, KEPT = (ROOT / "build" / name for name in ("site-source", "site", "site-cache"))
 PAGE = "SCHEDLAB_PAGE"  # set: charts and live figures are drawn for a page, not for JupyterLab
+NOTEBOOKS = {  # of papers
+    "sabin2006": "02-moldable-sabin",
+    "silva2000": "03-gang-silva",
+    "kurian2003": "04-shredding-kurian",
+    "grudenic2010": "05-dpsa-grudenic",
+    "pascual2008": "06-placement-pascual",
+}
 LINES = {  # one line about each room, for the contents of the reference
     "schedlab": "the names that most notebooks need: traces, schemes, simulations, experiments",
     "charts": "table, trace or schedule in, chart out",
@@ -50,6 +57,7 @@ def main() -> int:
         (SOURCE / f"{name.removesuffix('.md').lower()}.md").write_text(text, encoding="utf-8")
     _write_reference(SOURCE / "reference")
     _write_script(SOURCE / "_static")
+    _write_walls(SOURCE / "walls")
     from sphinx.cmd.build import main as sphinx
 
     options = ["-W", "--keep-going", "-q", "-j", "auto", "-D", f"nb_execution_cache_path={_kept()}"]
@@ -68,6 +76,16 @@ def _kept():
         if other != place:
             shutil.rmtree(other) if other.is_dir() else other.unlink()
     return place
+
+
+def _write_walls(folder):
+    """Write the wall of each paper that has a notebook; its tiles lead there."""
+    from schedlab import papers
+
+    folder.mkdir()
+    for name, notebook in NOTEBOOKS.items():
+        (paper,) = papers.modules([name])
+        (folder / f"{name}.html").write_text(papers.Wall(paper).html(f"notebooks/{notebook}.html#"), encoding="utf-8")
 
 
 def _write_script(folder):

@@ -38,7 +38,7 @@ from .theme import (
 
 OWN_SCALES = "each panel has its own scale"
 MOST_LABELS = 6  # lines that have their names at their ends
-LABEL = "label at"  # the column of their places
+LABEL, ZERO = "label at", "zero"  # columns of their places, and of the baseline
 LINE = 15  # of text, in pixels
 TICK = 50  # least distance of two ticks on a horizontal axis, in pixels, so that their labels do not touch
 CUT = "shaded intervals are cut off where they reach far beyond the lines"
@@ -142,7 +142,7 @@ def lines(
     horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=scale, axis=ticks)
     vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(values, log))
     colour = coloured(color, names, columns=min(4 * columns, beside(names, wide * columns)))
-    labelled = not column and not dash and len(names) <= MOST_LABELS
+    labelled = not column and not dash and 0 < len(names) <= MOST_LABELS
     if labelled:
         colour["legend"] = None
         room = CHARACTER * max(map(len, names)) + SYMBOL
@@ -164,7 +164,7 @@ def lines(
     layers = [
         path,
         points,
-        *_baseline(values, vertically, log),
+        *_baseline(rows.shown, values, vertically, log),
         *range_layers(rows, range_label, vertically, x=horizontal),
     ]
     if rows.interval:
@@ -197,30 +197,29 @@ def lines(
     return headed(chart, title, round(wide * columns), subtitle, "; ".join(said))
 
 
-def _baseline(values, vertically, log):
+def _baseline(shown, values, vertically, log):
     """Mark zero where a panel has values on both sides of it: there a difference turns its sign."""
     if log or not any((part < 0).any() and (part > 0).any() for part in values):
         return []
-    rule = alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=INK, opacity=0.5)
-    return [rule.encode(y=alt.Y("zero:Q", title=vertically["title"]))]
+    shown[ZERO] = np.where(np.arange(len(shown)) == 0, 0.0, np.nan)
+    return [having(ZERO).mark_rule(color=INK, opacity=0.5).encode(y=across(ZERO, vertically))]
 
 
 def _labels(shown, x, y, color, high, log, horizontal, vertically, colour):
     """Name each line at its end, in its colour, moved up or down where names would touch."""
-    ends = shown[shown[y].notna()].sort_values(x, kind="stable").groupby(color, sort=False).tail(1)
-    ends = ends.sort_values(y, kind="stable")
-    drawn = shown[y].dropna().astype(float)
-    scale = np.log if log and (drawn > 0).all() else np.asarray
-    low, most = (float(each) for each in (scale(drawn).min(), scale(drawn).max()))
-    low, most = (low, most) if scale is np.log else (min(low, 0), max(most, 0))
+    known = shown[shown[y].notna()]
+    ends = known.sort_values(x, kind="stable").groupby(color, sort=False).tail(1).sort_values(y, kind="stable")
+    turn, back = (np.log, np.exp) if log and (known[y] > 0).all() else (np.asarray, np.asarray)
+    low, most = (float(each) for each in (turn(known[y].min()), turn(known[y].max())))
+    low, most = (low, most) if turn is np.log else (min(low, 0), max(most, 0))
     pixel = ((most - low) or 1) / high
-    places = _apart(scale(ends[y].to_numpy(float)) / pixel, LINE) * pixel
-    ends = ends.assign(**{LABEL: np.exp(places) if scale is np.log else places})[[x, color, LABEL]]
-    base = alt.Chart(ends).mark_text(align="left", dx=8, fontSize=12)
-    return base.encode(x=horizontal, y=across(LABEL, vertically), text=alt.Text(f"{color}:N"), color=colour)
+    places = back(_spread(turn(ends[y].to_numpy(float)) / pixel, LINE) * pixel)
+    shown[LABEL] = pd.Series(places, index=ends.index).reindex(shown.index)
+    words = having(LABEL).mark_text(align="left", dx=8, fontSize=12)
+    return words.encode(x=horizontal, y=across(LABEL, vertically), text=alt.Text(f"{color}:N"), color=colour)
 
 
-def _apart(places, gap):
+def _spread(places, gap):
     """Move sorted places as little as necessary so that neighbours are a gap apart.
 
     Places that touch become a group, which stays around the mean of what its members want.

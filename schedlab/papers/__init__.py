@@ -13,7 +13,7 @@ from schedlab.text import check_known, suggestion
 from .cards import SIZES, Card, Paper, chosen_size, keeping, runs_folder
 from .checks import Check
 from .ledger import LEDGER, VERDICTS, Claim, Ledger, claimed, exact, judged, ledger, untestable
-from .walls import Wall
+from .walls import Family, Wall
 
 __all__ = [
     "LEDGER",
@@ -23,6 +23,7 @@ __all__ = [
     "Card",
     "Check",
     "Claim",
+    "Family",
     "Ledger",
     "Paper",
     "Wall",

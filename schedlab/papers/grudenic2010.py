@@ -153,7 +153,7 @@ NOTES = (
     "The logs of the SDSC Paragon have no estimates: the limits of their queues serve as estimates. Their stand-ins have no "
     "queues, and the run times serve.",
     "LLNL's logs record no arrival times: submissions are start times, so jobs hardly wait, in the stand-ins, too.",
-    "SDSC-Par-1995 is not at hand, and there is no stand-in for it.",
+    "The kept results lack SDSC-Par-1995, which was not at hand and has no stand-in.",
 )
 
 

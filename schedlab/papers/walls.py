@@ -4,11 +4,13 @@ import re
 from dataclasses import dataclass
 from types import ModuleType
 
+import pandas as pd
+
 from schedlab import kept
 from schedlab.show import card as page
 from schedlab.show.ledgers import counted, standing
 
-from .cards import named_in, verdict_of
+from .cards import Card, named_in, verdict_of
 
 REST = "Claims that no figure shows"
 TOLD = re.compile(r"^(Rebuild (Figure|Table) \d+: |Beyond the paper: |Draw |Show |Tabulate )")
@@ -42,6 +44,8 @@ class Wall:
     ----------
     paper : module
         One of `schedlab.papers`.
+    ledger : DataFrame, optional
+        Its ledger. Default: the kept one.
 
     Examples
     --------
@@ -51,9 +55,9 @@ class Wall:
     <Wall of grudenic2010: 9 figures, 10 claims>
     """
 
-    def __init__(self, paper: ModuleType):
+    def __init__(self, paper: ModuleType, ledger: pd.DataFrame | None = None):
         self.paper, self.name = paper, paper.__name__.rpartition(".")[2]
-        self.ledger = kept.ledger_of(self.name)
+        self.ledger = kept.ledger_of(self.name) if ledger is None else ledger
 
     def __repr__(self) -> str:
         claims = 0 if self.ledger is None else len(self.ledger)
@@ -112,3 +116,35 @@ def _place(figure):
 def _short(figure):
     words = TOLD.sub("", figure.__doc__.partition("\n")[0]).rstrip(".")
     return words[0].upper() + words[1:]
+
+
+class Family:
+    """Cards of figures that belong together, such as the same for three shares of sweeps: one is shown at a time.
+
+    Parameters
+    ----------
+    *cards : Card
+        Of one paper.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.papers.Family(*(figure(progress=False) for figure in sl.papers.grudenic2010.FIGURES[:1]))
+    <Family of grudenic2010: Figure 1>
+    """
+
+    def __init__(self, *cards: Card):
+        self.cards = cards
+
+    def __repr__(self) -> str:
+        return f"<Family of {self.cards[0].paper}: {', '.join(card.number or card.name for card in self.cards)}>"
+
+    def _repr_html_(self) -> str:
+        from schedlab.charts import svg  # here, since it loads altair
+
+        names = [card.number or card.name for card in self.cards]
+        parts = []
+        for card in self.cards:
+            picture = "" if card.chart is None else page.picture(svg(card.chart), card.title)
+            parts.append(f"{card.head()}{picture}{card.below()}")
+        return page.switch(names, parts, f"family-{self.cards[0].paper}-{self.cards[0].name}")

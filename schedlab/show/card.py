@@ -6,11 +6,13 @@ from html import escape
 import pandas as pd
 
 from .ledgers import VERDICTS, standing
+from .page import image as picture
 from .page import note
 
 # A colour and a shape for each verdict, so that they can be told apart without colour.
 SHAPES = dict(zip(VERDICTS, ("●", "◐", "✕", "?", "□"), strict=True))
 COLOURS = dict(zip(VERDICTS, ("yes", "part", "no", "open", "open"), strict=True))
+__all__ = ["badge", "below", "counts", "head", "picture", "switch", "wall"]
 STYLE = """<style>
 .schedlab-card, .schedlab-wall { --yes: #0a7d5a; --part: #8f6000; --no: #b42318; --open: #5c6675;
   --edge: rgba(128, 128, 128, .35); color: var(--jp-content-font-color1, inherit); max-width: 58rem; line-height: 1.5;
@@ -125,13 +127,17 @@ def below(
     fine = " ".join(filter(None, (sample, "" if warning else agreement)))
     return "".join(
         [
-            f'<div class="schedlab-card">{numbers if opened else ""}',
+            f'<div class="schedlab-card">{_wide(numbers) if opened else ""}',
             f'<p class="schedlab-caption">{escape(seen)}</p>',
             *map(note, (*standins, *[agreement] * warning)),
             f'<p class="fine">{escape(fine)}</p>' if fine else "",
             f'<div class="folds">{"".join(folds)}</div></div>',
         ]
     )
+
+
+def _wide(content):
+    return f'<div style="overflow-x: auto">{content}</div>'
 
 
 def _fold(summary, content):
@@ -151,6 +157,28 @@ def _claims(claims):
         )
         yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
     yield "</table>"
+
+
+def switch(names: Iterable[str], parts: Iterable[str], key: str) -> str:
+    """Return several cards of which one is shown at a time, chosen by its name; without a script.
+
+    Parameters
+    ----------
+    names, parts : iterable of str
+        The parts are HTML.
+    key : str
+        Unlike that of any other switch on the page.
+    """
+    buttons, shown, rules = [], [], []
+    for place, (name, part) in enumerate(zip(names, parts, strict=True)):
+        one = f"{key}-{place}"
+        checked = " checked" * (place == 0)
+        buttons.append(
+            f'<input type="radio" name="{key}" id="{one}"{checked}> <label for="{one}">{escape(name)}</label> '
+        )
+        shown.append(f'<div class="{one}">{part}</div>')
+        rules.append(f".{key} > .{one} {{ display: none; }} .{key} > #{one}:checked ~ .{one} {{ display: block; }}")
+    return f'<div class="{key}"><style>{" ".join(rules)}</style>{"".join(buttons)}{"".join(shown)}</div>'
 
 
 def wall(lead: str, tiles: Iterable[tuple[str, str, str, str, str]], beyond: Iterable[tuple] = ()) -> str:

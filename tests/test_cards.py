@@ -1,0 +1,327 @@
+"""Cards: the kept full size as the picture, what was simulated just now as rings on it, and what such rings refuse."""
+
+import inspect
+import re
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from schedlab import charts, kept, papers
+from schedlab.papers.cards import (
+    NO_RUN,
+    Card,
+    Drawing,
+    claims_about,
+    compared,
+    named_in,
+    rebuilt,
+    verdict_of,
+)
+from schedlab.papers.walls import REST
+from schedlab.show import card as page
+from schedlab.show.ledgers import VERDICTS
+from schedlab.workload.archive import TraceNotFound
+
+pytestmark = pytest.mark.tables
+
+RUNS = pd.DataFrame(
+    [{"load": load, "seed": seed, "wait": 10 * load + seed} for load in (0.5, 0.9) for seed in range(5)]
+)
+OF_PAPERS = [
+    (name, figure) for name, module in zip(papers.PAPERS, papers.modules(), strict=True) for figure in module.FIGURES
+]
+
+
+def comparison(now, before=RUNS, **settings):
+    return compared(before, now, ("load",), ("wait",), **settings)
+
+
+# What rings accept and refuse
+
+
+def test_the_very_runs_that_were_kept_agree():
+    found = comparison(RUNS[RUNS["seed"] < 2])
+    assert found["agrees"].all()
+    assert found[["load", "low", "high"]].to_numpy().tolist() == [[0.5, 5, 9], [0.9, 9, 13]]
+    assert found["now"].tolist() == pytest.approx([5.5, 9.5])
+
+
+@pytest.mark.parametrize(
+    ("now", "agrees"),
+    [
+        (RUNS.assign(seed=RUNS["seed"] + 10), [True, True]),  # other seeds, within the spread of single runs
+        (RUNS.assign(seed=RUNS["seed"] + 10, wait=RUNS["wait"] + 20), [False, False]),
+        (RUNS.assign(seed=RUNS["seed"] + 10, wait=RUNS["wait"] - 20), [False, False]),
+        (RUNS.assign(wait=RUNS["wait"].where(RUNS.index != 1, 6.01)), [False, True]),  # the same run, another number
+        (RUNS.assign(wait=RUNS["wait"] * (1 + 1e-4)), [False, False]),  # within the spread, but not the same
+        (RUNS.assign(wait=RUNS["wait"] * (1 + 1e-8)), [True, True]),  # the digits that are kept
+        (RUNS.assign(wait=np.nan), [False, False]),
+    ],
+)
+def test_a_run_agrees_or_does_not(now, agrees):
+    assert comparison(now)["agrees"].tolist() == agrees
+
+
+def test_cases_that_are_not_kept_are_not_compared():
+    assert comparison(RUNS.assign(load=0.7)).empty
+    assert comparison(RUNS)["load"].tolist() == [0.5, 0.9]
+
+
+def test_without_seeds_numbers_are_the_same_or_lie_between_kept_ends():
+    before = pd.DataFrame({"load": [0.5, 0.9], "wait": [1.0, 2.0], "least": [0.5, 1.5], "most": [1.5, 2.5]})
+    now = before.assign(wait=[1.2, 2.6])
+    assert comparison(before, before)["agrees"].tolist() == [True, True]
+    assert comparison(now, before)["agrees"].tolist() == [False, False]
+    assert comparison(now, before, within={"wait": ("least", "most")})["agrees"].tolist() == [True, False]
+
+
+def test_missing_numbers_agree_with_missing_ones():
+    before = pd.DataFrame({"load": [0.5, 0.9], "wait": [np.nan, 2.0]})
+    assert comparison(before, before)["agrees"].tolist() == [True, True]
+    assert comparison(before.assign(wait=[1.0, np.nan]), before)["agrees"].tolist() == [False, False]
+
+
+# Verdicts of several claims
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "of_all"),
+    [
+        (["reproduced", "reproduced"], "reproduced"),
+        (["reproduced", "cannot be tested"], "reproduced"),
+        (["cannot be tested"], "cannot be tested"),
+        (["not reproduced"], "not reproduced"),
+        (["reproduced", "not reproduced"], "in part"),
+        (["reproduced", "undecided"], "in part"),
+        (["undecided", "undecided"], "undecided"),
+        ([], ""),
+    ],
+)
+def test_the_verdict_of_several_claims(verdicts, of_all):
+    assert verdict_of(verdicts) == of_all
+
+
+def test_places_name_figures_and_tables():
+    assert named_in("Figures 3 to 5, 7") == {"Figure 3", "Figure 4", "Figure 5", "Figure 7"}
+    assert named_in("Figures 10 and 11") == {"Figure 10", "Figure 11"}
+    assert named_in("Tables 1 to 3") == {"Table 1", "Table 2", "Table 3"}
+    assert named_in("introduction, conclusions") == set()
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_each_claim_belongs_to_a_card_or_to_the_rest(paper):
+    (module,) = papers.modules([paper])
+    ledger, shown = kept.ledger_of(paper), set()
+    for figure in module.FIGURES:
+        shown |= set(figure.as_kept().claims.get("id", ()))
+    rest = papers.Wall(module).rest()
+    without = [claim for claim in ledger["id"] if claim not in shown]
+    assert not without or rest is not None
+
+
+# A figure's functions
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """A figure of a paper, with some kept runs; the sizes that it is asked for."""
+    asked = []
+
+    def draw(shown):
+        lines = charts.lines(
+            shown.data.groupby("load", as_index=False)["wait"].mean().assign(scheme="one"), "load", "wait"
+        )
+        about = f"{shown.size}, {'kept' if shown.kept else 'own'}, {'rings' if shown.now is not None else 'none'}"
+        return Drawing("It grows", about, "Two loads.", lines, shown.data.head(), ("more",))
+
+    def run(size, progress):
+        """Rebuild it."""
+        asked.append(size)
+        return RUNS[RUNS["seed"] < (5 if size == "full" else 1)]
+
+    run.__module__ = "schedlab.papers.tiny"
+    monkeypatch.setattr(kept, "numbers_of", lambda paper, name: RUNS if paper == "tiny" else None)
+
+    def make(function=run, **settings):
+        how = {"by": ("load",), "measures": ("wait",), "name": "figure9", "about": "Rebuild Figure 9: it."} | settings
+        return rebuilt("Figure 9", draw, ("a note",), **how)(function)
+
+    make.asked, make.run = asked, run
+    return make
+
+
+def test_a_quick_card_shows_what_is_kept_with_rings_on_it(made):
+    card = made()(progress=False)
+    assert made.asked == ["quick"]
+    assert (card.seen, card.size, card.kept) == ("full, kept, rings", "full", True)
+    assert card.data is RUNS
+    assert card.now["seed"].tolist() == [0, 0]
+    assert card.agreement == "Just now: 2 of 2 values agree with the kept runs."
+    assert card.notes == ("a note", "more")
+    assert repr(card) == "<Card Figure 9: It grows>"
+    assert card.off == []
+
+
+def test_a_full_card_shows_its_own_run(made):
+    card = made()("full", progress=False)
+    assert made.asked == ["full"]
+    assert (card.seen, card.size, card.kept, card.now, card.agreement) == ("full, own, none", "full", False, None, "")
+
+
+def test_a_figure_may_be_simulated_again_in_another_size_or_not_at_all(made):
+    assert made(again="now")(progress=False).agreement.startswith("Just now: 2 of 2")
+    assert made.asked == ["now"]
+    assert made(again=None)(progress=False).agreement == NO_RUN
+    assert made.asked == ["now"]
+
+
+def test_without_kept_results_a_quick_card_shows_itself(made, monkeypatch):
+    monkeypatch.setattr(kept, "numbers_of", lambda paper, name: None)
+    card = made()(progress=False)
+    assert (card.seen, card.size, card.kept) == ("quick, own, none", "quick", False)
+    assert card.agreement == "No full-size result is kept: this is the quick run alone."
+
+
+def test_a_ring_outside_the_kept_runs_is_a_warning_that_names_it(made):
+    def off(size, progress):
+        """Rebuild it."""
+        return RUNS[RUNS["seed"] == 1].assign(wait=lambda runs: runs["wait"] + 100 * (runs["load"] == 0.9))
+
+    off.__module__ = "schedlab.papers.tiny"
+    card = made(off)(progress=False)
+    assert card.agreement == "Just now: 1 of 2 values lie outside the kept runs: 0.9: wait 110, kept 9 to 13."
+    assert re.search(r'role="note"[^>]*>Just now: 1 of 2 values lie outside', card.below())
+    fine = made()(progress=False).below()
+    assert 'role="note"' not in fine
+
+
+def test_rings_of_stand_ins_are_not_judged(made):
+    card = replace(made()(progress=False), standins=("No log at hand for X",))
+    card.rings["agrees"] = False
+    assert card.off == []
+    assert "nothing is judged" in card.agreement
+    assert re.search(r'role="note"[^>]*>No log at hand for X', card.below())
+
+
+def test_another_sample_is_said_to_be_another(made):
+    def other(size, progress):
+        """Rebuild it."""
+        return RUNS.assign(load=0.7)
+
+    other.__module__ = "schedlab.papers.tiny"
+    assert made(other)(progress=False).agreement.startswith("Just now: simulated on another sample")
+
+
+def test_a_figure_whose_log_is_missing_says_so(made):
+    def missing(size, progress):
+        """Rebuild it."""
+        raise TraceNotFound("no log at hand for X-1999")
+
+    missing.__module__ = "schedlab.papers.tiny"
+    card = made(missing)(progress=False)
+    assert (card.seen, card.chart, card.table, card.title) == (
+        "no log at hand for X-1999",
+        None,
+        None,
+        "Figure 9: not at hand",
+    )
+
+
+def test_a_figure_has_the_signature_and_docstring_of_figures(made):
+    function = made()
+    assert function.__name__ == "figure9"
+    assert function.__doc__.startswith("Rebuild Figure 9: it.\n\nParameters\n----------\nsize : ")
+    assert str(inspect.signature(function)).startswith("(size: str | None = None, progress: bool = True) -> ")
+    with pytest.raises(ValueError, match="unknown size 'huge'; known: quick, full"):
+        function("huge")
+
+
+def test_a_card_stays_as_it_was_made(made):
+    with pytest.raises(FrozenInstanceError):
+        made()(progress=False).title = "Another"
+
+
+# How cards look
+
+
+def test_a_card_has_number_title_verdict_words_and_folds(made):
+    ledger = kept.ledger_of("grudenic2010")
+    card = replace(made()(progress=False), title="A < B", seen="So & so", claims=ledger[ledger["id"] == "GRU-1a"])
+    head, below = card.head(), card.below()
+    assert "Figure 9" in head
+    assert "A &lt; B" in head
+    assert "◐ in part" in head
+    assert "So &amp; so" in below
+    assert re.findall("<summary>([^<]*)</summary>", below) == ["1 claim", "numbers", "sample and readings", "code"]
+    assert "DPSAn is better than EASY on all eight logs" in below
+    assert "sl.papers.tiny.figure9()" in below
+
+
+def test_a_table_stands_open(made):
+    below = replace(made()(progress=False), chart=None).below()
+    assert "numbers" not in re.findall("<summary>([^<]*)</summary>", below)
+    assert below.index("<table") < below.index("schedlab-caption")
+
+
+def test_every_verdict_has_a_shape_of_its_own():
+    assert set(page.SHAPES) == set(page.COLOURS) == set(VERDICTS)
+    assert len(set(page.SHAPES.values())) == len(VERDICTS)
+    for verdict in VERDICTS:
+        assert page.SHAPES[verdict] in page.badge(verdict)
+    assert "no claim" in page.badge("")
+
+
+@pytest.mark.parametrize(("paper", "figure"), OF_PAPERS, ids=lambda each: getattr(each, "__name__", each))
+def test_every_figure_is_drawn_from_what_is_kept(paper, figure):
+    card = figure.as_kept()
+    assert card.title
+    assert card.seen
+    assert card.sample.endswith((".", ")")) or not card.sample
+    assert "nan" not in f"{card.title} {card.seen} {card.sample}"
+    if card.chart is not None:
+        charts.specified(card.chart)
+        assert charts.thumbnail(card.chart).startswith("<svg")
+    else:
+        assert len(card.table)
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_a_wall_shows_every_figure_in_the_papers_order(paper):
+    (module,) = papers.modules([paper])
+    wall = papers.Wall(module)
+    tiles = wall.tiles()
+    assert {tile.name for tile in tiles} == {figure.__name__.replace("_", "-") for figure in module.FIGURES}
+    numbers = [tile.number for tile in tiles if tile.number]
+    assert numbers == sorted(numbers, key=lambda number: (number.split()[0], int(number.split()[1])))
+    assert [tile.number for tile in tiles] == numbers + [""] * (len(tiles) - len(numbers))
+    html = wall.html("#")
+    assert f"Of {len(kept.ledger_of(paper))} claims: " in html
+    assert html.count("<svg") == sum(bool(tile.picture) for tile in tiles)
+    rest = wall.rest()
+    assert (REST in html) == (rest is not None)
+
+
+def test_a_family_shows_one_card_at_a_time(made):
+    card = made()(progress=False)
+    html = papers.Family(card, replace(card, number="Figure 10"))._repr_html_()
+    assert re.findall("<label[^>]*>([^<]*)</label>", html) == ["Figure 9", "Figure 10"]
+    assert html.count(" checked>") == 1
+    ids = re.findall(r' id="([^"]*)"', html)
+    assert len(set(ids)) == len(ids)
+
+
+def test_titles_and_ledger_of_grudenic_count_alike():
+    """The figure counts logs by the intervals that it draws, the ledger by joint ones: a reader must see one number."""
+    card = papers.grudenic2010.figure3.as_kept()
+    counts = re.search(r"on (\d+) of (\d+) logs, wide jobs raise it on (\d+)", card.title).groups()
+    reasons = kept.ledger_of("grudenic2010").set_index("id")["reason"]
+    assert reasons["GRU-1a"].startswith(f"{counts[0]} of {counts[1]} cases support it")
+    assert reasons["GRU-3a"].startswith(f"{counts[2]} of {counts[1]} cases support it")
+
+
+def test_claims_of_a_figure_that_nobody_kept():
+    assert claims_about("", "Figure 1").empty
+    assert claims_about("tiny", "Figure 1").empty
+    assert Card("a", "", "A", "B").verdict == ""
