@@ -62,8 +62,8 @@ fuzz: $(READY) ## Feed extreme or broken input to schemes and readers (SECONDS=6
 test-browser: kernels ## Run every notebook in a real browser (needs chromium)
 	$(BIN)/python -m pytest -m browser -n 2 --dist worksteal $(ARGS)
 
-lab: kernels ## Open the notebooks in JupyterLab
-	$(BIN)/jupyter lab notebooks
+lab: kernels ## Open the notebooks in JupyterLab, the tour first
+	$(BIN)/jupyter lab notebooks/00-tour.ipynb
 
 # Otherwise each test process would compile them for itself; the figures compile what they need as they go.
 kernels: $(READY) ## Compile the kernels that are not compiled yet

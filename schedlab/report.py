@@ -281,11 +281,14 @@ def _write(out, sections, size, note=""):
 def pictures(
     folder: str | os.PathLike, size: str | None = None, progress: bool = True, only: Iterable[str] = ()
 ) -> list[Path]:
-    """Rebuild every figure of some papers that has a chart and write it as ``PAPER-FIGURE.png``; return the files."""
+    """Write the chart of every figure of some papers as ``PAPER-FIGURE.png``; return the files.
+
+    Figures are drawn from what is kept, or simulated if nothing is.
+    """
     written = []
     for paper in papers.modules(only):
         for function in paper.FIGURES:
-            figure = function(size=size, progress=progress)
+            figure = function.as_kept() or function(size=size, progress=progress)
             if figure.chart is not None:
                 path = Path(folder) / f"{paper.__name__.rpartition('.')[2]}-{figure.name}.png"
                 charts.save(figure.chart, path)

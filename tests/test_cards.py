@@ -158,7 +158,7 @@ def test_a_quick_card_shows_what_is_kept_with_rings_on_it(made):
     assert (card.seen, card.size, card.kept) == ("full, kept, rings", "full", True)
     assert card.data is RUNS
     assert card.now["seed"].tolist() == [0, 0]
-    assert card.agreement == "Just now: 2 of 2 values agree with the kept runs."
+    assert card.agreement == "○ Just now: 2 of 2 values agree with the kept runs."
     assert card.notes == ("a note", "more")
     assert repr(card) == "<Card Figure 9: It grows>"
     assert card.off == []
@@ -171,7 +171,7 @@ def test_a_full_card_shows_its_own_run(made):
 
 
 def test_a_figure_may_be_simulated_again_in_another_size_or_not_at_all(made):
-    assert made(again="now")(progress=False).agreement.startswith("Just now: 2 of 2")
+    assert made(again="now")(progress=False).agreement.startswith("○ Just now: 2 of 2")
     assert made.asked == ["now"]
     assert made(again=None)(progress=False).agreement == NO_RUN
     assert made.asked == ["now"]
@@ -191,8 +191,8 @@ def test_a_ring_outside_the_kept_runs_is_a_warning_that_names_it(made):
 
     off.__module__ = "schedlab.papers.tiny"
     card = made(off)(progress=False)
-    assert card.agreement == "Just now: 1 of 2 values lie outside the kept runs: 0.9: wait 110, kept 9 to 13."
-    assert re.search(r'role="note"[^>]*>Just now: 1 of 2 values lie outside', card.below())
+    assert card.agreement == "○ Just now: 1 of 2 values lie outside the kept runs: 0.9: wait 110, kept 9 to 13."
+    assert re.search(r'role="note"[^>]*>○ Just now: 1 of 2 values lie outside', card.below())
     fine = made()(progress=False).below()
     assert 'role="note"' not in fine
 

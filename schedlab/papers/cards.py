@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 SIZES = ("quick", "full")
 EQUAL = 1e-6  # relative: kept numbers have nine digits
 NUMBERED = re.compile(r"(Figure|Table)s? ([\d, and to]+)")
+RING = "○ "  # the mark of what was simulated just now
 NO_RUN = "Drawn from what is kept: none of it was simulated again just now."
 
 
@@ -76,6 +77,8 @@ class Drawing:
     table : DataFrame, optional
         The numbers, ready to read.
     notes : tuple of str
+    printed : bool
+        Whether the chart has numbers that the paper prints, as hollow diamonds.
     """
 
     title: str
@@ -84,6 +87,7 @@ class Drawing:
     chart: "alt.TopLevelMixin | None" = None
     table: pd.DataFrame | None = None
     notes: tuple[str, ...] = ()
+    printed: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,8 @@ class Card:
         Its comparison with the kept runs, as `compared` gives it.
     claims : DataFrame
         The rows of the kept ledger that belong to the figure.
+    printed : bool
+        Whether the chart has numbers that the paper prints, as hollow diamonds.
 
     Examples
     --------
@@ -145,6 +151,7 @@ class Card:
     now: pd.DataFrame | None = None
     rings: pd.DataFrame | None = None
     claims: pd.DataFrame = field(default_factory=pd.DataFrame)
+    printed: bool = False
 
     def __repr__(self) -> str:
         return f"<Card {self.number or self.name}: {self.title}>"
@@ -180,8 +187,10 @@ class Card:
             return "Just now: simulated on another sample than what is kept, so the two are not compared."
         count, total = int(self.rings["agrees"].sum()), len(self.rings)
         if count == total:
-            return f"Just now: {count} of {total} values agree with the kept runs."
-        return f"Just now: {total - count} of {total} values lie outside the kept runs: {'; '.join(self.off[:5])}."
+            return f"{RING}Just now: {count} of {total} values agree with the kept runs."
+        return (
+            f"{RING}Just now: {total - count} of {total} values lie outside the kept runs: {'; '.join(self.off[:5])}."
+        )
 
     def _ipython_display_(self):
         from .notebook import display_card  # here, since IPython takes a second that only notebooks should spend
@@ -219,13 +228,19 @@ class Card:
             standins=self.standins,
             agreement=self.agreement,
             warning=bool(self.off),
-            sample=self.sample,
+            sample=f"{self.sample} {self._marks()}".strip(),
             numbers=numbers,
             opened=self.chart is None,
             claims=self.claims,
             notes=self.notes,
             code=self.code if self.paper else "",
         )
+
+    def _marks(self):
+        """Say what the paper prints of a figure of its own."""
+        if not self.number or self.chart is None:
+            return ""
+        return "◇ Published." if self.printed else "The paper prints this figure without numbers."
 
 
 def verdict_of(verdicts: Iterable[str]) -> str:
@@ -441,6 +456,7 @@ def rebuilt(
                 now,
                 None if now is None else compared(shown.data, now, by, measures, within),
                 claims_about(paper, number, claims),
+                drawing.printed,
             )
 
         def called() -> str:

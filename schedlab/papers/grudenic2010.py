@@ -318,6 +318,7 @@ def _draw_changes(shown):
         "hardly wait.",
         _bars(data, USERS, shown.now, BROAD),
         _table(data),
+        printed=True,
     )
 
 
@@ -390,6 +391,7 @@ def _draw_gains(shown):
         _sampled(gains, shown.size),
         charts.stacked([in_order, _points(gains, USERS)]),
         _table(_turned(gains), GAIN, "utilization"),
+        printed=True,
     )
 
 

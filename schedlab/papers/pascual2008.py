@@ -290,6 +290,7 @@ def _draw_ratios(shown):
         chart,
         table,
         (f"No ratio, since nothing waits without contiguity: {unwaited}.",) if unwaited else (),
+        printed=True,
     )
 
 

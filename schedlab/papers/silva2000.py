@@ -255,6 +255,7 @@ def _ratio_figure(number):
             in_the_paper,
             f"Of the same jobs under the scheduler {new}, over {old}. {_measured_on(shown.size)}",
             chart,
+            printed=published is not None,
         )
 
     about = f"Rebuild Figure {number}: {mix}, {new} over {old}."
