@@ -515,9 +515,9 @@ def _traces():
     rows = [f"<li>{_text(name)}: {_text(str(whom))}</li>" for name, whom in thanked.items() if archive.find(name)]
     thanks = "<p>Logs at hand, and whom to thank for them:</p><ul>" + "".join(rows) + "</ul>" if rows else ""
     return (
-        '<section id="traces" data-page="Traces"><h2>Traces</h2><p>Logs come from the Parallel Workloads Archive: D. G. Feitelson, '
-        "D. Tsafrir and D. Krakov, “Experience with using the Parallel Workloads Archive”, J. Parallel Distrib. "
-        f"Comput. 74(10), 2014, pp. 2967-2982.</p>{thanks}</section>"
+        '<section id="traces" data-page="Traces"><h2>Traces</h2><p>Logs come from the Parallel Workloads Archive: '
+        "D. G. Feitelson, D. Tsafrir and D. Krakov, “Experience with using the Parallel Workloads Archive”, J. "
+        f"Parallel Distrib. Comput. 74(10), 2014, pp. 2967-2982.</p>{thanks}</section>"
     )
 
 

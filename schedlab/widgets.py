@@ -1,7 +1,9 @@
 """Live figures: a function that draws, and controls for its parameters.
 
-Releasing a control redraws the figure; figures drawn before come from memory. A thin bar above the figure shows that
-one is being computed. An error replaces the figure, so an outdated one is never shown.
+The first slider is the primary control: the figure follows the hand where it is drawn quickly enough, else it is
+redrawn on release, and a word beside the slider says so. The next two controls stand below it, the others behind
+"More". Figures drawn before come from memory. A thin bar above the figure shows that one is being computed. An error
+replaces the figure, so an outdated one is never shown.
 """
 
 import ast
@@ -12,6 +14,7 @@ import math
 import os
 import re
 import sys
+import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -51,6 +54,8 @@ ON_A_PAGE = 5  # values of a control
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds to wait for a further move; of moves during a computation, only the last one counts
 EMBED = {"actions": False, "renderer": "svg"}
+AT_ONCE = 0.15  # seconds; a figure that is drawn within them follows the hand
+BESIDE = 2  # controls beside the primary one; the others are behind "More"
 MOST_STEPS = 150  # of a slider next to others: with more, a step is only a pixel or two
 
 _EMPTY = inspect.Parameter.empty
@@ -77,7 +82,11 @@ def live(
     limits: Callable | None = None,
     **controls,
 ) -> "Live":
-    """Put controls above a figure; releasing a control redraws the figure.
+    """Put controls above a figure; moving one redraws the figure.
+
+    The first slider is the primary control and has a row of its own. If a figure is drawn within 0.15 s, it follows the
+    slider while it is dragged; else it is redrawn on release. The next two controls stand below, the others behind
+    "More".
 
     The tooltip of a control is the description of its parameter in the function's docstring, from the section
     "Parameters" in numpydoc form. If the description has several sentences and the first is short, that one is the
@@ -201,14 +210,35 @@ class Live(ipywidgets.VBox):
         reset = ipywidgets.Button(description="Reset", tooltip="Set all controls back", layout=_NARROW)
         reset.on_click(lambda _: self.reset())
         self._place = ipywidgets.VBox([self.chart, self._error])
-        row = ipywidgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="0 1.2em")
-        placed = [_placed(control, controls[name]) for name, control in self.controls.items()]
-        top = ipywidgets.HBox([*placed, reset], layout=row)
+        self._hint = ipywidgets.HTML()
+        top = self._arranged([_placed(control, controls[name]) for name, control in self.controls.items()], reset)
         super().__init__([top, self._reasons, self._busy, self._place, self._table, self._script])
         self.add_class("schedlab-live")
         for control in self.controls.values():
             control.observe(self._moved, "value")
         self.redraw()
+
+    def _arranged(self, placed, reset):
+        """Return the controls: the first slider by itself, two beside the button, the others folded."""
+        sliders = [place for place, (name, _) in enumerate(self.controls.items()) if self._slides(name)]
+        self._primary = [*self.controls][sliders[0]] if sliders else None
+        rows = []
+        if sliders:
+            first = placed.pop(sliders[0])
+            if not isinstance(first, ipywidgets.HBox):
+                first.layout = {"flex": "1 1 auto", "width": "auto"}
+            rows.append(ipywidgets.HBox([first, self._hint], layout={"width": "100%", "max_width": "60em"}))
+        beside, more = placed[:BESIDE], placed[BESIDE:]
+        row = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "0 1.2em"}
+        if len(more) < 2:  # a fold for one control would be in its place
+            return ipywidgets.VBox([*rows, ipywidgets.HBox([*beside, *more, reset], layout=row)])
+        folded = ipywidgets.HBox(more, layout=row | {"display": "none"})
+        button = ipywidgets.ToggleButton(False, description=f"More ({len(more)})", layout=_NARROW)
+        button.observe(lambda change: setattr(folded.layout, "display", "flex" if change["new"] else "none"), "value")
+        return ipywidgets.VBox([*rows, ipywidgets.HBox([*beside, button, reset], layout=row), folded])
+
+    def _slides(self, name):
+        return self.controls[name].has_trait("continuous_update") and self.controls[name].has_trait("readout")
 
     @property
     def settings(self) -> dict:
@@ -298,6 +328,7 @@ class Live(ipywidgets.VBox):
         return found
 
     def _compute(self, values):
+        begin = time.perf_counter()
         with debug_mode(False):  # no validation of each part: it takes a third of the time
             drawn = self._function(**values)
             chart, table = drawn if isinstance(drawn, tuple) and len(drawn) == 2 else (drawn, None)
@@ -306,10 +337,17 @@ class Live(ipywidgets.VBox):
                 raise TypeError(f"the function gave {', '.join(kinds)}, expected a chart, or a chart and a table")
             found = chart.to_dict(validate=False), "" if table is None else _written_table(table)
         self.drawn += 1
+        self._follow(time.perf_counter() - begin < AT_ONCE)
         if self._height is None:
             self._height = charts.height_of(found[0])
         self._place.layout.min_height = f"{self._height:.0f}px"
         return found
+
+    def _follow(self, at_once):
+        """Let the primary control redraw while it is dragged, or only when it is released."""
+        if self._primary is not None:
+            self.controls[self._primary].continuous_update = at_once
+            self._hint.value = "" if at_once else '<span title="the figure is redrawn on release">release</span>'
 
     def _call(self, /, **values):
         """Return the code that calls the function: with an import if it is in a module, else with a comment on it."""
@@ -344,6 +382,43 @@ class Live(ipywidgets.VBox):
         if self._timer is not None:
             self._timer.cancel()
         self._timer = loop.call_later(PATIENCE, self.redraw)
+
+
+def simulating(simulate: Callable[[str], None]) -> ipywidgets.VBox:
+    """Return buttons that simulate again, at the quick or at the full size, with room for progress bars and errors.
+
+    Parameters
+    ----------
+    simulate : function of the size
+        The buttons are disabled while it runs.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> row, _ = sl.widgets.simulating(print).children
+    >>> [button.description for button in row.children]
+    ['Simulate again', 'at full size']
+    """
+    again = ipywidgets.Button(description="Simulate again", tooltip="Some of the kept runs, in seconds", layout=_NARROW)
+    full = ipywidgets.Button(
+        description="at full size",
+        tooltip="All of them: up to an hour; it goes on where it was stopped",
+        layout=_NARROW,
+    )
+    output = ipywidgets.Output()
+
+    def clicked(size):
+        again.disabled = full.disabled = True
+        output.clear_output()
+        try:
+            with output:
+                simulate(size)
+        finally:
+            again.disabled = full.disabled = False
+
+    again.on_click(lambda _: clicked("quick"))
+    full.on_click(lambda _: clicked("full"))
+    return ipywidgets.VBox([ipywidgets.HBox([again, full]), output])
 
 
 @dataclass(frozen=True)

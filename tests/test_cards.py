@@ -3,6 +3,7 @@
 import inspect
 import re
 from dataclasses import FrozenInstanceError, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,17 @@ RUNS = pd.DataFrame(
 OF_PAPERS = [
     (name, figure) for name, module in zip(papers.PAPERS, papers.modules(), strict=True) for figure in module.FIGURES
 ]
+
+
+@cache
+def as_kept(figure):
+    return figure.as_kept()
+
+
+@cache
+def wall_of(paper):
+    (module,) = papers.modules([paper])
+    return papers.Wall(module)
 
 
 def comparison(now, before=RUNS, **settings):
@@ -115,8 +127,8 @@ def test_each_claim_belongs_to_a_card_or_to_the_rest(paper):
     (module,) = papers.modules([paper])
     ledger, shown = kept.ledger_of(paper), set()
     for figure in module.FIGURES:
-        shown |= set(figure.as_kept().claims.get("id", ()))
-    rest = papers.Wall(module).rest()
+        shown |= set(as_kept(figure).claims.get("id", ()))
+    rest = wall_of(paper).rest()
     without = [claim for claim in ledger["id"] if claim not in shown]
     assert not without or rest is not None
 
@@ -275,14 +287,13 @@ def test_every_verdict_has_a_shape_of_its_own():
 
 @pytest.mark.parametrize(("paper", "figure"), OF_PAPERS, ids=lambda each: getattr(each, "__name__", each))
 def test_every_figure_is_drawn_from_what_is_kept(paper, figure):
-    card = figure.as_kept()
+    card = as_kept(figure)
     assert card.title
     assert card.seen
     assert card.sample.endswith((".", ")")) or not card.sample
     assert "nan" not in f"{card.title} {card.seen} {card.sample}"
     if card.chart is not None:
         charts.specified(card.chart)
-        assert charts.thumbnail(card.chart).startswith("<svg")
     else:
         assert len(card.table)
 
@@ -290,8 +301,8 @@ def test_every_figure_is_drawn_from_what_is_kept(paper, figure):
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_a_wall_shows_every_figure_in_the_papers_order(paper):
     (module,) = papers.modules([paper])
-    wall = papers.Wall(module)
-    tiles = wall.tiles()
+    wall = wall_of(paper)
+    tiles = wall.tiles
     assert {tile.name for tile in tiles} == {figure.__name__.replace("_", "-") for figure in module.FIGURES}
     numbers = [tile.number for tile in tiles if tile.number]
     assert numbers == sorted(numbers, key=lambda number: (number.split()[0], int(number.split()[1])))
@@ -305,7 +316,7 @@ def test_a_wall_shows_every_figure_in_the_papers_order(paper):
 
 def test_a_family_shows_one_card_at_a_time(made):
     card = made()(progress=False)
-    html = papers.Family(card, replace(card, number="Figure 10"))._repr_html_()
+    html = papers.Family(card, replace(card, name="figure10", number="Figure 10"))._repr_html_()
     assert re.findall("<label[^>]*>([^<]*)</label>", html) == ["Figure 9", "Figure 10"]
     assert html.count(" checked>") == 1
     ids = re.findall(r' id="([^"]*)"', html)
@@ -314,7 +325,7 @@ def test_a_family_shows_one_card_at_a_time(made):
 
 def test_titles_and_ledger_of_grudenic_count_alike():
     """The figure counts logs by the intervals that it draws, the ledger by joint ones: a reader must see one number."""
-    card = papers.grudenic2010.figure3.as_kept()
+    card = as_kept(papers.grudenic2010.figure3)
     counts = re.search(r"on (\d+) of (\d+) logs, wide jobs raise it on (\d+)", card.title).groups()
     reasons = kept.ledger_of("grudenic2010").set_index("id")["reason"]
     assert reasons["GRU-1a"].startswith(f"{counts[0]} of {counts[1]} cases support it")

@@ -213,7 +213,7 @@ def welcome(name, module):
     if name in ELSEWHERE:
         return False
     if name == "IPython":
-        return module == "papers.figure"  # as a figure shows itself in a notebook
+        return module == "papers.notebook"  # as a card shows itself there
     return name != "altair" or module == ALTAIR or room in DRAWING
 
 

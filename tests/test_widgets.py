@@ -77,8 +77,30 @@ def test_a_move_draws_anew_and_a_return_comes_from_memory(figure):
     assert figure.drawn == 3
 
 
-def test_controls_wait_for_the_release(figure):
+def test_the_primary_slider_follows_the_hand_if_figures_are_drawn_at_once(figure, monkeypatch):
+    assert figure.controls["load"].continuous_update is True
+    assert figure._hint.value == ""
+    monkeypatch.setattr(widgets, "AT_ONCE", 0)
+    figure.controls["load"].value = 0.65
     assert figure.controls["load"].continuous_update is False
+    assert "release" in figure._hint.value
+    many = sl.widgets.live(lambda a=1, b=1, c=1, d=1, e=1: drawing(a), **dict.fromkeys("abcde", (0, 5)))
+    assert [many.controls[name].continuous_update for name in "bcde"] == [False] * 4
+
+
+def test_the_primary_slider_is_by_itself_and_others_are_folded():
+    controls = {"f": ["x", "y"], "a": (0, 5), "b": (0, 5), "c": (0, 5), "d": (0, 5)}
+    many = sl.widgets.live(lambda a=1, b=1, c=1, d=1, f="x": drawing(a), **controls)
+    primary, beside, folded = many.children[0].children
+    assert primary.children[0] is many.controls["a"]
+    assert beside.children[:2] == (many.controls["f"], many.controls["b"])
+    more = beside.children[2]
+    assert (more.description, folded.children) == ("More (2)", (many.controls["c"], many.controls["d"]))
+    assert folded.layout.display == "none"
+    more.value = True
+    assert folded.layout.display == "flex"
+    few = sl.widgets.live(lambda a=1, b=1, c=1, d=1: drawing(a), **dict.fromkeys("abcd", (0, 5)))
+    assert len(few.children[0].children) == 2  # a fold for one control would be in its place
 
 
 def test_reset_sets_everything_back(figure):
@@ -452,11 +474,19 @@ def test_a_label_of_no_parameter_is_named():
     assert figure.controls["load"].description == "offered load"  # though the scheme has no control
 
 
+def boxes(part):
+    """Return all boxes of boxes within a part of a figure."""
+    if isinstance(part, ipywidgets.Box):
+        yield part
+        for inner in part.children:
+            yield from boxes(inner)
+
+
 def fields(figure):
     """Return the number fields, and the sliders that each stands beside."""
-    found = {}
-    for part in figure.children[0].children:
-        if isinstance(part, ipywidgets.HBox):
+    found, numbers = {}, (ipywidgets.BoundedFloatText, ipywidgets.BoundedIntText)
+    for part in boxes(figure.children[0]):
+        if len(part.children) == 2 and isinstance(part.children[1], numbers):
             slider, field = part.children
             found[slider.description] = (part, slider, field)
     return found
@@ -492,7 +522,11 @@ def test_a_slider_of_few_steps_is_by_itself(given):
 
 def test_a_longer_label_leaves_the_slider_its_room():
     short, long = (
-        float(sl.widgets.live(numbered, load=(1, 9), labels={"load": words}).controls["load"].layout.width[:-2])
+        float(
+            sl.widgets.live(lambda a=1, b=1: drawing(a), a=(1, 9), b=(1, 9), labels={"b": words})
+            .controls["b"]
+            .layout.width[:-2]
+        )
         for words in ("load", "tasks for each processor of a sweep")
     )
     assert long - short > 12  # em, for 31 letters more

@@ -18,6 +18,7 @@ def thumbnail(chart, width: int = 200, height: int = 84) -> str:
     Parameters
     ----------
     chart : altair chart
+        Any that this package draws.
     width, height : int
         Pixels.
 

@@ -42,7 +42,7 @@ PAPER = Paper(
 # long.
 LOGS = {
     "quick": ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998"),
-    "now": ("KTH-SP2-1996", "CTC-SP2-1996"),  # beside the kept figures
+    "now": ("KTH-SP2-1996",),  # beside the kept figures
     "full": (
         "NASA-iPSC-1993",
         "LANL-CM5-1994",
@@ -194,8 +194,8 @@ def _draw_who_wins(shown):
     first, cells = ranks.loc[ranks["wins"].idxmax()], int(ranks["cells"].max())
     return Drawing(
         f"{first['scheme']} wins most: alone in {first['wins']:.0f} of {cells} cells",
-        "The best scheme of a cell by mean bounded slowdown, with ties marked. With 95 % confidence, the best is the winner "
-        f"or tied with it. Differences below {NOISE:g} % count as ties.",
+        "The best scheme of a cell by mean bounded slowdown, with ties marked. With 95 % confidence, the best is the "
+        f"winner or tied with it. Differences below {NOISE:g} % count as ties.",
         _sample(shown.size),
         draw_winners(found),
         ranked(found),
@@ -256,8 +256,10 @@ def _draw_bounded(shown):
     names = ["log", "load", "best scheme", "mean turnaround (h)", "bound (h)", "above the bound by at most (%)"]
     at = best.loc[np.isclose(best["load"], SHOWN), "above"]
     return Drawing(
-        f"At a load of {SHOWN:g} the best scheme is at most {at.min():.0f} to {at.max():.0f} % above what no schedule can beat",
-        "Mean turnaround of every scheme beside a lower bound, which holds for every schedule of these jobs, even one that "
+        f"At a load of {SHOWN:g} the best scheme is at most {at.min():.0f} to {at.max():.0f} % above what no "
+        f"schedule can beat",
+        "Mean turnaround of every scheme beside a lower bound, which holds for every schedule of these jobs, even "
+        "one that "
         "knows all arrivals and run times in advance. How much of the gap any scheme could close is not known.",
         _sample(shown.size),
         chart,
@@ -304,8 +306,8 @@ def _draw_priced(shown):
     found, data = _found(shown), shown.data
     least = data.loc[data[found.measure].idxmin()]
     return Drawing(
-        f"{least['scheme']} lowers the mean bounded slowdown most, by {-least[found.measure]:.0f} %, and the longest wait "
-        f"changes by {least['max_wait_time']:+.0f} %",
+        f"{least['scheme']} lowers the mean bounded slowdown most, by {-least[found.measure]:.0f} %, and the longest "
+        f"wait changes by {least['max_wait_time']:+.0f} %",
         "The first column shows the gain against EASY, the others what it costs.",
         _sample(shown.size),
         draw_price(found),
@@ -341,8 +343,8 @@ def _draw_by_class(shown):
     worst = rows.loc[rows["change (%)"].idxmax()]
     return Drawing(
         f"{worst['class'].capitalize()} jobs pay most: {worst['change (%)']:+.0f} % mean wait under {worst['scheme']}",
-        "Mean wait of each class of jobs against EASY. Short: runs for less than an hour; narrow: asks for fewer than 32 "
-        "processors.",
+        "Mean wait of each class of jobs against EASY. Short: runs for less than an hour; narrow: asks for fewer "
+        "than 32 processors.",
         _sample(shown.size),
         draw_classes(_found(shown)),
     )
@@ -406,10 +408,12 @@ def _draw_changed(shown):
     return Drawing(
         f"More freedom or less: in the median, turnaround changes by {means.min():+.0f} % ({means.idxmin()}) to "
         f"{means.max():+.0f} % ({means.idxmax()})",
-        "Mean turnaround against EASY (%), by offered load; blue is less. The same jobs with more freedom, or with less: "
-        "moldable jobs may run on other numbers of processors, the tasks of a sweep may run apart, and nodes must lie in "
-        f"one block of a {ARITY}-ary tree. A faint number may be chance: its 95 % interval, from copies compared pair by "
-        f"pair, contains 0. Or it is below {NOISE:g} %.",
+        "Mean turnaround against EASY (%), by offered load; blue is less. The same jobs with more freedom, or with "
+        "less: "
+        "moldable jobs may run on other numbers of processors, the tasks of a sweep may run apart, and nodes must "
+        "lie in "
+        f"one block of a {ARITY}-ary tree. A faint number may be chance: its 95 % interval, from copies compared "
+        f"pair by pair, contains 0. Or it is below {NOISE:g} %.",
         _sample(shown.size, FIRST),
         chart,
     )
@@ -459,7 +463,8 @@ def _draw_surprises(shown):
     return Drawing(
         "Three cells that surprise: estimates decide two of them",
         "Change against EASY with users' estimates (%). Sandia: with exact estimates, shortest job first wins; users' "
-        "estimates say little there, and an order by width alone does as well as F1. LANL: the advantage of conservative "
+        "estimates say little there, and an order by width alone does as well as F1. LANL: the advantage of "
+        "conservative "
         "backfilling comes from jobs that end early, and disappears when reservations are rebuilt in the order of the "
         "queue. BLUE: an order by length or area leaves more processors idle than a load of 0.95 allows.",
         f"Whole logs, {COUNTED[shown.size]}.",

@@ -61,14 +61,15 @@ def _draw_against_load(shown):
     ]
     piles_up = data[data["longest_pile_up"] > PILE_UP].groupby("scheme", sort=False)["load"].min()
     seen = (
-        "EASY and conservative lie close together. Serving the shortest estimate first helps at low load. But it gives the "
-        "only reservation to the shortest job, so wide jobs wait until enough processors happen to be free: at high load "
-        "this costs utilization and waiting on some logs."
+        "EASY and conservative lie close together. Serving the shortest estimate first helps at low load. But it "
+        "gives the "
+        "only reservation to the shortest job, so wide jobs wait until enough processors happen to be free: at high "
+        "load this costs utilization and waiting on some logs."
     )
     if len(piles_up):
         seen += (
-            f" Where one pile-up of the queue takes more than {100 * PILE_UP:.0f} % of the makespan, the queue does not "
-            "settle, and its means depend on how long the log is. The lowest such load of any log: "
+            f" Where one pile-up of the queue takes more than {100 * PILE_UP:.0f} % of the makespan, the queue does "
+            f"not settle, and its means depend on how long the log is. The lowest such load of any log: "
             f"{', '.join(f'{scheme} {load:g}' for scheme, load in piles_up.items())}."
         )
     at = data[data["load"] == 0.8].pivot_table(index="trace", columns="scheme", values="wait_time", sort=False)

@@ -1,7 +1,7 @@
 """What a paper's figures give: cards that show the kept full size, and what was simulated just now as rings on it.
 
-A figure is two functions: one runs its simulations at a size and returns a table, one draws such a table. The card draws
-the table that is kept of the full size (`schedlab.kept`); a quick run is compared with it, run by run.
+A figure is two functions: one runs its simulations at a size and returns a table, one draws such a table. The card
+draws the table that is kept of the full size (`schedlab.kept`); a quick run is compared with it, run by run.
 """
 
 import inspect
@@ -198,7 +198,15 @@ class Card:
         display_card(self)
 
     def again(self, size: str = "quick", progress: bool = True) -> "Card":
-        """Simulate again."""
+        """Simulate again.
+
+        Parameters
+        ----------
+        size : {"quick", "full"}
+            How much.
+        progress : bool
+            Show progress bars.
+        """
         from . import modules
 
         (paper,) = modules([self.paper])

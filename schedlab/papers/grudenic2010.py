@@ -150,8 +150,8 @@ def example() -> Trace:
 
 NOTES = (
     f"The paper does not name two of its eight logs; {' and '.join(GUESSED)} are a guess.",
-    "The logs of the SDSC Paragon have no estimates: the limits of their queues serve as estimates. Their stand-ins have no "
-    "queues, and the run times serve.",
+    "The logs of the SDSC Paragon have no estimates: the limits of their queues serve as estimates. Their stand-ins "
+    "have no queues, and the run times serve.",
     "LLNL's logs record no arrival times: submissions are start times, so jobs hardly wait, in the stand-ins, too.",
     "The kept results lack SDSC-Par-1995, which was not at hand and has no stand-in.",
 )
@@ -311,9 +311,10 @@ def _draw_changes(shown):
         f"Preferring narrow jobs lowers the slowdown on {better[DPSAN]} of {count} logs, wide jobs raise it on "
         f"{worse[DPSAW]}",
         f"Change of the mean bounded slowdown against EASY; below zero is better. DPSAn, which prefers narrow jobs, "
-        f"gains up to {-least['change']:.0f} % ({least['trace']}); DPSAp, first come, changes it by {first.min():+.1f} to "
-        f"{first.max():+.1f} %. Counted are changes of at least {NOISE:g} % beyond chance. Where a box crosses zero, the "
-        "sign of a single run means little.",
+        f"gains up to {-least['change']:.0f} % ({least['trace']}); DPSAp, first come, changes it by "
+        f"{first.min():+.1f} to "
+        f"{first.max():+.1f} %. Counted are changes of at least {NOISE:g} % beyond chance. Where a box crosses zero, "
+        f"the sign of a single run means little.",
         f"{_sampled(data, shown.size)} LLNL's logs record no arrival times: submissions are start times, so jobs "
         "hardly wait.",
         _bars(data, USERS, shown.now, BROAD),
@@ -347,8 +348,8 @@ def _draw_changes_by_estimates(shown):
     gains = {words: _beyond(part, "better")[DPSAN] for words, part in parts.items()}
     told = "; ".join(f"{words}: on {count} of {parts[words]['trace'].nunique()}" for words, count in gains.items())
     seen = (
-        f"DPSAn is better than EASY, beyond chance, by convention: {told}. The paper does not say how it treats missing "
-        "estimates and jobs that outlive theirs."
+        f"DPSAn is better than EASY, beyond chance, by convention: {told}. The paper does not say how it treats "
+        f"missing estimates and jobs that outlive theirs."
     )
     if LEFT_OUT in parts and parts[LEFT_OUT]["trace"].str.startswith("LLNL-Thunder").any():
         seen += " Leaving out jobs without an estimate leaves so little work of LLNL-Thunder that nothing waits there."
@@ -363,7 +364,7 @@ def _draw_changes_by_estimates(shown):
     )
 
 
-@rebuilt("", _draw_changes_by_estimates, NOTES, **CHANGED | {"by": (*CASE, "estimates")})
+@rebuilt("", _draw_changes_by_estimates, NOTES, logs=_at_hand, again=None)
 def figure3_estimates(size: str, progress: bool) -> pd.DataFrame:
     """Rebuild Figure 3 for each convention about estimates."""
     return pd.concat(_by_estimates(size, progress).values())
@@ -385,7 +386,8 @@ def _draw_gains(shown):
     least, most = gains.iloc[0], gains.loc[gains[GAIN].idxmax()]
     return Drawing(
         f"The gain of {DPSAN} and the utilization of a log: rank correlation {_rank_correlation(gains):.2f}",
-        f"Logs in order of utilization under EASY. {DPSAN} gains {most[GAIN]:.0f} % on {most['trace']} at a utilization "
+        f"Logs in order of utilization under EASY. {DPSAN} gains {most[GAIN]:.0f} % on {most['trace']} at a "
+        f"utilization "
         f"of {100 * most['utilization']:.0f} %, and {least[GAIN]:.1f} % on {least['trace']}, the least used: lookahead "
         "needs a queue to choose from.",
         _sampled(gains, shown.size),
@@ -421,7 +423,7 @@ def _draw_gains_by_estimates(shown):
     )
 
 
-@rebuilt("", _draw_gains_by_estimates, NOTES, **OF_GAINS | {"by": ("trace", "estimates")})
+@rebuilt("", _draw_gains_by_estimates, NOTES, logs=_at_hand, again=None)
 def figure4_estimates(size: str, progress: bool) -> pd.DataFrame:
     """Rebuild Figure 4 for each convention about estimates."""
     return pd.concat([_gains(part) for part in _by_estimates(size, progress).values()])
@@ -501,8 +503,8 @@ def _draw_by_load(shown):
     some = sum(pays_from != "none" for pays_from in pays)
     return Drawing(
         f"DPSAn gains more than {PAYS} % from some load on, on {some} of {len(pays)} logs",
-        "Within one log the gain need not grow with the load: the mix of jobs matters as much. Numbers: the last column "
-        f"has the lowest load from which on DPSAn gains more than {PAYS} %.",
+        "Within one log the gain need not grow with the load: the mix of jobs matters as much. Numbers: the last "
+        f"column has the lowest load from which on DPSAn gains more than {PAYS} %.",
         f"{len(pays)} whole logs, run times and estimates scaled to {means['load'].nunique()} loads, "
         f"{COPIES_BY_LOAD[shown.size]} shaken copies each; shaded: 95 % intervals.{_without(shown.size)}",
         charts.lines(means, "load", GAIN, color="trace", rings=rings),
@@ -544,7 +546,8 @@ def _draw_bounded(shown):
     return Drawing(
         "A bounded search misses processors that the best sets would use",
         f"The paper's search is exponential. One that tries at most {most['budget'].iloc[0]:,} jobs per pass leaves "
-        f"{most['lost'].min():.2g} to {most['lost'].max():.2g} % of the processors idle that the best sets would use; a "
+        f"{most['lost'].min():.2g} to {most['lost'].max():.2g} % of the processors idle that the best sets would "
+        f"use; a "
         "hole that is missed again at the next pass counts again. A small budget is spent at the front of the list, "
         "where most jobs of a long queue do not fit. Where hardly anything is missed, the change of the slowdown is "
         "chance.",
@@ -601,10 +604,10 @@ def _draw_readings(shown):
     )
 
 
-@rebuilt("", _draw_readings, NOTES, logs=_at_hand, by=READ, measures=("change",), within=SINGLES)
+@rebuilt("", _draw_readings, NOTES, logs=_at_hand, again=None)
 def sensitivity(size: str, progress: bool) -> pd.DataFrame:
     """Tabulate what the paper leaves open: tau, missing estimates, coinciding events, the cleaning of the logs."""
-    columns, parts = ["change", "change_low", "change_high", *SINGLES["change"]], []
+    columns, parts = ["change", "change_low", "change_high"], []
     nothing = pd.DataFrame({"scheme": VARIANTS, **dict.fromkeys(columns, np.nan)})
     found = logs(most=MOST_JOBS[size])
     readings = [(label(trace), *reading) for name, trace in found.items() for reading in _readings(name, trace)]
@@ -649,7 +652,8 @@ def _draw_efforts(shown):
     slowest = data.loc[data["seconds"].idxmax()]
     return Drawing(
         f"The exact sets of the slowest log take {slowest['seconds']:.1f} s for {slowest['decisions']:,} decisions",
-        "A decision is a pass with jobs to choose from; if nothing was freed since the last pass, these are the new jobs "
+        "A decision is a pass with jobs to choose from; if nothing was freed since the last pass, these are the new "
+        "jobs "
         "only. The shortcut: if taking whatever fits, down the list, reaches the upper bound, no tables are needed.",
         f"Each whole log in one thread, timed on the machine that made the numbers.{_without(shown.size)}",
         None,

@@ -157,7 +157,8 @@ def _draw_orders(shown):
         for log, pair in best.items()
     ]
     return Drawing(
-        f"The best pair of orders lowers the mean wait by {-max(gains):.0f} to {-min(gains):.0f} % on the half it is learned on",
+        f"The best pair of orders lowers the mean wait by {-max(gains):.0f} to {-min(gains):.0f} % on the half it is "
+        f"learned on",
         f"Mean wait against EASY, which takes both orders by arrival; below zero is better. Best: {told}.",
         f"First halves. {_sample(shown.size)}",
         charts.stacked(panels),
@@ -192,7 +193,8 @@ def _draw_bounds(shown):
     mean, longest = CHANGES.values()
     without, day = (means[means["hours"] == hours].set_index("log") for hours in (inf, BOUND))
     return Drawing(
-        f"With a bound of a day the longest wait changes by {_ends(day[longest])} %, without one by {_ends(without[longest])} %",
+        f"With a bound of a day the longest wait changes by {_ends(day[longest])} %, without one by "
+        f"{_ends(without[longest])} %",
         f"On the other half the learned pair changes the mean wait by {_ends(without[mean])} % without a bound, by "
         f"{_ends(day[mean])} % with one of a day. A job that has waited longer than the bound goes first.",
         f"Learned on the first half, run on the second. {_sample(shown.size)}",

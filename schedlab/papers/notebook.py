@@ -1,8 +1,7 @@
-"""Cards as they stand in a notebook, with a button that simulates again."""
+"""Cards as they stand in a notebook, with buttons that simulate again."""
 
 import os
 
-import ipywidgets
 from IPython.display import HTML, display, update_display
 
 from schedlab.charts.theme import ON_PAGE
@@ -11,33 +10,21 @@ from .cards import Card
 
 
 def display_card(card: Card) -> None:
-    """Display a card: number, title and verdict, the picture, what it shows, and a button that simulates again."""
+    """Display a card: number, title and verdict, the picture, what it shows, and buttons that simulate again."""
     head = display(HTML(card.head()), display_id=True)
     picture = None if card.chart is None else display(card.chart, display_id=True)
     below = display(HTML(card.below()), display_id=True)
-    if not card.paper or ON_PAGE in os.environ:  # on a page there is no Python behind the button
+    if not card.paper or ON_PAGE in os.environ:  # on a page there is no Python behind a button
         return
-    buttons = [
-        ipywidgets.Button(description="Simulate again", tooltip="the quick size, in seconds"),
-        ipywidgets.Button(description="at full size", tooltip="may take an hour; it resumes where it stopped"),
-    ]
-    output = ipywidgets.Output()
+    try:
+        from schedlab.widgets import simulating
+    except ModuleNotFoundError:  # without the extra "lab" there are no buttons
+        return
 
-    def simulate(size):
-        for button in buttons:
-            button.disabled = True
-        output.clear_output()
-        try:
-            with output:
-                new = card.again(size)
-            parts = (head, HTML(new.head())), (picture, new.chart), (below, HTML(new.below()))
-            for place, part in parts:
-                if place is not None and part is not None:
-                    update_display(part, display_id=place.display_id)
-        finally:
-            for button in buttons:
-                button.disabled = False
+    def show(size):
+        new = card.again(size)
+        for place, part in ((head, HTML(new.head())), (picture, new.chart), (below, HTML(new.below()))):
+            if place is not None and part is not None:
+                update_display(part, display_id=place.display_id)
 
-    for button, size in zip(buttons, ("quick", "full"), strict=True):
-        button.on_click(lambda _, size=size: simulate(size))
-    display(ipywidgets.VBox([ipywidgets.HBox(buttons), output]))
+    display(simulating(show))

@@ -282,10 +282,10 @@ def _draw_ratios(shown):
     unwaited = "; ".join(f"{row.trace}, {row.policy}" for row in means[means["wait_ratio"].isna()].itertuples())
     within = drawn["wait_ratio"].between(7, 100).sum()
     return Drawing(
-        f"Contiguous jobs wait {drawn['wait_ratio'].min():.1f} to {drawn['wait_ratio'].max():.0f} times as long if they gain "
-        "nothing by it",
-        f"The paper has 7 to 100 times for every log and policy; {within} of {len(drawn)} cases here lie in this range. By "
-        "block, the sound rule, most of the cost disappears.",
+        f"Contiguous jobs wait {drawn['wait_ratio'].min():.1f} to {drawn['wait_ratio'].max():.0f} times as long if "
+        f"they gain nothing by it",
+        f"The paper has 7 to 100 times for every log and policy; {within} of {len(drawn)} cases here lie in this "
+        f"range. By block, the sound rule, most of the cost disappears.",
         f"Mean wait with contiguous placement over that without, at s = 0. {_sampled(shown)} {_beside(shown.size)}",
         chart,
         table,
@@ -335,8 +335,8 @@ OVER_S = {  # logs, measure, what to say of the figures against the speed-up fac
     3: ((HPC2N,), TOTAL, "The paper has the lines cross at about 25 %."),
     4: (
         *((HPC2N,), WAIT),
-        "At small s most of the total time of a contiguous job is waiting, except under EASY (block). A higher s shortens "
-        "the waits, too: shorter jobs free their blocks sooner.",
+        "At small s most of the total time of a contiguous job is waiting, except under EASY (block). A higher s "
+        "shortens the waits, too: shorter jobs free their blocks sooner.",
     ),
     5: (
         *((BLUE, THUNDER), TOTAL),
@@ -375,10 +375,10 @@ def _draw_thresholds(shown):
     chart = charts.bars(drawn, "trace", NEEDED, color="policy", width=560, published=published)  # the names lie level
     block, count = (drawn[drawn["policy"] == policy][NEEDED] for policy in BACKFILLING[::-1])
     return Drawing(
-        f"Contiguity pays from {count.min():.0f} to {count.max():.0f} % of run time saved by count, from {block.min():.0f} to "
-        f"{block.max():.0f} % by block",
-        "In the paper HPC2N's lines cross at about 25 %, those of SDSC under backfilling between 25 and 30 %, and those of "
-        "LLNL slightly above. No bar means that it pays at once.",
+        f"Contiguity pays from {count.min():.0f} to {count.max():.0f} % of run time saved by count, from "
+        f"{block.min():.0f} to {block.max():.0f} % by block",
+        "In the paper HPC2N's lines cross at about 25 %, those of SDSC under backfilling between 25 and 30 %, and "
+        "those of LLNL slightly above. No bar means that it pays at once.",
         f"Speed-up at which mean total times with and without contiguity are equal; whole logs. {_sampled(shown)} "
         f"{_beside(shown.size)}",
         chart,
@@ -401,9 +401,9 @@ def _draw_allocations(shown):
     hops = data.groupby("allocation", sort=False)["hops (jobs of several nodes)"].mean()
     return Drawing(
         f"Contiguous jobs are {hops[CONTIGUOUS]:.1f} hops wide on average, those placed at random {hops['random']:.1f}",
-        "Hops: links between two nodes of a job, averaged over its pairs. Fragmentation: the share of free nodes that the "
-        "largest job that fits into one block leaves over, averaged over time. Allowing one stage more (quasi-contiguous, "
-        "as in the authors' later work) keeps most of the locality.",
+        "Hops: links between two nodes of a job, averaged over its pairs. Fragmentation: the share of free nodes "
+        "that the largest job that fits into one block leaves over, averaged over time. Allowing one stage more "
+        "(quasi-contiguous, as in the authors' later work) keeps most of the locality.",
         f"{data['trace'].nunique()} logs as they are, without a speed-up."
         + _quick(shown.size, f"HPC2N only, {_part(shown.size)}"),
         None,
@@ -449,7 +449,8 @@ ARITIES = (2, 4, 8, 16)  # the paper's is 4
 def _draw_other_trees(shown):
     return Drawing(
         "The same nodes as trees of other arities",
-        "The fewer ports a switch has, the more sizes of blocks there are, and the closer a block is to the size of a job.",
+        "The fewer ports a switch has, the more sizes of blocks there are, and the closer a block is to the size of "
+        "a job.",
         f"{shown.title(HPC2N)}, {_part(shown.size)}, one run of each."
         + _quick(shown.size, f"Three values of s, {_part(shown.size)}"),
         None,
@@ -488,8 +489,10 @@ def _draw_by_stage(shown):
     last = shown.data[shown.data[WITHIN] == shown.data[WITHIN].max()]
     best = last.loc[last[TOTAL].idxmin()]
     return Drawing(
-        f"With a speed-up of {100 * best[WITHIN]:.0f} % within one switch, {best['allocation']} placement is the best of five",
-        "The paper speeds up every contiguously placed job by the same factor and other jobs not at all, even one that lies "
+        f"With a speed-up of {100 * best[WITHIN]:.0f} % within one switch, {best['allocation']} placement is the "
+        f"best of five",
+        "The paper speeds up every contiguously placed job by the same factor and other jobs not at all, even one "
+        "that lies "
         "in one block by luck. Here, under every allocation, a job's speed-up depends on the lowest stage at which one "
         "block has all its nodes; the share saved falls linearly to 0 at the top stage.",
         f"{shown.title(HPC2N)}, {_part(shown.size)}, {k}-ary {n}-tree, EASY (block), one run of each."
@@ -525,8 +528,8 @@ def _draw_readings(shown):
     return Drawing(
         "What the paper does not say, one reading at a time",
         "Where the lines of HPC2N cross under each reading of what happens to jobs that outlive their estimates.",
-        f"{shown.title(HPC2N)}, one run of each. For HPC2N and LLNL the paper counts the jobs of the raw logs (527,371 and "
-        "128,662), which are not available: these are the cleaned ones."
+        f"{shown.title(HPC2N)}, one run of each. For HPC2N and LLNL the paper counts the jobs of the raw logs "
+        f"(527,371 and 128,662), which are not available: these are the cleaned ones."
         + _quick(shown.size, f"Crossings from three values of s, {_part(shown.size)}"),
         None,
         shown.data,

@@ -128,10 +128,10 @@ def compare(mix, sample, words, progress=True, machines=MACHINES, tables=tuple(F
     return table_of(run, runs, names, words=words, progress=progress)
 
 
-def results(mix: str, size: str, progress: bool = True) -> pd.DataFrame:
+def results(mix: str, size: str, progress: bool = True, machines: tuple[int, ...] = MACHINES) -> pd.DataFrame:
     """Return the runs behind the paper's tables and figures of a mix, as `compare` does."""
     tables = ("kth",) if size == "now" else tuple(FITS)  # beside a kept figure
-    return compare(mix, RUNS[size], f"gangs, {mix}", progress, tables=tables)
+    return compare(mix, RUNS[size], f"gangs, {mix}", progress, machines, tables)
 
 
 def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFrame:
@@ -162,7 +162,7 @@ def _table(number):
     mix, pes, *published = TABLES[number]
 
     def run(size, progress):
-        data = results(mix, size, progress)
+        data = results(mix, size, progress, (pes,) if size == "now" else MACHINES)
         return data[data["pes"] == pes]
 
     def draw(shown):
@@ -173,7 +173,8 @@ def _table(number):
             f"{new[1] / old[1]:.2f})",
             f"Throughput is multiplied by {_between(ratio[fit, JOBS] for fit in FITS.values())} (published: "
             f"{new[0] / old[0]:.2f}).",
-            f"Completed jobs and utilization, as published and under two fits of the job model. {_measured_on(shown.size)}",
+            f"Completed jobs and utilization, as published and under two fits of the job model. "
+            f"{_measured_on(shown.size)}",
             None,
             _beside_published(shown.data, *published),
         )
@@ -240,7 +241,7 @@ def _ratio_figure(number):
     old, what = (WITHOUT, "information") if new == WITH else (WITH, "spin control")
 
     def run(size, progress):
-        return results(mix, size, progress)
+        return results(mix, size, progress, MACHINES[:1] if size == "now" else MACHINES)
 
     def draw(shown):
         data, rings = (
@@ -304,11 +305,12 @@ def _slices(workload, settings, window, color="job"):
 def _draw_slices(shown):
     return Drawing(
         "With information, a PE whose task waits runs another one",
-        "Tasks of one job share a row and run together. Without information a PE idles if the row has no task for it or its "
+        "Tasks of one job share a row and run together. Without information a PE idles if the row has no task for it "
+        "or its "
         "task waits for the disk. With information the PE runs another of its tasks, from any row, that is likely to "
         "compute or do I/O (dark border). Under spin control a task that waits for a message (pale) also makes room.",
-        f"One second, five slices: {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed {SHOWN['seed']}, jobs coming and going "
-        f"{SHOWN['faster']} times as fast.",
+        f"One second, five slices: {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed {SHOWN['seed']}, jobs coming and "
+        f"going {SHOWN['faster']} times as fast.",
         _slices(workload(**SHOWN), configs(*DRAWN), PICTURED),
     )
 
@@ -353,8 +355,10 @@ FLOORS = (0.001, 0.0)
 def _draw_memberships(shown):
     return Drawing(
         "Without a floor, a task's memberships vanish and it never changes its class",
-        "A task sends and receives every 0.1 s until its partner has ended, and then only computes. With the floor, its "
-        "memberships follow within a few slices, and the task is worth running locally. Without a floor (the formula as "
+        "A task sends and receives every 0.1 s until its partner has ended, and then only computes. With the floor, "
+        "its "
+        "memberships follow within a few slices, and the task is worth running locally. Without a floor (the formula "
+        "as "
         "printed), its membership in computing has vanished long before, and nothing the task does can bring it back.",
         f"One task of {FOLLOWED:g} s among tasks of other jobs, on two PEs.",
         charts.memberships(shown.data, column="floor"),
@@ -411,8 +415,8 @@ def _draw_readings(shown):
     return Drawing(
         "What the paper does not say, one reading at a time",
         "Utilization without and with information, and the ratios of utilization and of throughput. If N > 1 "
-        "communication statements are needed to count as communicating, a task that spins through a whole slice counts as "
-        "computing, and is chosen to run, and spin, in other jobs' rows: utilization without work.",
+        "communication statements are needed to count as communicating, a task that spins through a whole slice "
+        "counts as computing, and is chosen to run, and spin, in other jobs' rows: utilization without work.",
         f"8 PEs, KTH fit. Means of {_sample(shown.size, SIDE)}.",
         None,
         shown.data,
@@ -447,10 +451,10 @@ def _draw_slice_lengths(shown):
     plain = means[(means["scheduler"] == WITHOUT) & (means["mix"] == "IO")].sort_values("slice")
     first, last = plain.iloc[0], plain.iloc[-1]
     return Drawing(
-        f"Without information, utilization falls from {100 * first[UTILIZATION]:.0f} to {100 * last[UTILIZATION]:.0f} % as "
-        f"the slice grows from {first['slice']:g} to {last['slice']:g} ms (IO)",
-        "With shorter slices the PE of a blocked task gets new work sooner, even without information, but more of the time "
-        "goes into switching.",
+        f"Without information, utilization falls from {100 * first[UTILIZATION]:.0f} to "
+        f"{100 * last[UTILIZATION]:.0f} % as the slice grows from {first['slice']:g} to {last['slice']:g} ms (IO)",
+        "With shorter slices the PE of a blocked task gets new work sooner, even without information, but more of "
+        "the time goes into switching.",
         f"8 PEs, KTH fit, {_sample(shown.size, SIDE)}.",
         chart,
     )
@@ -477,7 +481,8 @@ def _draw_machine_sizes(shown):
     ratio = gains[WITH] / gains[WITHOUT]
     few, many = ratio.iloc[0], ratio.iloc[-1]
     return Drawing(
-        f"Information multiplies utilization by {_between(few)} on {few.name:,} PEs, by {_between(many)} on {many.name:,}",
+        f"Information multiplies utilization by {_between(few)} on {few.name:,} PEs, by {_between(many)} on "
+        f"{many.name:,}",
         "With more PEs jobs are wider, and beyond 256 PEs there are fewer jobs for each PE.",
         f"CTC fit; jobs of its size ranges up to the size of the machine arrive. {_sample(shown.size, SCALED)}.",
         chart,
@@ -514,8 +519,8 @@ OPTIONS = {
 def _draw_options(shown):
     plain = shown.data[shown.data["option"] == "both"]
     return Drawing(
-        f"Unified slots and alternate scheduling together bring {plain[f'{WITHOUT}: utilization'].iloc[0]:.2f} utilization, "
-        f"runtime measurements {plain[f'{WITH}: utilization'].iloc[0]:.2f}",
+        f"Unified slots and alternate scheduling together bring {plain[f'{WITHOUT}: utilization'].iloc[0]:.2f} "
+        f"utilization, runtime measurements {plain[f'{WITH}: utilization'].iloc[0]:.2f}",
         "Later additions to gang scheduling recover what the scheduler without information loses to empty slots; only "
         "runtime measurements recover what it loses to blocked tasks.",
         f"16 PEs, KTH fit, means of {_sample(shown.size, SIDE)}.",

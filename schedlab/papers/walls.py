@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 
 import pandas as pd
@@ -52,7 +53,7 @@ class Wall:
     >>> import schedlab as sl
     >>> wall = sl.papers.Wall(sl.papers.grudenic2010)
     >>> wall
-    <Wall of grudenic2010: 9 figures, 10 claims>
+    <Wall of grudenic2010: 9 figures, 11 claims>
     """
 
     def __init__(self, paper: ModuleType, ledger: pd.DataFrame | None = None):
@@ -63,8 +64,9 @@ class Wall:
         claims = 0 if self.ledger is None else len(self.ledger)
         return f"<Wall of {self.name}: {len(self.paper.FIGURES)} figures, {claims} claims>"
 
+    @cached_property
     def tiles(self) -> list[Tile]:
-        """Return a tile for each figure that is kept: those of the paper in its order, then what is beyond it."""
+        """A tile for each figure that is kept: those of the paper in its order, then what is beyond it."""
         from schedlab.charts import thumbnail  # here, since it loads altair
 
         found = []
@@ -95,7 +97,7 @@ class Wall:
             Of a figure, up to its name; "" for no links.
         """
         lead = page.counts(counted(self.ledger)) if self.ledger is not None else "Nothing is kept of this paper."
-        tiles = [*self.tiles(), *filter(None, [self.rest()])]
+        tiles = [*self.tiles, *filter(None, [self.rest()])]
         of_paper = [tile for tile in tiles if tile.number or tile.name == "ledger"]
         beyond = [tile for tile in tiles if tile not in of_paper]
         return page.wall(lead, _of(of_paper, address), _of(beyond, address))

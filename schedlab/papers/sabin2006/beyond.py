@@ -37,8 +37,8 @@ def _draw_readings(shown):
     without = " Quick: shares only; full size: the iterative scheme, too." if shown.size == "quick" else ""
     return Drawing(
         "What the paper does not say, one reading at a time",
-        f"Mean turnaround under plain shares at effective load {BESIDE:g}, and by how many percent it changes under other "
-        "schemes, for each reading of what the paper leaves open.",
+        f"Mean turnaround under plain shares at effective load {BESIDE:g}, and by how many percent it changes under "
+        f"other schemes, for each reading of what the paper leaves open.",
         f"{shown.title(LOG)}, {how_many(jobs)}, {draws} draws; in brackets: 95 % intervals.{without}",
         None,
         shown.data,
@@ -109,7 +109,8 @@ def _draw_other_logs(shown):
     found = means[means["scheme"] == str(ITERATIVE)]
     jobs, draws = shown.data["jobs"].iloc[0], shown.data["draw"].nunique()
     return Drawing(
-        f"Iteration beats plain shares in {(found[AGAINST] < 0).sum()} of {len(found)} cases on {means['log'].nunique()} logs",
+        f"Iteration beats plain shares in {(found[AGAINST] < 0).sum()} of {len(found)} cases on "
+        f"{means['log'].nunique()} logs",
         f"Mean turnaround against plain shares; below zero is better. Under iteration it changes by "
         f"{found[AGAINST].min():+.0f} to {found[AGAINST].max():+.0f} %.",
         f"{jobs.capitalize()} of each log at effective load {BESIDE:g}, on its own machine (CTC: {grids.PROCS} "
@@ -141,7 +142,8 @@ def _draw_mixes(shown):
     ends = means[(means["scenario"] == grids.SYSTEM) & (means["scheme"] == str(ITERATIVE))].sort_values(MOLDABLE)
     less = 100 * (1 - ends["turnaround"].iloc[-1] / ends["turnaround"].iloc[0])
     return Drawing(
-        f"If all jobs are moldable, the iterative scheme's mean turnaround is {less:.0f} % shorter than if none is (A = P)",
+        f"If all jobs are moldable, the iterative scheme's mean turnaround is {less:.0f} % shorter than if none is "
+        f"(A = P)",
         "With rigid jobs only, shares reduce to EASY backfilling, and the iterative scheme to conservative backfilling "
         "that is replanned at each instant.",
         f"{shown.title(LOG)}, {jobs}, effective load {BESIDE:g}, {draws} draws; shaded: 95 % intervals."
@@ -164,8 +166,8 @@ def _draw_decision_times(shown):
     return Drawing(
         f"A decision of the iterative scheme takes {typical.min():.2g} to {typical.max():.2g} ms in the median",
         f"The paper says a few hundred ms. The longest took {shown.data['longest (ms)'].max():.3g} ms.",
-        f"{shown.title(LOG)}, {how_many(jobs)}. Each decision of a schedule (or {most:,} evenly spaced ones, if there are "
-        "more) is repeated by itself, in one thread, and timed on the machine that made the numbers.",
+        f"{shown.title(LOG)}, {how_many(jobs)}. Each decision of a schedule (or {most:,} evenly spaced ones, if "
+        f"there are more) is repeated by itself, in one thread, and timed on the machine that made the numbers.",
         None,
         shown.data,
     )
@@ -211,9 +213,9 @@ def _draw_decisions(shown):
     best = 100 * (shown.data["gap"] == 0).mean()
     return Drawing(
         f"The iterative scheme finds the best widths in {best:.0f} % of small decisions",
-        "Its sum of estimated completion times (from now) is compared with the least sum of all combinations of widths, "
-        f"with jobs placed in the order of the queue. Where it is not the best, it is up to {shown.data['gap'].max():.0f} % "
-        "above it.",
+        "Its sum of estimated completion times (from now) is compared with the least sum of all combinations of "
+        f"widths, with jobs placed in the order of the queue. Where it is not the best, it is up to "
+        f"{shown.data['gap'].max():.0f} % above it.",
         f"{len(shown.data):,} random decisions on 3 to 6 processors."
         + (f" Quick; full size: {INSTANCES['full']:,}." if shown.size == "quick" else ""),
         None,

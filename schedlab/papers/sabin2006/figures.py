@@ -40,7 +40,8 @@ def _sample(shown: Shown, part: pd.DataFrame, words: str = "") -> str:
         loads, draws = grids.SAMPLES["full"][None]
         quick = f" (quick; full size: {draws} draws at {len(loads)} loads on the whole log)"
     return (
-        f"{shown.title(LOG)}, {jobs}, {first.procs} processors, sigma {grids.written(grids.SIGMA)}: {part['draw'].nunique()} "
+        f"{shown.title(LOG)}, {jobs}, {first.procs} processors, sigma {grids.written(grids.SIGMA)}: "
+        f"{part['draw'].nunique()} "
         f"draws at {part['load'].nunique()} loads, the same for every scheme{quick}. Shaded: 95 % intervals.{words}"
     )
 
@@ -104,7 +105,8 @@ def _draw_means(scenario, schemes, shown):
     loads = tuple(rows["load"].iloc[0] for rows in (low, high))
     if ITERATIVE in schemes:
         first, last = (rows[rows["scheme"] == short(ITERATIVE)][AGAINST].iloc[0] for rows in (low, high))
-        title = f"Iteration against plain shares: {first:+.0f} % turnaround at load {loads[0]:g}, {last:+.0f} % at {loads[1]:g}"
+        ends = f"{first:+.0f} % turnaround at load {loads[0]:g}, {last:+.0f} % at {loads[1]:g}"
+        title = f"Iteration against plain shares: {ends}"
     else:
         title = f"{_best(low)} is the best of the six at load {loads[0]:g}, {_best(high)} at {loads[1]:g}"
     means = geometric_means(part, "turnaround", ["scheme", "load"])
@@ -131,8 +133,8 @@ def _draw_classes(scenario, schemes, shown):
     told = "; ".join(f"{name}: {_told(high[high['group'] == name])}" for name in ends)
     return Drawing(
         f"At load {load:g} the smallest jobs do best under {bests[ends[0]]}, the largest under {bests[ends[1]]}",
-        f"Mean turnaround by class, change against plain shares; below zero is better. At load {load:g}: {told}. Best for "
-        f"each class: {', '.join(f'{name} {best}' for name, best in bests.items())}.",
+        f"Mean turnaround by class, change against plain shares; below zero is better. At load {load:g}: {told}. "
+        f"Best for each class: {', '.join(f'{name} {best}' for name, best in bests.items())}.",
         _sample(shown, part, f" {scenario}. Classes by processor-seconds in the log; each panel has its own scale."),
         _lines(apart, AGAINST, "group", rings),
         _of_classes(part),
@@ -184,10 +186,10 @@ def _draw_overbooking(shown):
     perfect = apart[(apart["sigma"] == "sigma 0") & (apart["scheme"] == str(grids.OVERBOOKED[-1]))].sort_values("load")
     low, high = perfect.iloc[0], perfect.iloc[-1]
     return Drawing(
-        f"ObF 4 with perfect speedup: {low[AGAINST]:+.0f} % turnaround at load {low['load']:g}, {high[AGAINST]:+.0f} % at "
-        f"{high['load']:g}",
-        "Mean turnaround against plain shares, where all jobs speed up alike. With perfect speedup (sigma 0), the paper "
-        "expects overbooking to help at low load and to do harm at high load. It pays less if jobs scale worse.",
+        f"ObF 4 with perfect speedup: {low[AGAINST]:+.0f} % turnaround at load {low['load']:g}, {high[AGAINST]:+.0f} "
+        f"% at {high['load']:g}",
+        "Mean turnaround against plain shares, where all jobs speed up alike. With perfect speedup (sigma 0), the "
+        "paper expects overbooking to help at low load and to do harm at high load. It pays less if jobs scale worse.",
         _sample(shown, part, f" {SYSTEM}. Draws differ only in the submissions."),
         _lines(apart, AGAINST, "sigma", rings),
     )
@@ -208,8 +210,10 @@ def _draw_widths(shown):
         half |= {(scenario, name): np.mean(several > grids.PROCS / 2) for name, several in sizes.items()}
     wide, plain = (100 * half[SYSTEM, str(scheme)] for scheme in (grids.SHARES[4, 0], PLAIN))
     return Drawing(
-        f"If jobs scale to the machine, ObF 4 gives {wide:.0f} % of them more than half of it, plain shares {plain:.0f} %",
-        "Overbooking gives jobs nearly the whole machine, one after the other, as soon as it is free; plain shares keep "
+        f"If jobs scale to the machine, ObF 4 gives {wide:.0f} % of them more than half of it, plain shares "
+        f"{plain:.0f} %",
+        "Overbooking gives jobs nearly the whole machine, one after the other, as soon as it is free; plain shares "
+        "keep "
         "jobs narrow. The iterative scheme gives each job what the current queue leaves. EASY: as the jobs ask for.",
         f"{shown.title(LOG)} at effective load {BESIDE:g}, {grids.PROCS} processors; jobs of all draws.",
         charts.stacked(panels),
@@ -246,8 +250,8 @@ def _draw_waste(shown):
     return Drawing(
         f"Wide partitions waste up to {most[WASTED]:.0f} % of the processor-seconds that jobs hold",
         f"A job with speedup S(n) on n processors wastes n - S(n) of them. {short(most['scheme'])} wastes most, "
-        f"{most[WASTED]:.0f} % at load {most['load']:g} ({most['scenario']}). The waste adds to the effective load: this is "
-        "why narrow partitions win at high load.",
+        f"{most[WASTED]:.0f} % at load {most['load']:g} ({most['scenario']}). The waste adds to the effective load: "
+        f"this is why narrow partitions win at high load.",
         _sample(shown, part),
         _lines(means, WASTED, "scenario", rings),
     )
