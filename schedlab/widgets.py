@@ -638,7 +638,7 @@ def waits(
     scheme: Scheme | str = "easy",
     against: Scheme | str = "fcfs",
 ) -> alt.Chart:
-    """Draw how the waits of a trace at a load are distributed under two schemes.
+    """Draw how the waits of a trace at a load are distributed under two schemes, on the same axis at any load.
 
     Parameters
     ----------
@@ -658,8 +658,9 @@ def waits(
     >>> chart = sl.widgets.waits(trace, 0.8, sl.EASY(order="sjf"))
     """
     trace = _trace(trace)
-    schemes = dict.fromkeys(map(scheme_named, (against, scheme)))
-    return charts.distribution([_simulated(trace, load, one, "kill") for one in schemes])
+    schemes, submit = dict.fromkeys(map(scheme_named, (against, scheme))), trace.table["submit_time"]
+    last = float(submit.iloc[-1] - submit.iloc[0])  # the same axis at any load
+    return charts.distribution([_simulated(trace, load, one, "kill") for one in schemes], up_to=last)
 
 
 # The function for each view; it takes the schedule, the one to compare with, and the window in seconds of the log.

@@ -783,10 +783,12 @@ def test_waits_under_two_schemes(trace):
     spec = widgets.waits(trace, 0.8, sl.EASY(order="sjf"), "fcfs").to_dict()
     ((_, rows),) = spec["datasets"].items()
     assert {row["scheme"] for row in rows} == {"FCFS", "EASY-SJF"}
-    assert (
-        spec
-        == sl.charts.distribution([sl.simulate(trace.scale_load(0.8), one) for one in ("fcfs", "easy-sjf")]).to_dict()
-    )
+    schedules = [sl.simulate(trace.scale_load(0.8), one) for one in ("fcfs", "easy-sjf")]
+    last = float(trace.table["submit_time"].iloc[-1] - trace.table["submit_time"].iloc[0])
+    assert spec == sl.charts.distribution(schedules, up_to=last).to_dict()
+    axes = [widgets.waits(trace, load).to_dict()["encoding"]["x"]["scale"] for load in (0.5, 0.95)]
+    assert axes[0] == axes[1]
+    assert axes[0]["domain"] == [1, last]
     widgets.waits(trace, scheme="easy", against=sl.EASY()).to_dict()  # one curve
 
 

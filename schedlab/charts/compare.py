@@ -41,6 +41,7 @@ def distribution(
     column: str = "wait_time",
     log: bool = True,
     *,
+    up_to: float | None = None,
     title: str | None = None,
     subtitle: str | None = None,
     width: float | None = None,
@@ -60,6 +61,9 @@ def distribution(
         A column of `Schedule.jobs`, or of `Trace.jobs`.
     log : bool
         Logarithmic x axis. A wait of 0 is drawn at 1 s, and the subtitle says so.
+    up_to : float, optional
+        End of a logarithmic x axis, where curves are cut off: for charts that are looked at one after the other. Times
+        in seconds. Default: the largest value.
     title, subtitle : str, optional
         By default, the title is the measure, and the subtitle gives the traces, their loads and jobs.
     width, height : float, optional
@@ -97,7 +101,7 @@ def distribution(
     steps = pd.concat(steps, ignore_index=True)
     words, said = _title(column), ""
     if log:
-        along, steps["value"], said = logarithmic(column, steps["value"].to_numpy())
+        along, steps["value"], said = logarithmic(column, steps["value"].to_numpy(), up_to)
     else:
         along = {"scale": alt.Scale(zero=True), "axis": axis(tickCount=6)}
         if column in DURATIONS:
@@ -110,7 +114,7 @@ def distribution(
     colour = coloured("scheme", names, columns=min(4, beside(names, width or SQUARE)), title=of)
     chart = (
         alt.Chart(steps)
-        .mark_line(interpolate="step-after", strokeWidth=2)
+        .mark_line(interpolate="step-after", strokeWidth=2, clip=up_to is not None)
         .encode(
             x=alt.X("value:Q", title=words, **along),
             y=alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis()),

@@ -762,8 +762,10 @@ def _even(low, high):
     return [float(f"{i * step:.12g}") for i in range(first, last + 1) if i > 0]
 
 
-def logarithmic(column: str, values) -> tuple[dict, np.ndarray, str]:
+def logarithmic(column: str, values, up_to: float | None = None) -> tuple[dict, np.ndarray, str]:
     """Fit a logarithmic axis to a column of values per job; ticks of durations at 1 s, 1 min, 1 h and the like.
+
+    The axis ends at the largest value, or at `up_to`.
 
     Returns
     -------
@@ -779,7 +781,7 @@ def logarithmic(column: str, values) -> tuple[dict, np.ndarray, str]:
         raise ValueError(f"{column} has the value {bad[0]}, which a logarithmic axis cannot show")
     duration, positive = column in DURATIONS, values[values > 0]
     low = 1.0 if duration or not positive.size else float(positive.min())
-    high = max(float(values.max(initial=0)), 10 * low)
+    high = max(float(values.max(initial=0)) if up_to is None else up_to, 10 * low)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
     words = ", ".join(f"'{seconds}': '{text}'" for seconds, text in MARKS.items())
     marks = alt.Axis(values=list(MARKS), labelExpr=f"{{{words}}}[datum.value]", labelFlush=False)

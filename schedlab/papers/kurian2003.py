@@ -236,20 +236,26 @@ CLASS_WORDS = {"SN": "short narrow (SN)", "SW": "short wide (SW)", "LN": "long n
 
 
 def _headline(means, what, bar):
-    """Say the range of the improvements in a few words."""
+    """Say the improvements in a few words."""
     if what == LOSS:
         return _range(means, IMPROVED["loss"])
     key = IMPROVED["slowdown"]
-    groups = means.groupby("group" if "group" in means else bar, sort=False)
     if what == GROUPS:
-        return f"slowdown of {'; '.join(f'{name} {_range(part, key)}' for name, part in groups)}"
+        groups = means.groupby("group", sort=False)
+        return f"slowdown of {', of '.join(f'{name} {_range(part, key)}' for name, part in groups)}"
     worst = means.loc[means[key].idxmin()]
-    return f"the slowdown of {CLASS_WORDS[worst[bar]]} jobs changes most for the worse, {worst[key]:+.0f} %"
+    name = CLASS_WORDS[worst[bar]]
+    return f"{name} jobs suffer most, their slowdown is up to {-worst[key]:.0f} % worse"
 
 
 def _range(part, key):
+    """Say a range of improvements (percent)."""
     low, high = part[key].min(), part[key].max()
-    return f"{low:+.0f} to {high:+.0f} %" if f"{low:+.0f}" != f"{high:+.0f}" else f"{low:+.0f} %"
+    if low < 0 < high and round(low) and round(high):
+        return f"{-low:.0f} % worse to {high:.0f} % better"
+    word = "better" if low + high > 0 else "worse"
+    ends = sorted({round(abs(low)), round(abs(high))})
+    return f"{' to '.join(map(str, ends))} % {word}"
 
 
 def _seen(means, what, bar):

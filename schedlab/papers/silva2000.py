@@ -503,7 +503,7 @@ def _utilization_lines(shown, x):
     means, rings = (
         None if data is None else over_seeds(data[[*by, "seed", UTILIZATION]], by) for data in (shown.data, shown.now)
     )
-    return means, charts.lines(means, x, UTILIZATION, "scheduler", column="mix", rings=rings, log_x=True)
+    return means, charts.lines(means, x, UTILIZATION, "scheduler", column="mix", rings=rings, log_x=x == "pes")
 
 
 OPTIONS = {
