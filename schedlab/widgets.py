@@ -2,8 +2,9 @@
 
 The first slider is the primary control: the figure follows the hand where it is drawn quickly enough, else it is
 redrawn on release, and a word beside the slider says so. The next two controls stand below it, the others behind
-"More". Figures drawn before come from memory. A thin bar above the figure shows that one is being computed. An error
-replaces the figure, so an outdated one is never shown.
+"More". Lines from before a move stay as a thin ghost if the axes are the same. Figures drawn before come from memory. A
+thin bar above the figure shows that one is being computed. An error replaces the figure, so an outdated one is never
+shown.
 """
 
 import ast
@@ -54,7 +55,9 @@ ON_A_PAGE = 5  # values of a control
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds to wait for a further move; of moves during a computation, only the last one counts
 EMBED = {"actions": False, "renderer": "svg"}
+GHOST = {"strokeWidth": 1, "opacity": 0.6}  # of lines from before a move
 AT_ONCE = 0.15  # seconds; a figure that is drawn within them follows the hand
+DRAG = 1  # seconds between moves of one drag, at most
 BESIDE = 2  # controls beside the primary one; the others are behind "More"
 MOST_STEPS = 150  # of a slider next to others: with more, a step is only a pixel or two
 
@@ -199,6 +202,8 @@ class Live(ipywidgets.VBox):
         self._memory = OrderedDict()
         self._timer = None
         self._height = height
+        self._ghost = self._shown = None
+        self._drawn_at = -DRAG
         self.drawn = 0
 
         self.chart = alt.JupyterChart(None, embed_options=EMBED)
@@ -301,13 +306,24 @@ class Live(ipywidgets.VBox):
             self._error.value = _ERROR.format(_ERROR_STYLE, html.escape(f"{type(error).__name__}: {error}"))
         else:
             self._error.value = ""
-        self.chart.spec = spec
+        self.chart.spec = self._with_ghost(spec)
         self._table.value = table
         try:
             self._script.code = self._code(**values)  # even if the figure failed, so that the user can look into it
         except Exception as error:  # the figure may be right nonetheless
             self._script.code = indent(f"there is no code for this figure: {type(error).__name__}: {error}", "# ")
         self._busy.value = _IDLE
+
+    def _with_ghost(self, spec):
+        """Return a figure with the lines from before the move, thin, if both have the same axes and schemes.
+
+        Moves that follow one another within a second are one drag: its ghost is the figure that it began with.
+        """
+        now = time.monotonic()
+        if now - self._drawn_at > DRAG:
+            self._ghost = self._shown
+        self._drawn_at, self._shown = now, spec
+        return _ghosted(spec, self._ghost)
 
     def _repr_mimebundle_(self, **settings):
         if not os.environ.get(ON_PAGE):
@@ -384,13 +400,15 @@ class Live(ipywidgets.VBox):
         self._timer = loop.call_later(PATIENCE, self.redraw)
 
 
-def simulating(simulate: Callable[[str], None]) -> ipywidgets.VBox:
+def simulating(simulate: Callable[[str], None], *, quick: bool = True) -> ipywidgets.VBox:
     """Return buttons that simulate again, at the quick or at the full size, with room for progress bars and errors.
 
     Parameters
     ----------
     simulate : function of the size
         The buttons are disabled while it runs.
+    quick : bool
+        Whether there is a quick size.
 
     Examples
     --------
@@ -418,7 +436,8 @@ def simulating(simulate: Callable[[str], None]) -> ipywidgets.VBox:
 
     again.on_click(lambda _: clicked("quick"))
     full.on_click(lambda _: clicked("full"))
-    return ipywidgets.VBox([ipywidgets.HBox([again, full]), output])
+    full.description = full.description if quick else "Simulate at full size"
+    return ipywidgets.VBox([ipywidgets.HBox([again, full] if quick else [full]), output])
 
 
 @dataclass(frozen=True)
@@ -467,6 +486,24 @@ class _Whole:
         control.disabled = self.disabled or idle
         control.tooltip = f"{self.tooltip} (No effect now: {reason}.)" if idle else self.tooltip
         return reason
+
+
+def _ghosted(spec, before):
+    """Return a figure of lines above those of another one that has the same axes and schemes; else the figure "
+    "itself.
+    """
+    both = (spec, before)
+    if None in both or spec == before or any(not isinstance(one.get("mark"), dict) for one in both):
+        return spec
+    if any(one["mark"].get("type") != "line" for one in both) or spec["encoding"] != before["encoding"]:
+        return spec
+    places = {name: channel for name, channel in before["encoding"].items() if name in ("x", "y", "color")}
+    if "color" in places:
+        places["color"] = {**places["color"], "legend": None}
+    ghost = {"data": before["data"], "mark": {**before["mark"], **GHOST}, "encoding": places}
+    shown = {name: spec[name] for name in ("data", "mark", "encoding")}
+    rest = {name: part for name, part in spec.items() if name not in shown}
+    return {**rest, "datasets": before["datasets"] | spec["datasets"], "layer": [ghost, shown]}
 
 
 def _value_of(option):

@@ -76,9 +76,9 @@ def test_a_run_agrees_or_does_not(now, agrees):
     assert comparison(now)["agrees"].tolist() == agrees
 
 
-def test_cases_that_are_not_kept_are_not_compared():
-    assert comparison(RUNS.assign(load=0.7)).empty
-    assert comparison(RUNS)["load"].tolist() == [0.5, 0.9]
+def test_a_case_that_is_not_kept_does_not_agree():
+    found = comparison(pd.concat([RUNS[RUNS["load"] == 0.9], RUNS.assign(load=0.7)]))
+    assert found.set_index("load")["agrees"].to_dict() == {0.9: True, 0.7: False}
 
 
 def test_without_seeds_numbers_are_the_same_or_lie_between_kept_ends():
@@ -89,9 +89,9 @@ def test_without_seeds_numbers_are_the_same_or_lie_between_kept_ends():
     assert comparison(now, before, within={"wait": ("least", "most")})["agrees"].tolist() == [True, False]
 
 
-def test_missing_numbers_agree_with_missing_ones():
+def test_missing_numbers_are_not_counted_where_none_is_kept():
     before = pd.DataFrame({"load": [0.5, 0.9], "wait": [np.nan, 2.0]})
-    assert comparison(before, before)["agrees"].tolist() == [True, True]
+    assert comparison(before, before)["load"].tolist() == [0.9]  # what has no number in either says nothing
     assert comparison(before.assign(wait=[1.0, np.nan]), before)["agrees"].tolist() == [False, False]
 
 
@@ -106,7 +106,9 @@ def test_missing_numbers_agree_with_missing_ones():
         (["cannot be tested"], "cannot be tested"),
         (["not reproduced"], "not reproduced"),
         (["reproduced", "not reproduced"], "in part"),
-        (["reproduced", "undecided"], "in part"),
+        (["reproduced", "undecided"], "undecided"),  # nothing is contradicted
+        (["not reproduced", "undecided"], "undecided"),
+        (["reproduced", "in part"], "in part"),
         (["undecided", "undecided"], "undecided"),
         ([], ""),
     ],
@@ -116,6 +118,7 @@ def test_the_verdict_of_several_claims(verdicts, of_all):
 
 
 def test_places_name_figures_and_tables():
+    assert named_in("Figure 2 on page 3, Figure 15, text") == {"Figure 2", "Figure 15"}
     assert named_in("Figures 3 to 5, 7") == {"Figure 3", "Figure 4", "Figure 5", "Figure 7"}
     assert named_in("Figures 10 and 11") == {"Figure 10", "Figure 11"}
     assert named_in("Tables 1 to 3") == {"Table 1", "Table 2", "Table 3"}
@@ -130,7 +133,8 @@ def test_each_claim_belongs_to_a_card_or_to_the_rest(paper):
         shown |= set(as_kept(figure).claims.get("id", ()))
     rest = wall_of(paper).rest()
     without = [claim for claim in ledger["id"] if claim not in shown]
-    assert not without or rest is not None
+    assert (REST in wall_of(paper).html()) == bool(without)
+    assert rest is None or rest.title == f"{REST}: {len(without)}"
 
 
 # A figure's functions
@@ -217,16 +221,35 @@ def test_rings_of_stand_ins_are_not_judged(made):
     assert re.search(r'role="note"[^>]*>No log at hand for X', card.below())
 
 
-def test_another_sample_is_said_to_be_another(made):
+def test_another_sample_is_a_warning(made):
     def other(size, progress):
         """Rebuild it."""
         return RUNS.assign(load=0.7)
 
     other.__module__ = "schedlab.papers.tiny"
-    assert made(other)(progress=False).agreement.startswith("Just now: simulated on another sample")
+    card = made(other)(progress=False)
+    assert card.agreement == "○ Just now: 1 of 1 values lie outside the kept runs: 0.7: wait 9, kept nan to nan."
 
 
-def test_a_figure_whose_log_is_missing_says_so(made):
+def test_numbers_that_no_ring_shows_are_compared_all_the_same(made):
+    card = replace(made()(progress=False), ringed=False)
+    assert card.agreement == "Just now: 2 of 2 values agree with the kept runs."
+
+
+def test_a_kept_picture_is_shown_though_the_log_is_missing(made):
+    def missing(size, progress):
+        """Rebuild it."""
+        raise TraceNotFound("no log at hand for X-1999")
+
+    missing.__module__ = "schedlab.papers.tiny"
+    card = made(missing)(progress=False)
+    assert (card.kept, card.now, card.standins) == (True, None, ("no log at hand for X-1999",))
+    assert card.chart is not None
+
+
+def test_a_figure_whose_log_is_missing_says_so(made, monkeypatch):
+    monkeypatch.setattr(kept, "numbers_of", lambda paper, name: None)
+
     def missing(size, progress):
         """Rebuild it."""
         raise TraceNotFound("no log at hand for X-1999")

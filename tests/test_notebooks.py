@@ -24,7 +24,10 @@ AUTHORS = {paper.rstrip("0123456789"): paper for paper in papers.PAPERS if paper
 PAPERS = {path.stem: AUTHORS[end] for path in NOTEBOOKS if (end := path.stem.rpartition("-")[2]) in AUTHORS}
 # The cell that the test appends. It uses the ledger of the notebook, since making it again takes as long.
 SAVE = """
+from schedlab.papers import Card
 from schedlab.show.ledgers import Ledger
+cards = [each for shown in Out.values() for each in getattr(shown, "cards", [shown]) if isinstance(each, Card)]
+assert cards and not [(card, card.off) for card in cards if card.off]
 (ledger,) = (shown for shown in Out.values() if isinstance(shown, Ledger))
 ledger.to_pickle({path!r})
 """

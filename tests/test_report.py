@@ -90,7 +90,7 @@ def card(name, title, seen, data, chart=None, table=None, notes=()):
 def unkept(*figures):
     """Give functions what figures have besides, with nothing kept."""
     for figure in figures:
-        figure.number, figure.as_kept = "", lambda: None
+        figure.number, figure.claims, figure.as_kept = "", (), lambda: None
     return figures
 
 

@@ -103,6 +103,23 @@ def test_the_primary_slider_is_by_itself_and_others_are_folded():
     assert len(few.children[0].children) == 2  # a fold for one control would be in its place
 
 
+def test_the_lines_before_a_drag_stay_as_a_ghost_where_axes_are_the_same(trace, monkeypatch):
+    figure = sl.widgets.live(partial(widgets.waits, trace), load=(0.5, 1.0, 0.1), scheme=["easy", "easy-sjf"])
+    first = figure.chart.spec
+    assert "layer" not in first
+    figure._drawn_at = -widgets.DRAG
+    for load in (0.7, 0.8):  # one drag
+        figure.controls["load"].value = load
+        ghost, shown = figure.chart.spec["layer"]
+        assert ghost["data"] == first["data"]
+        assert shown["data"] != first["data"]
+        assert (ghost["mark"]["strokeWidth"], ghost["encoding"]["color"]["legend"]) == (1, None)
+        assert {ghost["data"]["name"], shown["data"]["name"]} <= set(figure.chart.spec["datasets"])
+    figure.controls["scheme"].value = "easy-sjf"  # other lines: nothing to compare with
+    assert "layer" not in figure.chart.spec
+    assert figure._recall(figure.settings)[0] == figure.chart.spec  # memory has no ghosts
+
+
 def test_reset_sets_everything_back(figure):
     figure.controls["load"].value = 0.9
     figure.controls["scheme"].value = "fcfs"

@@ -144,13 +144,13 @@ class Rows:
     def ring(self, rings, measure, x, *named):
         """Append what was simulated just now to the rows: a table like the first, with the measure only.
 
-        Rows at a place that the table does not have, such as a scheme that is not drawn, are left out.
+        Rows of names that the table does not have, such as a scheme that is not drawn, are left out.
         """
         check_kind(rings, pd.DataFrame)
         keys = list(dict.fromkeys(filter(None, (x, *named))))
         check(rings, [*keys, measure])
         rows = rings[[*keys, measure]].rename(columns={measure: RING}).dropna(subset=RING)
-        for key in filter(None, named):
+        for key in filter(None, named if pd.api.types.is_numeric_dtype(self.shown[x]) else (x, *named)):
             rows = rows.assign(**{key: rows[key].map(str)})
             rows = rows[rows[key].isin(self.shown[key].unique())]
         if len(rows):

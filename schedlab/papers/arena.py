@@ -199,6 +199,7 @@ def _draw_who_wins(shown):
         _sample(shown.size),
         draw_winners(found),
         ranked(found),
+        ringed=False,
     )
 
 
@@ -259,8 +260,8 @@ def _draw_bounded(shown):
         f"At a load of {SHOWN:g} the best scheme is at most {at.min():.0f} to {at.max():.0f} % above what no "
         f"schedule can beat",
         "Mean turnaround of every scheme beside a lower bound, which holds for every schedule of these jobs, even "
-        "one that "
-        "knows all arrivals and run times in advance. How much of the gap any scheme could close is not known.",
+        "one that knows all arrivals and run times in advance. How much of the gap any scheme could close is not "
+        "known.",
         _sample(shown.size),
         chart,
         table[names].reset_index(drop=True),
@@ -409,11 +410,9 @@ def _draw_changed(shown):
         f"More freedom or less: in the median, turnaround changes by {means.min():+.0f} % ({means.idxmin()}) to "
         f"{means.max():+.0f} % ({means.idxmax()})",
         "Mean turnaround against EASY (%), by offered load; blue is less. The same jobs with more freedom, or with "
-        "less: "
-        "moldable jobs may run on other numbers of processors, the tasks of a sweep may run apart, and nodes must "
-        "lie in "
-        f"one block of a {ARITY}-ary tree. A faint number may be chance: its 95 % interval, from copies compared "
-        f"pair by pair, contains 0. Or it is below {NOISE:g} %.",
+        "less: moldable jobs may run on other numbers of processors, the tasks of a sweep may run apart, and nodes "
+        f"must lie in one block of a {ARITY}-ary tree. A faint number may be chance: its 95 % interval, from copies "
+        f"compared pair by pair, contains 0. Or it is below {NOISE:g} %.",
         _sample(shown.size, FIRST),
         chart,
     )
@@ -462,13 +461,14 @@ def _draw_surprises(shown):
         panels.append(charts.changes(rows, "column", "scheme", "change (%)", title=title))
     return Drawing(
         "Three cells that surprise: estimates decide two of them",
-        "Change against EASY with users' estimates (%). Sandia: with exact estimates, shortest job first wins; users' "
-        "estimates say little there, and an order by width alone does as well as F1. LANL: the advantage of "
-        "conservative "
-        "backfilling comes from jobs that end early, and disappears when reservations are rebuilt in the order of the "
-        "queue. BLUE: an order by length or area leaves more processors idle than a load of 0.95 allows.",
+        "Change against EASY with users' estimates (%). Sandia: with exact estimates, shortest job first wins; "
+        "users' estimates say little there, and an order by width alone does as well as F1. LANL: the advantage of "
+        "conservative backfilling comes from jobs that end early, and disappears when reservations are rebuilt in "
+        "the order of the queue. BLUE: an order by length or area leaves more processors idle than a load of 0.95 "
+        "allows.",
         f"Whole logs, {COUNTED[shown.size]}.",
         charts.stacked(panels),
+        ringed=False,
     )
 
 

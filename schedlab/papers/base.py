@@ -62,9 +62,8 @@ def _draw_against_load(shown):
     piles_up = data[data["longest_pile_up"] > PILE_UP].groupby("scheme", sort=False)["load"].min()
     seen = (
         "EASY and conservative lie close together. Serving the shortest estimate first helps at low load. But it "
-        "gives the "
-        "only reservation to the shortest job, so wide jobs wait until enough processors happen to be free: at high "
-        "load this costs utilization and waiting on some logs."
+        "gives the only reservation to the shortest job, so wide jobs wait until enough processors happen to be "
+        "free: at high load this costs utilization and waiting on some logs."
     )
     if len(piles_up):
         seen += (

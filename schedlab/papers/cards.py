@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 SIZES = ("quick", "full")
 EQUAL = 1e-6  # relative: kept numbers have nine digits
-NUMBERED = re.compile(r"(Figure|Table)s? ([\d, and to]+)")
+NUMBERED = re.compile(r"(Figure|Table)s? (\d+(?:(?:, | and | to )\d+)*)")
+IN_TEXT, BEYOND = "In the text", "Beyond the paper"  # in place of a number
 RING = "○ "  # the mark of what was simulated just now
 NO_RUN = "Drawn from what is kept: none of it was simulated again just now."
 
@@ -77,8 +78,10 @@ class Drawing:
     table : DataFrame, optional
         The numbers, ready to read.
     notes : tuple of str
-    printed : bool
-        Whether the chart has numbers that the paper prints, as hollow diamonds.
+    printed : str
+        The mark of what the paper prints: "diamonds", "a band", "a line"; "" if it prints no numbers.
+    ringed : bool
+        Whether the chart has what was simulated just now as rings.
     """
 
     title: str
@@ -87,7 +90,8 @@ class Drawing:
     chart: "alt.TopLevelMixin | None" = None
     table: pd.DataFrame | None = None
     notes: tuple[str, ...] = ()
-    printed: bool = False
+    printed: str = ""
+    ringed: bool = True
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,10 @@ class Card:
         Its comparison with the kept runs, as `compared` gives it.
     claims : DataFrame
         The rows of the kept ledger that belong to the figure.
-    printed : bool
-        Whether the chart has numbers that the paper prints, as hollow diamonds.
+    printed : str
+        The mark of what the paper prints: "diamonds", "a band", "a line"; "" if it prints no numbers.
+    ringed : bool
+        Whether the chart has what was simulated just now as rings.
 
     Examples
     --------
@@ -151,7 +157,8 @@ class Card:
     now: pd.DataFrame | None = None
     rings: pd.DataFrame | None = None
     claims: pd.DataFrame = field(default_factory=pd.DataFrame)
-    printed: bool = False
+    printed: str = ""
+    ringed: bool = False
 
     def __repr__(self) -> str:
         return f"<Card {self.number or self.name}: {self.title}>"
@@ -184,12 +191,13 @@ class Card:
         if self.standins:
             return "Just now stand-ins were simulated: their rings say nothing about the logs, and nothing is judged."
         if self.rings is None or not len(self.rings):
-            return "Just now: simulated on another sample than what is kept, so the two are not compared."
+            return "Just now: nothing of what was simulated is kept, so that nothing can be compared."
         count, total = int(self.rings["agrees"].sum()), len(self.rings)
+        ring = RING if self.ringed else ""
         if count == total:
-            return f"{RING}Just now: {count} of {total} values agree with the kept runs."
+            return f"{ring}Just now: {count} of {total} values agree with the kept runs."
         return (
-            f"{RING}Just now: {total - count} of {total} values lie outside the kept runs: {'; '.join(self.off[:5])}."
+            f"{ring}Just now: {total - count} of {total} values lie outside the kept runs: {'; '.join(self.off[:5])}."
         )
 
     def _ipython_display_(self):
@@ -221,9 +229,16 @@ class Card:
             f'import schedlab as sl\n\ncard = {call}()  # "full": simulate the full size again\ncard.data, card.chart'
         )
 
-    def head(self) -> str:
-        """Return number, title and verdict as HTML."""
-        return page.head(self.number, self.title, self.verdict)
+    def head(self, name: str = "") -> str:
+        """Return number, title and verdict as HTML.
+
+        Parameters
+        ----------
+        name : str
+            Where links to the card lead; "": nowhere.
+        """
+        where = self.number or (IN_TEXT if len(self.claims) else BEYOND)
+        return page.head(where, self.title, self.verdict, name)
 
     def below(self) -> str:
         """Return what stands below the picture as HTML: what it shows, the sample, and the folds."""
@@ -246,25 +261,29 @@ class Card:
 
     def _marks(self):
         """Say what the paper prints of a figure of its own."""
-        if not self.number or self.chart is None:
-            return ""
-        return "◇ Published." if self.printed else "The paper prints this figure without numbers."
+        if self.printed:
+            return "◇ Published." if self.printed == "diamonds" else f"Published: {self.printed}."
+        return "The paper prints this figure without numbers." if self.number and self.chart is not None else ""
 
 
 def verdict_of(verdicts: Iterable[str]) -> str:
-    """Return the verdict of several claims: the one that all share, else in part; what cannot be tested does not count.
+    """Return the verdict of several claims, of which those that cannot be tested do not count.
+
+    It is the one that all share; in part if some are reproduced and others are not, or one is in part; else undecided.
 
     Examples
     --------
-    >>> verdict_of(["reproduced", "cannot be tested"]), verdict_of(["reproduced", "undecided"])
+    >>> verdict_of(["reproduced", "cannot be tested"]), verdict_of(["reproduced", "not reproduced"])
     ('reproduced', 'in part')
     """
     verdicts = set(verdicts)
-    told = verdicts - {VERDICTS_CANNOT} or verdicts
-    return told.pop() if len(told) == 1 else IN_PART if told else ""
+    told = verdicts - {CANNOT} or verdicts
+    if len(told) < 2:
+        return told.pop() if told else ""
+    return IN_PART if IN_PART in told or {REPRODUCED, NOT_REPRODUCED} <= told else UNDECIDED
 
 
-_, IN_PART, *_, VERDICTS_CANNOT = VERDICTS
+REPRODUCED, IN_PART, NOT_REPRODUCED, UNDECIDED, CANNOT = VERDICTS
 
 
 def compared(
@@ -274,11 +293,11 @@ def compared(
     measures: Iterable[str],
     within: dict[str, tuple[str, str]] | None = None,
 ) -> pd.DataFrame:
-    """Compare runs made just now with kept ones: a row for each case and measure that both have.
+    """Compare runs made just now with kept ones: a row for each case and measure of those made just now.
 
     Where both have seeds, a run agrees if it gives the number of the kept run of its seed, and runs of other seeds if
     their mean lies within the kept single runs of the case. Without seeds, numbers must be the same, or lie between two
-    columns of the kept table.
+    columns of the kept table. A case that is not kept does not agree; one that has no number in either is left out.
 
     Parameters
     ----------
@@ -308,13 +327,14 @@ def compared(
             kept_runs = before.set_index(by)[list(dict.fromkeys((low, high)))]
             kept_runs = pd.DataFrame({"min": kept_runs[low], "max": kept_runs[high]})
         case = now.groupby(by, dropna=False, sort=False)[measure].mean().rename("now")
-        found = kept_runs.join(case, how="inner").rename(columns={"min": "low", "max": "high"})
+        found = kept_runs.join(case, how="right").rename(columns={"min": "low", "max": "high"})
         value, low, high = (found[name].to_numpy(float) for name in ("now", "low", "high"))
         slack = EQUAL * np.maximum(np.abs(low), np.abs(high))
-        agrees = ((value >= low - slack) & (value <= high + slack)) | (np.isnan(value) & np.isnan(low))
+        agrees = (value >= low - slack) & (value <= high + slack)
         if seeds:
             agrees &= twins.reindex(found.index).fillna(True).to_numpy(bool)
-        parts.append(found.assign(measure=measure, agrees=agrees).reset_index())
+        some = ~(np.isnan(value) & np.isnan(low))
+        parts.append(found.assign(measure=measure, agrees=agrees)[some].reset_index())
     columns = [*by, "measure", "now", "low", "high", "agrees"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
@@ -437,8 +457,12 @@ def rebuilt(
                     shown = Shown(run(size, progress), size)
                 else:
                     shown = Shown(before, "full", run(again, progress) if again else None, kept=True)
-                return card(shown, standing_in(logs(size) if callable(logs) else logs))
+                simulated = size if before is None else again
+                of = () if simulated is None else logs(simulated) if callable(logs) else logs
+                return card(shown, standing_in(of))
             except TraceNotFound as missing:  # the other figures should not fail because of it
+                if before is not None:
+                    return card(Shown(before, "full", kept=True), (str(missing),))
                 return Card(called(), number, f"{number or called()}: not at hand", str(missing), paper=paper)
 
         def as_kept() -> Card | None:
@@ -465,6 +489,7 @@ def rebuilt(
                 None if now is None else compared(shown.data, now, by, measures, within),
                 claims_about(paper, number, claims),
                 drawing.printed,
+                drawing.ringed and drawing.chart is not None,
             )
 
         def called() -> str:
@@ -477,7 +502,7 @@ def rebuilt(
         if name:
             figure.__name__ = figure.__qualname__ = name
             figure.__doc__ = about
-        figure.number, figure.as_kept = number, as_kept
+        figure.number, figure.claims, figure.as_kept = number, tuple(claims), as_kept
         return as_called(figure, Card)
 
     return decorate

@@ -179,7 +179,7 @@ def of_means(data: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 # The figures of the paper ------------------------------------------------------------------------------------
 
 THREE_SITES = "shredding over three sites"
-IN_TEXT = ("KUR-1", "KUR-2", "KUR-3", "KUR-11", "KUR-13")  # claims that name no figure
+IN_TEXT = {11: ("KUR-1", "KUR-3", "KUR-11", "KUR-13"), 14: ("KUR-2",)}  # claims that name no figure
 GROUPS, BY_CLASS, LOSS = "sweeps and other jobs", "other jobs by class", "loss of capacity"
 JOBS_SHOWN = {GROUPS: (SWEEPS, OTHERS), BY_CLASS: CLASSES, LOSS: (SWEEPS,)}  # the loss is the same for all
 NUMBERS = {  # of the figures, with 5, 10 and 20 % sweeps; one has all shares
@@ -228,7 +228,7 @@ def _draw_improvements(number, scheme, what, share, shown):
         f"Above zero is better than without shredding: (old - new) / old. {where}, run times scaled to the load, exact "
         f"estimates; {seeds[shown.size]} draws{few}; lines: 95 % intervals over the draws. The paper has one draw.",
         charts.stacked(panels),
-        printed=number in PUBLISHED,
+        printed="a line" if number in PUBLISHED else "",
     )
 
 
@@ -281,9 +281,10 @@ def _figure(number, scheme, what, share):
 
     about = f"Rebuild Figure {number}: {scheme}, {what}{f', {share} % sweeps' if share else ''}."
     by = ("share", "load", "group", *(("site",) if scheme == THREE_SITES else ()))
-    measures = ("loss_new",) if what == LOSS else ("turnaround_new", "slowdown_new")
+    keys = ("loss",) if what == LOSS else ("turnaround", "slowdown")
+    measures = [f"{key}_{which}" for key in keys for which in ("old", "new")]
     draw = partial(_draw_improvements, number, scheme, what, share)
-    more = {"claims": IN_TEXT} if number in (11, 14) else {}
+    more = {"claims": IN_TEXT[number]} if number in IN_TEXT else {}
     how = {"logs": (LOG,), "by": by, "measures": measures, "name": f"figure{number}", "about": about, **more}
     return rebuilt(f"Figure {number}", draw, (DRAWN,), **how)(run)
 

@@ -11,7 +11,7 @@ from .cards import Card
 
 def display_card(card: Card) -> None:
     """Display a card: number, title and verdict, the picture, what it shows, and buttons that simulate again."""
-    head = display(HTML(card.head()), display_id=True)
+    head = display(HTML(card.head(card.name)), display_id=True)
     picture = None if card.chart is None else display(card.chart, display_id=True)
     below = display(HTML(card.below()), display_id=True)
     if not card.paper or ON_PAGE in os.environ:  # on a page there is no Python behind a button
@@ -23,8 +23,8 @@ def display_card(card: Card) -> None:
 
     def show(size):
         new = card.again(size)
-        for place, part in ((head, HTML(new.head())), (picture, new.chart), (below, HTML(new.below()))):
+        for place, part in ((head, HTML(new.head(new.name))), (picture, new.chart), (below, HTML(new.below()))):
             if place is not None and part is not None:
                 update_display(part, display_id=place.display_id)
 
-    display(simulating(show))
+    display(simulating(show, quick=card.now is not None or not card.kept))

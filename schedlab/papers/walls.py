@@ -83,7 +83,9 @@ class Wall:
         if self.ledger is None:
             return None
         shown = {figure.number for figure in self.paper.FIGURES}
-        rest = self.ledger[[not shown & named_in(where) for where in self.ledger["where"]]]
+        told = {claim for figure in self.paper.FIGURES for claim in figure.claims}
+        places = zip(self.ledger["id"], self.ledger["where"], strict=True)
+        rest = self.ledger[[claim not in told and not shown & named_in(where) for claim, where in places]]
         if not len(rest):
             return None
         return Tile("ledger", "", f"{REST}: {len(rest)}", verdict_of(standing(rest)), "")
@@ -98,7 +100,7 @@ class Wall:
         """
         lead = page.counts(counted(self.ledger)) if self.ledger is not None else "Nothing is kept of this paper."
         tiles = [*self.tiles, *filter(None, [self.rest()])]
-        of_paper = [tile for tile in tiles if tile.number or tile.name == "ledger"]
+        of_paper = [tile for tile in tiles if tile.number or tile.verdict]
         beyond = [tile for tile in tiles if tile not in of_paper]
         return page.wall(lead, _of(of_paper, address), _of(beyond, address))
 
@@ -112,7 +114,7 @@ def _of(tiles, address):
 
 def _place(figure):
     kind, _, number = figure.number.partition(" ")
-    return (not number, kind, int(number or 0))
+    return (not number, not number and not figure.claims, kind, int(number or 0))
 
 
 def _short(figure):

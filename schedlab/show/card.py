@@ -68,12 +68,12 @@ def counts(numbers: Mapping[str, int]) -> str:
     return f"Of {total} claims: {', '.join(told)}."
 
 
-def head(number: str, title: str, verdict: str) -> str:
-    """Return what stands above the picture of a card."""
-    numbered = f'<div class="number">{escape(number)}</div>' if number else '<div class="number">Beyond the paper</div>'
+def head(where: str, title: str, verdict: str, name: str = "") -> str:
+    """Return what stands above the picture of a card: its place in the paper, what is seen, and the verdict."""
+    place = f' id="{escape(name)}"' if name else ""
     return (
-        f'{STYLE}<div class="schedlab-card"><div class="top">{numbered}<h3 class="schedlab-title">{escape(title)}</h3>'
-        f"{badge(verdict)}</div></div>"
+        f'{STYLE}<div class="schedlab-card"{place}><div class="top"><div class="number">{escape(where)}</div>'
+        f'<h3 class="schedlab-title">{escape(title)}</h3>{badge(verdict)}</div></div>'
     )
 
 

@@ -109,8 +109,8 @@ def _draw_other_logs(shown):
     found = means[means["scheme"] == str(ITERATIVE)]
     jobs, draws = shown.data["jobs"].iloc[0], shown.data["draw"].nunique()
     return Drawing(
-        f"Iteration beats plain shares in {(found[AGAINST] < 0).sum()} of {len(found)} cases on "
-        f"{means['log'].nunique()} logs",
+        f"Iteration beats plain shares in {(found[f'{AGAINST}_high'] < 0).sum()} of {len(found)} cases, beyond "
+        f"chance, on {means['log'].nunique()} logs",
         f"Mean turnaround against plain shares; below zero is better. Under iteration it changes by "
         f"{found[AGAINST].min():+.0f} to {found[AGAINST].max():+.0f} %.",
         f"{jobs.capitalize()} of each log at effective load {BESIDE:g}, on its own machine (CTC: {grids.PROCS} "

@@ -32,17 +32,15 @@ charts.register(
 )
 
 
-def _sample(shown: Shown, part: pd.DataFrame, words: str = "") -> str:
+def _sample(shown: Shown, part: pd.DataFrame, words: str = "", sigma: str = grids.written(grids.SIGMA)) -> str:
     """Say which runs a figure shows, and what a quick run lacks."""
-    first, jobs = grids.first(), part["jobs"].iloc[0]
-    quick = ""
+    draws, loads, quick = part["draw"].nunique(), part["load"].nunique(), ""
     if shown.size == "quick":
-        loads, draws = grids.SAMPLES["full"][None]
-        quick = f" (quick; full size: {draws} draws at {len(loads)} loads on the whole log)"
+        several, full = grids.SAMPLES["full"][None]
+        quick = f" (quick; full size: {full} draws at {len(several)} loads on the whole log)"
     return (
-        f"{shown.title(LOG)}, {jobs}, {first.procs} processors, sigma {grids.written(grids.SIGMA)}: "
-        f"{part['draw'].nunique()} "
-        f"draws at {part['load'].nunique()} loads, the same for every scheme{quick}. Shaded: 95 % intervals.{words}"
+        f"{shown.title(LOG)}, {part['jobs'].iloc[0]}, {grids.PROCS} processors, sigma {sigma}: {draws} draws at "
+        f"{loads} loads, the same for every scheme{quick}. Shaded: 95 % intervals.{words}"
     )
 
 
@@ -108,7 +106,10 @@ def _draw_means(scenario, schemes, shown):
         ends = f"{first:+.0f} % turnaround at load {loads[0]:g}, {last:+.0f} % at {loads[1]:g}"
         title = f"Iteration against plain shares: {ends}"
     else:
-        title = f"{_best(low)} is the best of the six at load {loads[0]:g}, {_best(high)} at {loads[1]:g}"
+        first, last = _best(low), _best(high)
+        both = f"both at load {loads[0]:g} and at {loads[1]:g}"
+        at = both if first == last else f"at load {loads[0]:g}, {last} at {loads[1]:g}"
+        title = f"{first} is the best of the six {at}"
     means = geometric_means(part, "turnaround", ["scheme", "load"])
     seen = (
         f"Mean turnaround, change against plain shares (ObF 1, EF 0); below zero is better. At load {loads[1]:g}: "
@@ -131,8 +132,15 @@ def _draw_classes(scenario, schemes, shown):
     bests = {name: _best(high[high["group"] == name]) for name in names}
     ends = [names[0], names[-1]]
     told = "; ".join(f"{name}: {_told(high[high['group'] == name])}" for name in ends)
+    if ITERATIVE in schemes:
+        own = high[high["scheme"] == short(ITERATIVE)].set_index("group")[AGAINST]
+        small, large = (f"{own[end]:+.0f} %" for end in ends)
+        title = f"Iteration at load {load:g} against plain shares: {small} turnaround of the smallest jobs, {large} of "
+        title += "the largest"
+    else:
+        title = f"At load {load:g} the smallest jobs do best under {bests[ends[0]]}, the largest under {bests[ends[1]]}"
     return Drawing(
-        f"At load {load:g} the smallest jobs do best under {bests[ends[0]]}, the largest under {bests[ends[1]]}",
+        title,
         f"Mean turnaround by class, change against plain shares; below zero is better. At load {load:g}: {told}. "
         f"Best for each class: {', '.join(f'{name} {best}' for name, best in bests.items())}.",
         _sample(shown, part, f" {scenario}. Classes by processor-seconds in the log; each panel has its own scale."),
@@ -190,7 +198,7 @@ def _draw_overbooking(shown):
         f"% at {high['load']:g}",
         "Mean turnaround against plain shares, where all jobs speed up alike. With perfect speedup (sigma 0), the "
         "paper expects overbooking to help at low load and to do harm at high load. It pays less if jobs scale worse.",
-        _sample(shown, part, f" {SYSTEM}. Draws differ only in the submissions."),
+        _sample(shown, part, f" {SYSTEM}. Draws differ only in the submissions.", "0, 1 or 2"),
         _lines(apart, AGAINST, "sigma", rings),
     )
 
@@ -212,9 +220,8 @@ def _draw_widths(shown):
     return Drawing(
         f"If jobs scale to the machine, ObF 4 gives {wide:.0f} % of them more than half of it, plain shares "
         f"{plain:.0f} %",
-        "Overbooking gives jobs nearly the whole machine, one after the other, as soon as it is free; plain shares "
-        "keep "
-        "jobs narrow. The iterative scheme gives each job what the current queue leaves. EASY: as the jobs ask for.",
+        "Overbooking lets jobs take much of the machine, one after the other; plain shares keep them narrower. The "
+        "iterative scheme gives each job what the current queue leaves. EASY: as the jobs ask for.",
         f"{shown.title(LOG)} at effective load {BESIDE:g}, {grids.PROCS} processors; jobs of all draws.",
         charts.stacked(panels),
     )
@@ -245,13 +252,16 @@ def _draw_waste(shown):
         None if data is None else over_seeds(_primary(data)[[*by, "seed", WASTED]], by)
         for data in (shown.data, shown.now)
     )
-    most = means[means["scheme"] != str(grids.GREEDY)]
-    most = most.loc[most[WASTED].idxmax()]
+    most = means.loc[means[WASTED].idxmax()]
+    at_most = {name: part.loc[part[WASTED].idxmax()] for name, part in means.groupby("scenario", sort=False)}
+    told = "; ".join(
+        f"{name}: up to {row[WASTED]:.0f} %, {short(row['scheme'])} at load {row['load']:g}"
+        for name, row in at_most.items()
+    )
     return Drawing(
         f"Wide partitions waste up to {most[WASTED]:.0f} % of the processor-seconds that jobs hold",
-        f"A job with speedup S(n) on n processors wastes n - S(n) of them. {short(most['scheme'])} wastes most, "
-        f"{most[WASTED]:.0f} % at load {most['load']:g} ({most['scenario']}). The waste adds to the effective load: "
-        f"this is why narrow partitions win at high load.",
+        f"A job with speedup S(n) on n processors wastes n - S(n) of them. {told}. The waste adds to the effective "
+        f"load.",
         _sample(shown, part),
         _lines(means, WASTED, "scenario", rings),
     )
