@@ -9,6 +9,7 @@ import importlib
 import inspect
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -57,7 +58,8 @@ def main() -> int:
         (SOURCE / f"{name.removesuffix('.md').lower()}.md").write_text(text, encoding="utf-8")
     _write_reference(SOURCE / "reference")
     _write_script(SOURCE / "_static")
-    _write_walls(SOURCE / "walls")
+    # In a process of its own: vl-convert's threads would not live on in the processes that Sphinx forks.
+    subprocess.run([sys.executable, __file__, str(SOURCE / "walls")], check=True)
     from sphinx.cmd.build import main as sphinx
 
     options = ["-W", "--keep-going", "-q", "-j", "auto", "-D", f"nb_execution_cache_path={_kept()}"]
@@ -78,7 +80,7 @@ def _kept():
     return place
 
 
-def _write_walls(folder):
+def write_walls(folder: Path) -> None:
     """Write the wall of each paper that has a notebook; its tiles lead there."""
     from schedlab import papers
 
@@ -131,4 +133,4 @@ def _names(module):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_walls(Path(sys.argv[1])) if sys.argv[1:] else main())
