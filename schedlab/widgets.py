@@ -498,8 +498,6 @@ def _ghosted(spec, before):
     if any(one["mark"].get("type") != "line" for one in both) or spec["encoding"] != before["encoding"]:
         return spec
     places = {name: channel for name, channel in before["encoding"].items() if name in ("x", "y", "color")}
-    if "color" in places:
-        places["color"] = {**places["color"], "legend": None}
     ghost = {"data": before["data"], "mark": {**before["mark"], **GHOST}, "encoding": places}
     shown = {name: spec[name] for name in ("data", "mark", "encoding")}
     rest = {name: part for name, part in spec.items() if name not in shown}

@@ -87,7 +87,8 @@ def write_walls(folder: Path) -> None:
     folder.mkdir()
     for name, notebook in NOTEBOOKS.items():
         (paper,) = papers.modules([name])
-        (folder / f"{name}.html").write_text(papers.Wall(paper).html(f"notebooks/{notebook}.html#"), encoding="utf-8")
+        wall = papers.Wall(paper).html(f"notebooks/{notebook}.html#", "published-beside-measured")
+        (folder / f"{name}.html").write_text(wall, encoding="utf-8")
 
 
 def _write_script(folder):

@@ -13,6 +13,7 @@ from schedlab.show.ledgers import counted, standing
 
 from .cards import Card, named_in, verdict_of
 
+LEDGER = "ledger"  # the name of the tile that leads there
 REST = "Claims that no figure shows"
 TOLD = re.compile(r"^(Rebuild (Figure|Table) \d+: |Beyond the paper: |Draw |Show |Tabulate )")
 
@@ -88,28 +89,35 @@ class Wall:
         rest = self.ledger[[claim not in told and not shown & named_in(where) for claim, where in places]]
         if not len(rest):
             return None
-        return Tile("ledger", "", f"{REST}: {len(rest)}", verdict_of(standing(rest)), "")
+        return Tile(LEDGER, "", f"{REST}: {len(rest)}", verdict_of(standing(rest)), "")
 
-    def html(self, address: str = "") -> str:
+    def html(self, address: str = "", ledger: str = "ledger") -> str:
         """Return the wall as HTML.
 
         Parameters
         ----------
         address : str
             Of a figure, up to its name; "" for no links.
+        ledger : str
+            The name of the ledger, in place of a figure's.
         """
         lead = page.counts(counted(self.ledger)) if self.ledger is not None else "Nothing is kept of this paper."
         tiles = [*self.tiles, *filter(None, [self.rest()])]
         of_paper = [tile for tile in tiles if tile.number or tile.verdict]
         beyond = [tile for tile in tiles if tile not in of_paper]
-        return page.wall(lead, _of(of_paper, address), _of(beyond, address))
+        names = {LEDGER: ledger}
+        of_paper, beyond = (
+            [(address and address + names.get(tile.name, tile.name), *_shown(tile)) for tile in several]
+            for several in (of_paper, beyond)
+        )
+        return page.wall(lead, of_paper, beyond)
 
     def _repr_html_(self) -> str:
         return self.html()
 
 
-def _of(tiles, address):
-    return [(address and address + tile.name, tile.picture, tile.number, tile.title, tile.verdict) for tile in tiles]
+def _shown(tile):
+    return tile.picture, tile.number, tile.title, tile.verdict
 
 
 def _place(figure):
@@ -150,5 +158,5 @@ class Family:
         parts = []
         for card in self.cards:
             picture = "" if card.chart is None else page.picture(svg(card.chart), card.title)
-            parts.append(f"{card.head()}{picture}{card.below()}")
+            parts.append(f"{card.head(card.name)}{picture}{card.below()}")
         return page.switch(names, parts, f"family-{self.cards[0].paper}-{self.cards[0].name}")
