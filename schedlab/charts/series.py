@@ -183,7 +183,7 @@ def lines(
             heart = having(PUBLISHED).mark_circle(size=14, opacity=1)  # shows whose number it is
             layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=told, **place))
     if labelled:
-        layers.append(_labels(rows.shown, x, y, color, high, log, horizontal, vertically, colour))
+        layers.append(_labels(rows.shown, x, y, color, high, log, horizontal, vertically))
     told = [alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))]
     layers += ring_layers(rows, vertically, told, AXES.get(y, y), ",.4~g", colour, x=horizontal)
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
@@ -205,8 +205,8 @@ def _baseline(shown, values, vertically, log):
     return [having(ZERO).mark_rule(color=INK, opacity=0.5).encode(y=across(ZERO, vertically))]
 
 
-def _labels(shown, x, y, color, high, log, horizontal, vertically, colour):
-    """Name each line at its end, in its colour, moved up or down where names would touch."""
+def _labels(shown, x, y, color, high, log, horizontal, vertically):
+    """Name each line at its end, in ink, which is readable where a colour is not; names that would touch move apart."""
     known = shown[shown[y].notna()]
     ends = known.sort_values(x, kind="stable").groupby(color, sort=False).tail(1).sort_values(y, kind="stable")
     turn, back = (np.log, np.exp) if log and (known[y] > 0).all() else (np.asarray, np.asarray)
@@ -215,8 +215,8 @@ def _labels(shown, x, y, color, high, log, horizontal, vertically, colour):
     pixel = ((most - low) or 1) / high
     places = back(_spread(turn(ends[y].to_numpy(float)) / pixel, LINE) * pixel)
     shown[LABEL] = pd.Series(places, index=ends.index).reindex(shown.index)
-    words = having(LABEL).mark_text(align="left", dx=8, fontSize=12)
-    return words.encode(x=horizontal, y=across(LABEL, vertically), text=alt.Text(f"{color}:N"), color=colour)
+    words = having(LABEL).mark_text(align="left", dx=8, fontSize=12, color=INK)
+    return words.encode(x=horizontal, y=across(LABEL, vertically), text=alt.Text(f"{color}:N"))
 
 
 def _spread(places, gap):
