@@ -106,7 +106,7 @@ document.querySelectorAll('[data-wall]').forEach(one => {
 });
 window.addEventListener('hashchange', turn);
 turn();
-const known = [...document.querySelectorAll('main h2, .schedlab-title, .schedlab-ledger .statement')].map(one => {
+const known = [...document.querySelectorAll('section h2, section .schedlab-title, section .statement')].map(one => {
   const at = one.closest('figure[id], section[id]'), paper = one.closest('[data-page]');
   const row = one.closest('tr'), name = row ? row.cells[0].textContent + ': ' : '';
   return {words: name + one.textContent, where: row ? paper.id + '-ledger' : at.id, paper: paper.dataset.page};
