@@ -27,7 +27,8 @@ from schedlab import __version__, charts, compiling, kept, papers
 from schedlab.charts._altair import VEGA_LITE
 from schedlab.experiment import Store
 from schedlab.paths import kept_script, replacing
-from schedlab.show.ledgers import LEDGER, VERDICT_STYLE, counted
+from schedlab.show import card as cards
+from schedlab.show.ledgers import LEDGER, VERDICT_STYLE, as_html, counted
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
@@ -139,6 +140,7 @@ RULE = (
 )
 
 
+MOST_CASES = 30  # of a claim; thousands would make half of the page
 LEDGER_PIECE = "ledger"  # beside the pieces that are named by the numbers of figures
 PAUSE = 1  # seconds between two looks at what is done, and before the progress bar appears
 RELOADED = 5  # seconds after which a growing page reloads itself; writing it more often costs a tenth of a core
@@ -336,7 +338,7 @@ class Section:
                 quick = self.paper.claims("quick", progress, ledger)[list(LEDGER)]  # agrees with what is kept now
                 kept.keep(self.name, ledger, quick, built, seconds)
             wall = papers.Wall(self.paper, ledger).html(f"#{self.name}-")
-            body = _kept(self.name) + ledger._repr_html_()
+            body = _kept(self.name) + as_html(ledger, MOST_CASES)
             self._leave(LEDGER_PIECE, counts=counted(ledger), body=body, wall=wall)
         except Exception as error:  # any error: the other papers go on, and the page names it
             error.add_note(f"{self.paper.TITLE}: {doing} could not be made.")
@@ -384,7 +386,7 @@ def _page(sections, size, note):
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>schedlab: papers rebuilt</title>',
             f'<meta name="viewport" content="width=device-width, initial-scale=1">{reload}',
-            f"<style>{STYLE}</style></head><body>",
+            f"<style>{STYLE}</style>{cards.STYLE}</head><body>",
             _contents(sections),
             "<main>",
             _front(sections, size, note),
@@ -493,11 +495,12 @@ def _figure(card, paper):
     parts = [f'<figure id="{key}">{card.head()}']
     if card.chart is not None:
         spec = charts.specified(card.chart)
-        text = json.dumps(spec).replace("<", "\\u003c")  # no word may end the script
+        short = json.loads(json.dumps(spec), parse_float=lambda digits: float(f"{float(digits):.6g}"))
+        text = json.dumps(short).replace("<", "\\u003c")  # no word may end the script
         height = f"min-height: {charts.height_of(spec):.0f}px"
         parts.append(f'<div class="chart" data-spec="{key}-spec" style="{height}"></div>')
         parts.append(f'<script type="application/json" id="{key}-spec">{text}</script>')
-    return "".join([*parts, card.below(), "</figure>"])
+    return "".join([*parts, card.below(), "</figure>"]).replace(cards.STYLE, "")  # it is in the page once
 
 
 def _kept(name):

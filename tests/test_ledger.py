@@ -189,6 +189,16 @@ def test_verdicts_are_counted_in_order():
     }
 
 
+def test_a_fold_may_show_only_some_cases_those_that_do_not_support_first():
+    several = judged(CLAIM, Check("change", exactly(5, -9, 6, 7), "higher"), "CTC")
+    table = ledger([several])
+    assert as_html(table).count("<td>supports</td>") == 3
+    short = as_html(table, most=2)
+    assert "2 of 5, those that do not support the claim first:" in short
+    assert "<td>contradicts</td>" in short
+    assert "<td>supports</td>" not in short
+
+
 # Kept results
 
 

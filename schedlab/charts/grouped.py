@@ -221,7 +221,7 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *
     along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=labels)
     place = {"x": along, "xOffset": alt.XOffset(f"{color}:N", sort=schemes)}
     names = [alt.Tooltip(f"{color}:N"), alt.Tooltip(f"{x}:N", title=AXES.get(x, x))]
-    words = told
+    measure = told
     unit = f" ({told.rpartition('(')[2]}" if told.endswith(")") else ""
     tooltip = [*names, alt.Tooltip(f"{y}:Q", title=told, format=form), *tips(rows, unit, form, range_label)]
     upward = alt.Y(f"{y}:Q", **axes)
@@ -238,7 +238,7 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *
         under, over = published_layers(rows, upward, told, **(centred if x in rows.keys else {}))
         layers += under
     layers += [*interval_layers(rows, upward, **place), *over]
-    layers += ring_layers(rows, upward, names, words, form, **place)
+    layers += ring_layers(rows, upward, names, measure, form, **place)
     if numbered:
         layers += _numbers(rows, x, y, color, upward, baseline, place)
     return alt.layer(*layers, data=rows.shown, width=wide, height=HEIGHT), wide

@@ -250,13 +250,13 @@ def _arrows(rows, names, y, **where):
     return layers
 
 
-def ring_layers(rows: Rows, y: alt.Y, tooltip: list, words: str, form: str, colour=None, **where) -> list[alt.Chart]:
+def ring_layers(rows: Rows, y: alt.Y, tooltip: list, measure: str, form: str, colour=None, **where) -> list[alt.Chart]:
     """Draw what was simulated just now as rings, in the colours of the schemes or in ink."""
     if not rows.rings:
         return []
-    told = [*tooltip, alt.Tooltip(f"{RING}:Q", title=f"{RING}: {words}", format=form)]
+    tooltip = [*tooltip, alt.Tooltip(f"{RING}:Q", title=f"{RING}: {measure}", format=form)]
     line = alt.value(INK) if colour is None else alt.Stroke(colour["shorthand"], scale=colour["scale"], legend=None)
-    return [having(RING).mark_point(**CIRCLE).encode(y=across(RING, y), stroke=line, tooltip=told, **where)]
+    return [having(RING).mark_point(**CIRCLE).encode(y=across(RING, y), stroke=line, tooltip=tooltip, **where)]
 
 
 def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list[alt.Chart], list[alt.Chart]]:

@@ -184,8 +184,8 @@ def lines(
             layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=told, **place))
     if labelled:
         layers.append(_labels(rows.shown, x, y, color, high, log, horizontal, vertically))
-    told = [alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))]
-    layers += ring_layers(rows, vertically, told, AXES.get(y, y), ",.4~g", colour, x=horizontal)
+    names_shown = [alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))]
+    layers += ring_layers(rows, vertically, names_shown, AXES.get(y, y), ",.4~g", colour, x=horizontal)
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
     if column:
         split = "split(replace(datum.label, ' (', '\\n('), '\\n')"  # for example the name of a stand-in
@@ -215,8 +215,8 @@ def _labels(shown, x, y, color, high, log, horizontal, vertically):
     pixel = ((most - low) or 1) / high
     places = back(_spread(turn(ends[y].to_numpy(float)) / pixel, LINE) * pixel)
     shown[LABEL] = pd.Series(places, index=ends.index).reindex(shown.index)
-    words = having(LABEL).mark_text(align="left", dx=8, fontSize=12, color=INK)
-    return words.encode(x=horizontal, y=across(LABEL, vertically), text=alt.Text(f"{color}:N"))
+    label = having(LABEL).mark_text(align="left", dx=8, fontSize=12, color=INK)
+    return label.encode(x=horizontal, y=across(LABEL, vertically), text=alt.Text(f"{color}:N"))
 
 
 def _spread(places, gap):

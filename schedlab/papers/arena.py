@@ -174,7 +174,7 @@ def _logs(size):
     return LOGS[size]
 
 
-def _found(shown):
+def _arena_of(shown):
     """Return the arena that a figure draws: the kept one, or that of a run."""
     return kept_results() if shown.kept else results(shown.size)
 
@@ -189,7 +189,7 @@ def _sample(size, jobs=None):
 
 
 def _draw_who_wins(shown):
-    found = _found(shown)
+    found = _arena_of(shown)
     ranks = found.ranks()
     first, cells = ranks.loc[ranks["wins"].idxmax()], int(ranks["cells"].max())
     return Drawing(
@@ -249,7 +249,7 @@ def words_of(measure: str) -> str:
 
 
 def _draw_bounded(shown):
-    found = _found(shown)
+    found = _arena_of(shown)
     cells, chart = found.cells("turnaround"), draw_bounds(found.judged_by("turnaround"), load=SHOWN)
     best = cells.loc[cells.groupby(["log", "load"], sort=False)["value"].idxmin()]
     table = best.rename(columns={"above": "above the bound by at most (%)", "scheme": "best scheme"})
@@ -304,7 +304,7 @@ def draw_bounds(found: Arena, log: str | None = None, load: float | None = None)
 
 
 def _draw_priced(shown):
-    found, data = _found(shown), shown.data
+    found, data = _arena_of(shown), shown.data
     least = data.loc[data[found.measure].idxmin()]
     return Drawing(
         f"{least['scheme']} lowers the mean bounded slowdown most, by {-least[found.measure]:.0f} %, and the longest "
@@ -347,7 +347,7 @@ def _draw_by_class(shown):
         "Mean wait of each class of jobs against EASY. Short: runs for less than an hour; narrow: asks for fewer "
         "than 32 processors.",
         _sample(shown.size),
-        draw_classes(_found(shown)),
+        draw_classes(_arena_of(shown)),
     )
 
 

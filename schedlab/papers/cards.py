@@ -277,10 +277,10 @@ def verdict_of(verdicts: Iterable[str]) -> str:
     ('reproduced', 'in part')
     """
     verdicts = set(verdicts)
-    told = verdicts - {CANNOT} or verdicts
-    if len(told) < 2:
-        return told.pop() if told else ""
-    return IN_PART if IN_PART in told or {REPRODUCED, NOT_REPRODUCED} <= told else UNDECIDED
+    tested = verdicts - {CANNOT} or verdicts
+    if len(tested) < 2:
+        return tested.pop() if tested else ""
+    return IN_PART if IN_PART in tested or {REPRODUCED, NOT_REPRODUCED} <= tested else UNDECIDED
 
 
 REPRODUCED, IN_PART, NOT_REPRODUCED, UNDECIDED, CANNOT = VERDICTS

@@ -80,10 +80,11 @@ def counted(table: pd.DataFrame) -> dict[str, int]:
     return {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
 
 
-def as_html(table: pd.DataFrame) -> str:
+def as_html(table: pd.DataFrame, most: int | None = None) -> str:
     """Write a ledger as HTML without a script: filters by verdict, and for each claim a row, its reason and a fold.
 
-    Behind the fold are details, traces and all cases.
+    Behind the fold are details, traces and all cases, or at most so many of a claim: the effect over all cases, then
+    those that do not support it, then others.
     """
     verdicts = standing(table)
     key = f"l{crc32(table[['id', 'measured']].to_csv().encode()):08x}"
@@ -103,7 +104,9 @@ def as_html(table: pd.DataFrame) -> str:
     traces = list(dict.fromkeys(trace for trace in measured if trace))
     one = len(traces) == 1
     head = "".join(f"<th>{name}</th>" for name in SHOWN)
-    rows = "".join(_html_rows(row, verdict, one) for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True))
+    rows = "".join(
+        _html_rows(row, verdict, one, most) for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True)
+    )
     about = f'<p class="trace">Measured on {_text(traces[0])}.</p>' if one else ""
     return (
         f'<div class="schedlab-ledger"><style>{STYLE}{VERDICT_STYLE}{"".join(rules)}</style>{about}{"".join(filters)}'
@@ -151,7 +154,7 @@ def _source(row):
     return "" if trace == "no trace" else trace
 
 
-def _html_rows(row, verdict, one):
+def _html_rows(row, verdict, one, most):
     full = _is_full(row)
     names = ("reason", "readings", "details", "cases")
     reason, readings, details, cases = (row[f"kept_{name}" if full else name] for name in names)
@@ -172,12 +175,12 @@ def _html_rows(row, verdict, one):
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
     chosen = f"Our choice, stated before the runs: {row['tolerance']}." * bool(row["tolerance"])
     told = f"<div>{_text(readings[0].upper() + readings[1:])}.</div>" if readings else ""
-    below = _text(reason) + told + _fold(f"{chosen} {details}".strip(), "" if one else _source(row), cases)
+    below = _text(reason) + told + _fold(f"{chosen} {details}".strip(), "" if one else _source(row), cases, most)
     below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
     return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'
 
 
-def _fold(details, traces, cases):
+def _fold(details, traces, cases, most):
     """Write a claim's fold: on it how many cases and which traces, behind it the details."""
     names = re.split(r", (?![^(]*\))", traces) if traces else []  # a title may have such commas
     many = len(names) > 2
@@ -188,7 +191,11 @@ def _fold(details, traces, cases):
         return f"<div>{' '.join(told)}</div>" if told else ""
     parts = [f"<div>{_text(words)}</div>" for words in (details, f"Measured on {traces}." * many) if words]
     if cases:
-        lines = [_html_line(TOLD, "th"), *(_html_line([case[name] for name in TOLD], "td") for case in cases)]
+        shown = sorted(cases, key=lambda case: (case["case"] != TOGETHER, case["outcome"] == "supports"))[:most]
+        if len(shown) < len(cases):
+            parts.append(f"<div>{len(shown)} of {len(cases)}, those that do not support the claim first:</div>")
+        shown = cases if len(shown) == len(cases) else shown
+        lines = [_html_line(TOLD, "th"), *(_html_line([case[name] for name in TOLD], "td") for case in shown)]
         parts.append(f"<table>{''.join(lines)}</table>")
     return f"<details><summary>{' '.join(told) or 'more'}</summary>{''.join(parts)}</details>"
 
