@@ -567,6 +567,8 @@ def test_zero_is_marked_where_differences_turn_their_sign(single):
     (rule,) = marked(single)
     assert rule["encoding"]["y"]["field"] == "zero"
     assert marked(single.assign(gain=single["gain"].abs())) == []
+    panels = charts.lines(single, "load", "gain", column="scheme")
+    assert sorted(drawn(panels).dropna(subset="zero")["scheme"]) == sorted(SCHEMES)  # one in each
 
 
 @pytest.mark.parametrize("draw", [charts.lines, charts.bars, charts.ratios])

@@ -255,8 +255,9 @@ def ring_layers(rows: Rows, y: alt.Y, tooltip: list, measure: str, form: str, co
     if not rows.rings:
         return []
     tooltip = [*tooltip, alt.Tooltip(f"{RING}:Q", title=f"{RING}: {measure}", format=form)]
-    line = alt.value(INK) if colour is None else alt.Stroke(colour["shorthand"], scale=colour["scale"], legend=None)
-    return [having(RING).mark_point(**CIRCLE).encode(y=across(RING, y), stroke=line, tooltip=tooltip, **where)]
+    colour = alt.value(INK) if colour is None else colour  # of the outline, since the mark is not filled
+    mark = having(RING).mark_point(filled=False, **CIRCLE)
+    return [mark.encode(y=across(RING, y), color=colour, tooltip=tooltip, **where)]
 
 
 def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list[alt.Chart], list[alt.Chart]]:

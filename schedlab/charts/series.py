@@ -164,7 +164,7 @@ def lines(
     layers = [
         path,
         points,
-        *_baseline(rows.shown, values, vertically, log),
+        *_baseline(rows.shown, values, vertically, log, column),
         *range_layers(rows, range_label, vertically, x=horizontal),
     ]
     if rows.interval:
@@ -197,11 +197,12 @@ def lines(
     return headed(chart, title, round(wide * columns), subtitle, "; ".join(said))
 
 
-def _baseline(shown, values, vertically, log):
-    """Mark zero where a panel has values on both sides of it: there a difference turns its sign."""
+def _baseline(shown, values, vertically, log, panel):
+    """Mark zero in each panel if one has values on both sides of it: there a difference turns its sign."""
     if log or not any((part < 0).any() and (part > 0).any() for part in values):
         return []
-    shown[ZERO] = np.where(np.arange(len(shown)) == 0, 0.0, np.nan)
+    first = ~shown[panel].duplicated() if panel else np.arange(len(shown)) == 0
+    shown[ZERO] = np.where(first, 0.0, np.nan)
     return [having(ZERO).mark_rule(color=INK, opacity=0.5).encode(y=across(ZERO, vertically))]
 
 
