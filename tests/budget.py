@@ -12,7 +12,7 @@ from functools import cache
 import processes
 import pytest
 
-PATIENCE = 3  # a busy machine with two threads to a core has made tests take twice as long
+PATIENCE = 10  # a busy machine has made tests take four times as long; what this finds is a mistake in a test
 DEFAULT = 4
 BUDGETS = {
     "test_conformance.py::test_what_is_written_of_mistakes_is_what_the_library_gives": 16,  # 150 schedulers, 58 logs
@@ -29,7 +29,7 @@ BUDGETS = {
     "test_readme.py::test_the_code_of_the_guide_runs": 6,  # in a process of its own, as users run it
 }
 # All of them, as `make test` runs them: about seven minutes on two cores, of which a third judge wrong schedulers.
-SUITE, SUITE_PATIENCE = 800, 2
+SUITE, SUITE_PATIENCE = 800, 5
 REFERENCE = 0.015  # seconds that `_errand` takes on an AMD EPYC at 2.6 GHz
 # Budgets are those of kernels compiled as usual. The process that distributes the tests loads neither Numba nor NumPy.
 HELD = all(os.environ.get(f"NUMBA_{mode}", "") in ("", "0") for mode in ("DISABLE_JIT", "BOUNDSCHECK"))

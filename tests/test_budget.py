@@ -16,6 +16,8 @@ def run(pytester, monkeypatch):
     """Run tests with one budget for each of them, and one for the suite; return the result."""
 
     def run(tests, default=0.015, suite=100, slower=1.5, **named):
+        monkeypatch.setattr(budget, "PATIENCE", 3)
+        monkeypatch.setattr(budget, "SUITE_PATIENCE", 2)
         monkeypatch.setattr(budget, "DEFAULT", default)
         monkeypatch.setattr(budget, "SUITE", suite)
         monkeypatch.setattr(budget, "BUDGETS", {f"test_it.py::{name}": seconds for name, seconds in named.items()})
