@@ -333,6 +333,11 @@ def test_changes_that_may_be_chance_are_faint():
     assert (tiny["text"], tiny["share"], tiny["clear"] < 1) == ("0", 0, True)
     assert (other["text"], other["share"] > 0, other["clear"]) == ("-1", True, 1)
     assert "or the change is below 0.5 %" in " ".join(chart["title"]["subtitle"])
+    chart = sl.charts.changes(small.assign(n=["1.20", "3"]), "x", "y", "v", written="n").to_dict()
+    (rows,) = chart["datasets"].values()
+    assert [row["text"] for row in rows] == ["1.20", "3"]
+    with pytest.raises(ValueError, match="the table has no column 'm'"):
+        sl.charts.changes(small, "x", "y", "v", written="m")
 
 
 def test_a_kept_part_of_a_log_is_found_by_its_name():

@@ -399,6 +399,19 @@ def test_the_sensitivity_table_says_what_was_not_measured(small, shared_runs):
     assert len(table) == len(NAMES) * 8
 
 
+def test_the_matrix_of_readings_has_the_numbers_of_the_kept_table():
+    card = paper.sensitivity.as_kept()
+    (cells,) = card.chart.to_dict()["datasets"].values()
+    measured = card.data.dropna(subset="change")
+    assert len(cells) == len(measured)
+    for cell, row in zip(cells, measured.to_dict("records"), strict=True):
+        assert (cell["trace"], cell["scheme"]) == (row["trace"], row["scheme"])
+        assert row["reading"].startswith(cell["reading"])
+        assert cell["text"] == ("0" if abs(row["change"]) < 0.5 else f"{row['change']:+.0f}")
+        chance = row["change_low"] <= 0 <= row["change_high"]
+        assert (cell["share"] == 0) == (chance or abs(row["change"]) < 0.5)
+
+
 def test_the_load_from_which_it_pays():
     assert paper._pays_from(pd.Series({0.5: 9, 0.6: 5, 0.7: 6, 0.8: 7})) == "0.7"
     assert paper._pays_from(pd.Series({0.5: 9, 0.6: 5})) == "none"

@@ -128,6 +128,22 @@ def test_readings_change_what_they_say(small, shared_runs):
     assert spun["spinning"].sum() < plain["spinning"].sum()
 
 
+def test_the_matrix_of_readings_has_the_numbers_of_the_kept_table():
+    card = paper.sensitivity.as_kept()
+    (cells,) = card.chart.to_dict()["datasets"].values()
+    assert len(cells) == 4 * len(card.data)
+    written = {(cell["measure"], cell["mix"], cell["reading"]): cell for cell in cells}
+    for row in card.data.to_dict("records"):
+        place = row["mix"], row["reading"]
+        both = [written[f"utilization {name}", *place]["text"] for name in (paper.WITHOUT, paper.WITH)]
+        assert ", ".join(both) == row["utilization"]
+        for words in ("utilization", "throughput"):
+            cell = written[f"{words} multiplied by", *place]
+            assert row[f"{words}, ratio"].startswith(f"{cell['text']} [")
+            assert (cell["share"] == 0) == (abs(cell["value"]) < 0.5)
+            assert place[1] != "as in the figures" or cell["value"] == 0
+
+
 # The pictures
 
 

@@ -212,6 +212,7 @@ def changes(
     *,
     panel: str | None = None,
     interval: Sequence[str] | None = None,
+    written: str | None = None,
     title: str = "",
     subtitle: str = "",
     width: float | None = None,
@@ -232,6 +233,8 @@ def changes(
     interval : (str, str), optional
         The columns with the ends of each change's interval. Changes whose interval reaches 0 are faint, as are those
         below 0.5 % (`schedlab.statistics.NOISE`).
+    written : str, optional
+        The column with the text of each cell. Default: the changes.
     title, subtitle : str
         The subtitle should name the measure and the scheme compared with.
     width, height : float, optional
@@ -248,14 +251,15 @@ def changes(
     """
     check_kind(table, pd.DataFrame)
     places, ends = [x, y, *([] if panel is None else [panel])], [] if interval is None else interval
+    texts = [] if written is None else [written]
     if interval is not None and (isinstance(interval, str) or len(interval) != 2):
         raise ValueError(f"interval is {interval!r}, expected the names of two columns: its low and its high ends")
     if len({*places}) < len(places):
         raise ValueError(f"x, y and panel are {', '.join(map(repr, places))}, expected different columns")
-    check_columns(table, [*places, value, *ends])
+    check_columns(table, [*places, value, *ends, *texts])
     check_numbers(table, [value, *ends])
-    shown = table[[*places, value, *ends]].dropna(subset=value)
-    shown = shown.set_axis([*places, "value", *(["low", "high"] if ends else [])], axis=1)
+    shown = table[[*places, value, *ends, *texts]].dropna(subset=value)
+    shown = shown.set_axis([*places, "value", *(["low", "high"] if ends else []), *(["text"] if texts else [])], axis=1)
     if panel is not None:
         shown[panel] = [f"{name:g}" if isinstance(name, float) else str(name) for name in shown[panel]]
     both = shown[["low", "high"] if ends else []]
@@ -265,13 +269,15 @@ def changes(
     shown["fill"] = np.where(shown["value"] < 0, BETTER, WORSE)
     shown["share"] = [_share(percent) for percent in shown["value"].where(sure, 0)]
     shown["clear"] = np.where(sure, 1.0, UNSURE)
-    shown["text"] = [_short(percent) for percent in shown["value"]]
+    if written is None:
+        shown["text"] = [_short(percent) for percent in shown["value"]]
     shown[x] = ["\n".join(wrap(str(name), HEAD)) for name in shown[x]]
     along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
     heads = _plain(labelLimit=NARROW, labelExpr="split(datum.label, '\\n')")
     across = alt.X(f"{x}:N", title=AXES.get(x), sort=along, axis=heads)
     place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=_plain(labelLimit=280))}
     tooltip = [*(alt.Tooltip(f"{name}:N") for name in dict.fromkeys([*places[2:], y, x]))]
+    tooltip += [alt.Tooltip("text:N", title=name) for name in texts]
     tooltip += [alt.Tooltip("value:Q", title=value, format="+,.3~g")]
     named = zip(both, ends, strict=True)
     tooltip += [alt.Tooltip(f"{name}:Q", title=end, format="+,.3~g") for name, end in named]
@@ -280,7 +286,7 @@ def changes(
     words = words.encode(text=alt.Text("text:N"), opacity=alt.Opacity("clear:Q", scale=None), **place)
     layers = [one.encode(tooltip=tooltip) for one in (cells, words)]
     longest = max((len(line) for name in along for line in name.split("\n")), default=0)
-    each = NARROW if panel is None else max(NARROWEST, round(longest * CHARACTER) + 4)
+    each = NARROW if panel is None else max(NARROWEST, round(longest * CHARACTER) + 8)
     wide, high = each * len(along), LINE * len(down)
     unknown = both.isna().any(axis=None)
     said = f"the interval of the change reaches 0{', or is not known' if unknown else ''}"
@@ -289,11 +295,14 @@ def changes(
         chart = alt.layer(*layers, data=shown, width=wide, height=high)
         return headed(chart, title, max(wide, 3 * NARROW), subtitle, said, size=(width, height))
     several = list(dict.fromkeys(shown[panel]))
-    columns = max(1, min(len(several), BROAD // max(wide, CELL)))
+    rows = -(-len(several) // max(1, BROAD // max(wide, CELL)))
+    columns = max(1, -(-len(several) // max(1, rows)))  # rows of about the same number of panels
     wide = wide if width is None else round(width / columns)
-    high = high if height is None else round(height / max(1, -(-len(several) // columns)))
+    high = high if height is None else round(height / max(1, rows))
     chart = alt.layer(*layers, data=shown, width=wide, height=high)
     chart = chart.facet(facet=_faceted(panel, several, wide), columns=columns)
+    if rows > 1:  # each row of panels has headings of its own
+        chart = chart.resolve_axis(x="independent")
     return headed(chart, title, max(wide * columns, 3 * NARROW), subtitle, said)
 
 

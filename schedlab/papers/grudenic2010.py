@@ -597,13 +597,27 @@ def _draw_readings(shown):
     table = data.assign(words=np.where(data["change"].isna(), "not measured", words))
     table = table.pivot_table(index=READ[:2], columns="scheme", values="words", aggfunc="first", sort=False)
     narrow = data[(data["scheme"] == DPSAN) & data["change"].notna()]
+    # What a reading leaves out differs between logs: the table says it.
+    rows = data.assign(reading=data["reading"].str.replace(r" \(.*", "", regex=True))
+    chart = charts.changes(
+        rows,
+        "scheme",
+        "reading",
+        "change",
+        panel="trace",
+        interval=("change_low", "change_high"),
+        title="Mean bounded slowdown against EASY, change (%)",
+        subtitle="blue is less than EASY, orange is more",
+    )
     return Drawing(
-        "What the paper does not say, one reading at a time",
-        f"Change of the mean bounded slowdown against EASY (%), as in Figure 3 and with one reading changed. DPSAn is "
-        f"better in the mean in {(narrow['change'] < 0).sum()} of {len(narrow)} cases of a log and a reading.",
+        f"Whatever the paper leaves open, DPSAn is better than EASY in {(narrow['change'] < 0).sum()} of {len(narrow)} "
+        "cases",
+        "Each row reads one thing differently than Figure 3; a case is a log and a reading. The three schemes differ "
+        "far more from each other than the readings do. Empty cells were not measured, or the reading changes nothing "
+        "there.",
         f"{data['trace'].nunique()} logs; means over {COPIES[shown.size]} {SHAKEN}, the same for every reading; in "
         f"brackets: 95 % intervals.{_without(shown.size)}",
-        None,
+        chart,
         table.rename_axis(columns=None).reset_index(),
     )
 
