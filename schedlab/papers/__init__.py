@@ -12,6 +12,7 @@ from schedlab.text import check_known, suggestion
 
 from .cards import SIZES, Card, Paper, chosen_size, keeping, runs_folder
 from .checks import Check
+from .findings import Finding, Findings
 from .ledger import LEDGER, VERDICTS, Claim, Ledger, claimed, exact, judged, ledger, untestable
 from .walls import Family, Wall
 
@@ -24,6 +25,8 @@ __all__ = [
     "Check",
     "Claim",
     "Family",
+    "Finding",
+    "Findings",
     "Ledger",
     "Paper",
     "Wall",

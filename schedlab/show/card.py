@@ -12,7 +12,7 @@ from .page import note
 # A colour and a shape for each verdict, so that they can be told apart without colour.
 SHAPES = dict(zip(VERDICTS, ("●", "◐", "✕", "?", "□"), strict=True))
 COLOURS = dict(zip(VERDICTS, ("yes", "part", "no", "open", "open"), strict=True))
-__all__ = ["badge", "below", "counts", "head", "picture", "switch", "wall"]
+__all__ = ["badge", "below", "counts", "findings", "head", "picture", "switch", "wall"]
 STYLE = """<style>
 .schedlab-card, .schedlab-wall { --yes: #0a7d5a; --part: #8f6000; --no: #b42318; --open: #5c6675;
   --edge: rgba(128, 128, 128, .35); color: var(--jp-content-font-color1, inherit); max-width: 58rem; line-height: 1.5;
@@ -36,7 +36,7 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
   border: none; border-top: 1px solid var(--edge); }
 .schedlab-card table.claims td:first-child { white-space: nowrap; }
 .schedlab-card pre { background: rgba(128, 128, 128, .12); padding: .5em .8em; overflow-x: auto; color: inherit; }
-.schedlab-badge { font-size: .85em; font-weight: 600; border: 1.5px solid currentColor; border-radius: 99px;
+.schedlab-badge { font-size: .87em; font-weight: 600; border: 1.5px solid currentColor; border-radius: 99px;
   padding: .05em .7em; white-space: nowrap; display: inline-block; }
 .schedlab-yes { color: var(--yes); } .schedlab-part { color: var(--part); } .schedlab-no { color: var(--no); }
 .schedlab-open { color: var(--open); }
@@ -46,6 +46,7 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
   padding: .5rem .7rem .6rem; font-size: .9em; display: block; }
 .schedlab-wall .tile svg { display: block; width: 100%; height: 84px; margin-bottom: .3rem; }
 .schedlab-wall .tile .state { white-space: nowrap; font-weight: 600; }
+@media (max-width: 30rem) { .schedlab-wall .tiles { grid-template-columns: 1fr 1fr; } }
 .schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; }
 </style>"""
 
@@ -195,6 +196,25 @@ def wall(lead: str, tiles: Iterable[tuple[str, str, str, str, str]], beyond: Ite
     if beyond := "".join(map(_tile, beyond)):
         parts.append(f'<p class="fine">Behind the figures, and beyond the paper</p><div class="tiles">{beyond}</div>')
     return f'{STYLE}<div class="schedlab-wall">{"".join(parts)}</div>'
+
+
+def findings(sentences: Iterable[tuple[str, Mapping[str, str], str]]) -> str:
+    """Return sentences, each with the verdicts of the claims on which it rests.
+
+    Parameters
+    ----------
+    sentences : iterable of (words, claims, warning)
+        The claims are verdicts by id; the warning is "" for none.
+    """
+    lines = []
+    for words, claims, warning in sentences:
+        told = []
+        for verdict in dict.fromkeys(claims.values()):
+            names = escape(", ".join(name for name, each in claims.items() if each == verdict))
+            told.append(f'<span class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {names}: {verdict}</span>')
+        fine = f' <span class="fine">({", ".join(told)})</span>' if told else ""
+        lines.append(f"<li>{escape(words)}{fine}{note(warning) if warning else ''}</li>")
+    return f'{STYLE}<div class="schedlab-card"><ul>{"".join(lines)}</ul></div>'
 
 
 def _tile(tile):

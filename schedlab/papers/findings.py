@@ -1,0 +1,180 @@
+"""What was found about a paper: five sentences whose numbers and verdicts are filled from what is kept.
+
+`sentences` has a function for each paper, of the rows of its kept ledger, that gives `Finding`s. Each says whether it
+follows from the rows, so that none can outlive them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+
+from schedlab import kept
+from schedlab.show import card as page
+from schedlab.show.ledgers import TOGETHER, VERDICTS
+from schedlab.text import check_known
+
+REPRODUCED, IN_PART, NOT_REPRODUCED, *_ = VERDICTS
+HOLDS, FAILS = "holds under", "fails under"  # what the rows say of readings
+STALE = "This no longer follows from the kept results."
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence on what was found.
+
+    Attributes
+    ----------
+    words : str
+    claims : tuple of str
+        Ids of the claims on which it rests; none if it rests on a figure.
+    follows : bool
+        Whether the words follow from what is kept, beyond the numbers in them.
+    """
+
+    words: str
+    claims: tuple[str, ...] = ()
+    follows: bool = True
+
+
+class Rows:
+    """The rows of a kept ledger, asked for what sentences need.
+
+    Parameters
+    ----------
+    ledger : DataFrame
+        With the columns of a ledger. Claims that have several rows are left out.
+    """
+
+    def __init__(self, ledger: pd.DataFrame):
+        once = ledger[~ledger["id"].duplicated(keep=False)]
+        self.rows = {row["id"]: row for row in once.to_dict("records")}
+
+    def verdict(self, claim: str) -> str:
+        """Return the verdict of a claim."""
+        return self.rows[claim]["verdict"]
+
+    def verdicts(self, *claims: str) -> set[str]:
+        """Return the verdicts of several claims."""
+        return {self.verdict(claim) for claim in claims}
+
+    def under(self, claim: str, words: str) -> list[str]:
+        """Return the readings under which a claim holds or fails, by the words `HOLDS` or `FAILS`."""
+        told = dict(part.split(": ") for part in filter(None, self.rows[claim]["readings"].split("; ")))
+        return list(filter(None, told.get(words, "").split(", ")))
+
+    def cases(self, claim: str, check: str = "", case: str = "", outcome: str = "") -> pd.Series:
+        """Return the means of the cases of a claim, by name, where names of check and case have these words."""
+        chosen = {
+            each["case"]: float(each["mean"] or "nan")
+            for each in self.rows[claim]["cases"]
+            if each["case"] != TOGETHER and check in each["check"] and case in each["case"]
+            if outcome in ("", each["outcome"])
+        }
+        return pd.Series(chosen, dtype="float64")
+
+    def effect(self, claim: str, check: str = "") -> float:
+        """Return the mean effect over the cases of the first check whose name has these words, or of its only case."""
+        first = next(each["check"] for each in self.rows[claim]["cases"] if check in each["check"])
+        several = [each for each in self.rows[claim]["cases"] if each["check"] == first]
+        return float(several[-1]["mean"])
+
+    def published(self, claim: str, check: str = "") -> str:
+        """Return the published number of the first case of the first check whose name has these words."""
+        words = next(each["expected"] for each in self.rows[claim]["cases"] if check in each["check"])
+        return words.lstrip("+")
+
+
+class Findings:
+    """What was found about a paper, in five sentences. As the value of a notebook's cell it shows itself.
+
+    Parameters
+    ----------
+    paper : module
+        One of `schedlab.papers`.
+    ledger : DataFrame, optional
+        Its ledger of the full size. Default: the kept one.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> found = sl.papers.Findings(sl.papers.grudenic2010)
+    >>> found
+    <Findings of grudenic2010: 5 sentences>
+    >>> found.sentences[0].claims
+    ('GRU-3a',)
+    """
+
+    def __init__(self, paper: ModuleType, ledger: pd.DataFrame | None = None):
+        self.paper, self.name = paper, paper.__name__.rpartition(".")[2]
+        self.ledger = kept.ledger_of(self.name) if ledger is None else ledger
+
+    def __repr__(self) -> str:
+        return f"<Findings of {self.name}: {len(self.sentences)} sentences>"
+
+    @cached_property
+    def sentences(self) -> list[Finding]:
+        """The sentences; none if nothing is kept."""
+        from .sentences import SENTENCES  # here, since it uses this module
+
+        check_known("paper with findings", self.name, SENTENCES)
+        return [] if self.ledger is None else list(SENTENCES[self.name](Rows(self.ledger)))
+
+    def _repr_html_(self) -> str:
+        rows = None if self.ledger is None else Rows(self.ledger)
+        told = [
+            (each.words, {claim: rows.verdict(claim) for claim in each.claims}, "" if each.follows else STALE)
+            for each in self.sentences
+        ]
+        return page.findings(told)
+
+
+def percent(*values: float) -> str:
+    """Write a change in percent without its sign, or a range of several in whole numbers.
+
+    Examples
+    --------
+    >>> percent(-6.04), percent(23.9), percent(2.1, 7.0, 3.3), percent(0.45)
+    ('6 %', '24 %', '2 to 7 %', '0.5 %')
+    """
+    written = _short if len(values) == 1 else "{:.0f}".format
+    return f"{_ends([abs(value) for value in values], written)} %"
+
+
+def times(*values: float) -> str:
+    """Write a factor, or the range of several, with three digits at most.
+
+    Examples
+    --------
+    >>> times(1.6508), times(1.327, 9.334), times(11.28)
+    ('1.65', '1.33 to 9.33', '11.3')
+    """
+    return _ends(values, "{:.3g}".format)
+
+
+def part(*values: float) -> str:
+    """Write a fraction, or the range of several, with two decimals.
+
+    Examples
+    --------
+    >>> part(0.2207), part(0.0, 0.1035)
+    ('0.22', '0.00 to 0.10')
+    """
+    return _ends(values, "{:.2f}".format)
+
+
+def gains(ratios: Iterable[float]) -> np.ndarray:
+    """Return by how many percent ratios are above 1."""
+    return 100 * (np.asarray(ratios, "float64") - 1)
+
+
+def _short(value):
+    return f"{value:.0f}" if value >= 9.5 else f"{value:.1f}".removesuffix(".0")
+
+
+def _ends(values, written):
+    values = values or (float("nan"),)  # of cases that are gone, so that the sentence does not follow
+    return " to ".join(dict.fromkeys(written(end) for end in (min(values), max(values))))
