@@ -308,9 +308,20 @@ def test_pictures_show_the_cells(found):
     cells = found.cells("turnaround")
     chart = sl.charts.against_bounds(cells[cells["load"] == 0.9], "turnaround").to_dict()
     (rows,) = chart["datasets"].values()
-    assert all(row["from"] == row["bound"] <= row["value"] for row in rows)
+    assert [row["above"] for row in rows] == pytest.approx(cells.loc[cells["load"] == 0.9, "above"].tolist())
+    assert all(row["times"] >= 1 for row in rows)
+    order = chart["layer"][1]["encoding"]["y"]["sort"]
+    medians = cells[cells["load"] == 0.9].groupby("scheme")["above"].median()
+    assert medians[order].is_monotonic_increasing  # the best scheme is at the top
     with pytest.raises(ValueError, match="the table has several rows of FCFS at log .*; choose one log"):
         sl.charts.against_bounds(cells, "turnaround")
+    least = cells.assign(
+        bound=cells["bound"].where(cells["load"] == 0.9, 0), log=cells["log"] + cells["load"].astype(str)
+    )
+    chart = sl.charts.against_bounds(least, "turnaround").to_dict()
+    (rows,) = chart["datasets"].values()
+    assert len(rows) == len(cells) // 2
+    assert f"{len(cells) // 2} of {len(cells)} dots left out" in chart["title"]["subtitle"][-1]
     chart = sl.charts.changes(pd.DataFrame({"x": ["a"], "y": ["b"], "v": [-12.4]}), "x", "y", "v").to_dict()
     ((row,),) = chart["datasets"].values()
     assert row["text"] == "-12"

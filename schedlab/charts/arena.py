@@ -19,10 +19,11 @@ from .theme import (
     check_columns,
     check_kind,
     check_numbers,
+    coloured,
     colours,
     headed,
     log_scale,
-    panels,
+    log_ticks,
     unchecked,
 )
 from .timeline import ink_on
@@ -30,9 +31,7 @@ from .timeline import ink_on
 CELL, ROW = 122, 38  # width and height of a cell with two lines of text, in pixels
 PALE = 0.25  # share of the winner's colour in a cell where others are tied with it
 ALL_TIED = "#8C8C8C"
-STEP = 15  # from scheme to scheme, in pixels
-FAR = 3  # times the median of a panel; larger values are drawn there
-SHAPES = ["circle", "triangle-right"]
+STEP, DOTS = 22, 600  # from scheme to scheme, and width of a plot of dots, in pixels
 NARROW, LINE = 84, 20  # width and height of a cell with one number, in pixels
 NARROWEST, BROAD = 34, 720  # widths: such a cell in a panel; all panels of a row
 UNSURE = 0.7  # opacity of a change that may be none
@@ -116,28 +115,28 @@ def against_bounds(
     subtitle: str = "",
     width: float | None = None,
     height: float | None = None,
-) -> alt.FacetChart:
-    """Draw the value of each scheme, and the lower bound that no schedule can beat, on logarithmic axes.
+) -> alt.LayerChart:
+    """Draw how many times the lower bound each scheme has: a row for each scheme, a dot for each log or load.
 
-    A value more than three times the median of its panel is drawn at the edge of the panel, as a triangle.
+    The best scheme, by the median of its dots, is at the top.
 
     Parameters
     ----------
     table : DataFrame
-        Of `Arena.cells`: one row for each scheme in each panel, with value and bound.
+        Of `Arena.cells`: one row for each scheme and dot, with value and bound.
     measure : str
         The measure to which the values belong.
     panel : str
-        The column with one panel for each value: "log" or "load".
+        The column with one dot for each value: "log" (each in its colour) or "load" (the higher, the larger).
     title, subtitle : str
         The subtitle should name the load or the log.
     width, height : float, optional
-        Of all panels together, in pixels.
+        Of the plot, in pixels.
 
     Raises
     ------
     ValueError
-        If a scheme has several rows in one panel, or a value is below 0.
+        If a scheme has several rows for one dot, or a value is below 0.
 
     Examples
     --------
@@ -157,28 +156,20 @@ def against_bounds(
     if (table["value"] < 0).any():
         raise ValueError(f"a value is {table['value'].min()}, expected 0 or more")
     shown = table[["scheme", panel, "value", "bound"]].assign(**{panel: table[panel].map(str)})
+    several = list(dict.fromkeys(shown[panel]))
     if measure in IN_HOURS:
         shown[["value", "bound"]] /= 3600
-    # Each panel has one bound, which is also drawn for schemes that may beat it.
+    # A log has one bound, which is also that of schemes that may beat it.
     shown["bound"] = shown.groupby(panel)["bound"].transform("max")
-    shown["above"] = 100 * (shown["value"] / shown["bound"].where(shown["bound"] > 0) - 1)
-    least = shown[["value", "bound"]].where(lambda part: part > 0).min(axis=1).groupby(shown[panel]).transform("min")
-    shown["from"] = shown["bound"].where(shown["bound"] > 0, least / 2)
-    shown["value"] = shown["value"].where(shown["value"] > 0, least / 2)
-    if panel == "load":
-        shown[panel] = "load " + shown[panel]
-    # A scheme far from the others would leave no room to tell them apart.
-    most = FAR * shown.groupby(panel)["value"].transform("median")
-    shown["far"] = shown["value"] > most
-    shown["drawn"] = shown["value"].where(~shown["far"], most)
-    schemes, several = list(dict.fromkeys(shown["scheme"])), list(dict.fromkeys(shown[panel]))
-    shown["colour"] = shown["scheme"].map(dict(zip(schemes, colours(schemes), strict=True)))
-    columns, wide, _ = panels(len(several), width, None)
-    wide = wide - 60 if width is None else wide  # names of schemes are longer than numbers
-    down = alt.Y("scheme:N", title=None, sort=schemes, axis=alt.Axis(labelLimit=180, ticks=False, domain=False))
+    shown["times"] = shown["value"] / shown["bound"].where(shown["bound"] > 0)
+    drawn = shown["times"] > 0
+    left_out = f"{(~drawn).sum()} of {len(shown)} dots left out: bound or value is 0" if not drawn.all() else ""
+    shown = shown[drawn].assign(above=100 * (shown["times"] - 1))
+    schemes = shown.groupby("scheme", sort=False)["times"].median().sort_values(kind="stable").index.tolist()
     words = AXES.get(measure, measure.replace("_", " "))
-    ticks = axis(tickCount=4, format=",.3~g", grid=False)
-    along = alt.X("drawn:Q", title=words, scale=log_scale(), axis=ticks)
+    ticks = axis(values=log_ticks([pd.concat([shown["times"], pd.Series([1.0])])]))
+    along = {"title": f"{words.partition(' (')[0]}, times the lower bound", "scale": log_scale(), "axis": ticks}
+    down = alt.Axis(labelLimit=200, ticks=False, domain=False, grid=True)
     tooltip = [
         alt.Tooltip("scheme:N"),
         alt.Tooltip(f"{panel}:N"),
@@ -186,21 +177,19 @@ def against_bounds(
         alt.Tooltip("bound:Q", title="no schedule is better than", format=",.4~g"),
         alt.Tooltip("above:Q", title="above it by (%)", format=",.3~g"),
     ]
-    colour = alt.Color("colour:N", scale=None)
-    stems = (
-        alt.Chart().mark_rule(strokeWidth=3, opacity=0.5).encode(x=alt.X("from:Q"), x2=alt.X2("drawn"), color=colour)
-    )
-    dots = alt.Chart().mark_point(size=55, opacity=1, filled=True).encode(x=along, color=colour)
-    dots = dots.encode(shape=alt.Shape("far:N", legend=None, scale=alt.Scale(domain=[False, True], range=SHAPES)))
-    wall = alt.Chart().mark_tick(thickness=2, size=STEP, color=INK).encode(x=alt.X("bound:Q"))
-    wall = wall.transform_filter("datum.bound > 0")
-    layers = [one.encode(y=down, tooltip=tooltip) for one in (stems, wall, dots)]
-    high = STEP * len(schemes) if height is None else height / -(-len(several) // columns)
-    chart = alt.layer(*layers, data=shown, width=round(wide), height=round(high))
-    chart = chart.facet(facet=_faceted(panel, several, wide), columns=columns).resolve_scale(x="independent")
-    said = "black line: no schedule can be further left; each panel has its own scale"
-    cut = "triangles: values beyond the edge" if shown["far"].any() else ""
-    return headed(chart, title, round(wide * columns), subtitle, said, cut)
+    of = {"color": coloured(panel, several, columns=3, title="")}
+    if panel == "load":
+        sizes = alt.Scale(domain=several, range=np.linspace(20, 140, len(several)).round().tolist())
+        legend = alt.Legend(orient="bottom", symbolFillColor=BETTER, symbolStrokeColor=BETTER)
+        of = {"color": alt.value(BETTER), "size": alt.Size("load:O", title=AXES["load"], scale=sizes, legend=legend)}
+    dots = alt.Chart().mark_point(size=70, opacity=1, filled=True)
+    dots = dots.encode(x=alt.X("times:Q", **along), tooltip=tooltip, **of)
+    middle = alt.Chart().mark_tick(thickness=2, size=STEP - 4, color=INK).encode(x=alt.X("median(times):Q", **along))
+    wall = alt.Chart().mark_rule(color=INK, strokeWidth=2).encode(x=alt.XDatum(1, **along))
+    rows = (one.encode(y=alt.Y("scheme:N", title=None, sort=schemes, axis=down)) for one in (middle, dots))
+    chart = alt.layer(wall, *rows, data=shown, width=DOTS, height=STEP * len(schemes))
+    said = f"each dot is a {panel}, the tick is their median; no schedule can be left of the line at 1"
+    return headed(chart, title, DOTS, subtitle, said, left_out, size=(width, height))
 
 
 @unchecked

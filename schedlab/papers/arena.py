@@ -259,9 +259,8 @@ def _draw_bounded(shown):
     return Drawing(
         f"At a load of {SHOWN:g} the best scheme is at most {at.min():.0f} to {at.max():.0f} % above what no "
         f"schedule can beat",
-        "Mean turnaround of every scheme beside a lower bound, which holds for every schedule of these jobs, even "
-        "one that knows all arrivals and run times in advance. How much of the gap any scheme could close is not "
-        "known.",
+        "The lower bound holds for every schedule of these jobs, even one that knows all arrivals and run times in "
+        "advance. How much of the gap any scheme could close is not known.",
         _sample(shown.size),
         chart,
         table[names].reset_index(drop=True),
@@ -274,8 +273,8 @@ def bounds(size: str, progress: bool) -> pd.DataFrame:
     return results(size, progress).bounds
 
 
-def draw_bounds(found: Arena, log: str | None = None, load: float | None = None) -> "alt.FacetChart":
-    """Draw the deciding measure beside its lower bound, for one log at all loads or for all logs at one load.
+def draw_bounds(found: Arena, log: str | None = None, load: float | None = None) -> "alt.LayerChart":
+    """Draw the deciding measure in multiples of its lower bound, for one log at all loads or for all logs at one load.
 
     Parameters
     ----------
@@ -297,7 +296,7 @@ def draw_bounds(found: Arena, log: str | None = None, load: float | None = None)
         known = ", ".join(f"{one:g}" for one in cells["load"].unique())
         raise ValueError(f"there is no load {load:g}; known: {known}")
     cells = cells[(cells["log"] == log) if load is None else np.isclose(cells["load"], load)]
-    title = f"{measure[0].upper()}{measure[1:]}, beside what no schedule can beat"
+    title = f"{measure[0].upper()}{measure[1:]}, in multiples of what no schedule can beat"
     said = log if load is None else f"offered load {load:g}"
     panel = "load" if load is None else "log"
     return charts.against_bounds(cells, found.measure, panel, title=title, subtitle=f"{said}; means over shaken copies")
