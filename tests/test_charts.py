@@ -1207,6 +1207,7 @@ def test_the_height_of_a_chart_is_estimated_well(table, single):
         "distribution": charts.distribution([easy, fcfs]),
         "scatter": charts.scatter(fcfs, easy),
         "heatmap": charts.heatmap(trace),
+        "marks": charts.compositions(sl.compositions(["easy", "greedy"])),
         "weekly": charts.weekly(trace),
         "arrivals": charts.stacked([charts.arrivals(trace, start="2001-01-01")] * 2),
         "lines": charts.lines(single, "load", "wait_time", title="Waits"),

@@ -91,3 +91,11 @@ def test_orders_of_users_go():
 def test_what_happened_goes_with_nothing_else():
     with pytest.raises(ValueError, match="is the recorded schedule, on its own machine"):
         sl.compositions("log")
+
+
+def test_the_picture_has_a_mark_for_each_answer_and_the_reason_of_each_cross(table):
+    (cells,) = sl.charts.compositions(table).to_dict()["datasets"].values()
+    assert len(cells) == table.size
+    for cell in cells:
+        assert cell["answer"] == table.loc[cell["scheme"], cell["option"]]
+        assert (cell["mark"] == "supported") == (cell["answer"] == YES)

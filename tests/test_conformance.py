@@ -10,7 +10,7 @@ from museum import BUGS, ByHand
 from mutants import AS_PYSS, CLOCKS, MUTANTS, RIGHT
 
 import schedlab as sl
-from schedlab import conformance
+from schedlab import charts, conformance
 from schedlab.conformance import NONE, cases, export, fault, judge, read_starts
 from schedlab.schemes import by_name
 from schedlab.workload import swf
@@ -287,6 +287,30 @@ def test_what_other_simulators_made_of_the_logs_is_shown():
     assert hpcsim.loc[("FIFO", 11), "convention"] == "whatever fits starts"
     dropped = hpcsim.loc[("FIFO + EASYBackfillPolicy", 3), "convention"]
     assert dropped == "none: job 2 is first in the queue and fits at 0, but starts at 1"
+
+
+def test_the_picture_of_other_simulators_has_a_mark_for_each_schedule():
+    table = conformance.others()
+    (cells,) = charts.conventions(table).to_dict()["datasets"].values()
+    assert len(cells) == len(table)
+    marks = {(cell["simulator"], cell["tested"]): (cell["mark"], cell["convention"]) for cell in cells}
+    for row in table.itertuples():
+        case = conformance.case(row.case)
+        mark, convention = marks[row.simulator, f"{case.scheme}, case {row.case}: {row.title}"]
+        assert convention == row.convention
+        assert (mark == "not the scheme") == (not row.follows)
+        assert (mark == "the scheme, as in schedlab") == (convention == case.answers[0].convention)
+
+
+def test_marks_of_no_known_meaning_and_two_in_a_cell_are_refused():
+    table = pd.DataFrame({"x": ["a", "b"], "y": "c", "mark": ["good", "bad"]})
+    charts.marks(table, "x", "y", "mark", ("good", "bad")).to_dict()
+    with pytest.raises(ValueError, match="a mark is 'bad', expected one of 'good', 'poor'"):
+        charts.marks(table, "x", "y", "mark", ("good", "poor"))
+    with pytest.raises(ValueError, match="the table has two marks for a and c, expected one"):
+        charts.marks(table.assign(x="a"), "x", "y", "mark", ("good", "bad"))
+    with pytest.raises(ValueError, match="got 4 meanings, expected 2 or 3"):
+        charts.marks(table, "x", "y", "mark", "abcd")
 
 
 def test_a_case_displays_itself():

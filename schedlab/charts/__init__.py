@@ -4,7 +4,7 @@ from .arena import against_bounds, changes, winners
 from .compare import beside_model, distribution, scatter, weekly
 from .gang import memberships, shares, slices
 from .grouped import bars, ratios
-from .heatmaps import arrivals, heatmap
+from .heatmaps import arrivals, compositions, conventions, heatmap, marks
 from .paper import paper_style
 from .series import lines, points
 from .tables import table
@@ -51,6 +51,8 @@ __all__ = [
     "beside_model",
     "changes",
     "colours",
+    "compositions",
+    "conventions",
     "dashes",
     "distribution",
     "gantt",
@@ -58,6 +60,7 @@ __all__ = [
     "heatmap",
     "height_of",
     "lines",
+    "marks",
     "memberships",
     "on_page",
     "paper_style",

@@ -1,9 +1,15 @@
-"""Heat maps of a workload, with numbers in the cells: sizes against run times, hours against weekdays."""
+"""Tables as pictures: jobs by size and run time, by hour and weekday; what works with what, in marks."""
+
+import json
+from collections.abc import Sequence
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
 
 from .. import metrics
+from ..composing import YES
+from ..conformance import KINDS, case
 from ..schedule import Schedule
 from ..workload.trace import Trace
 from ._altair import alt
@@ -12,11 +18,13 @@ from .theme import (
     DURATIONS,
     INK,
     PER_JOB,
+    VERMILION,
     WIDTH,
     about,
     about_trace,
     check_columns,
     check_kind,
+    check_names,
     check_numbers,
     headed,
     unchecked,
@@ -34,6 +42,10 @@ LEAST = {"run_time": 0, "procs": 1}  # smallest values of a job
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 ROW = 28  # height of a cell, in pixels
 CELL, WIDE_CELL = 32, 64  # width of a cell: for means, for sums
+LINE, HEAD = 20, 13  # height of a row of marks; letters in a line of the heading over it
+# Marks and their colours, from the best to the worst: a disc, a square, a cross.
+CROSS = "M-1,-.65L-.65,-1L0,-.35L.65,-1L1,-.65L.35,0L1,.65L.65,1L0,.35L-.65,1L-1,.65L-.35,0Z"
+SHAPES, COLOURS = ("circle", "square", CROSS), (BLUE, "#3EA08F", VERMILION)
 SHADES = (0.04, 0.7)  # opacity of the least and of the largest; on both the ink of the page is readable
 
 
@@ -214,3 +226,180 @@ def _mosaic(cells, words, x, y, width, height):
     text = alt.Chart().mark_text(fontSize=11, color=INK).encode(text=alt.Text("text:N"))
     layers = [one.encode(x=x, y=y) for one in (rectangles, text)]
     return alt.layer(*layers, data=cells, width=width, height=height)
+
+
+@unchecked
+def marks(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    mark: str,
+    meanings: Sequence[str],
+    *,
+    details: Sequence[str] = (),
+    step: int = CELL * 2,
+    title: str = "",
+    subtitle: str = "",
+    width: float | None = None,
+    height: float | None = None,
+) -> alt.LayerChart:
+    """Draw a table of marks, which differ in shape and colour.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per cell; where there is none, the cell stays empty.
+    x, y : str
+        Columns that name the cell's place.
+    mark : str
+        The column with the meaning of each mark.
+    meanings : sequence of two or three str
+        The meanings, from the best to the worst: a blue disc, a green square if there are three, an orange cross.
+    details : sequence of str
+        Columns that the tooltip shows, too.
+    step : int
+        Width of a column, in pixels.
+    title, subtitle : str
+    width, height : float, optional
+        Of the plot, in pixels.
+
+    Raises
+    ------
+    ValueError
+        For a mark of another meaning, or two marks in one cell.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> table = sl.conformance.others().query("simulator == 'CQSim'")
+    >>> table["starts"] = table["follows"].map({True: "right", False: "wrong"})
+    >>> chart = sl.charts.marks(table, "simulator", "title", "starts", ("right", "wrong"), details=["convention"])
+    """
+    check_columns(table, [x, y, mark, *details])
+    check_names([x, y, mark, *details])
+    if len(meanings) not in (2, 3):
+        raise ValueError(f"got {len(meanings)} meanings, expected 2 or 3")
+    unknown = set(table[mark]) - set(meanings)
+    if unknown:
+        raise ValueError(f"a mark is {unknown.pop()!r}, expected one of {', '.join(map(repr, meanings))}")
+    doubled = table.duplicated([x, y])
+    if doubled.any():
+        row = table[doubled].iloc[0]
+        raise ValueError(f"the table has two marks for {row[x]} and {row[y]}, expected one")
+    shown = table[list(dict.fromkeys([x, y, mark, *details]))].copy()
+    shown[x] = shown[x].map(str)
+    along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
+    lines = {name: wrap(name, HEAD) for name in along}
+    most = max(map(len, lines.values()), default=1)
+    lines = {name: [*["\u00a0"] * (most - len(several)), *several] for name, several in lines.items()}
+    heads = alt.Axis(orient="top", labelAngle=0, labelExpr=f"({json.dumps(lines)})[datum.label]")
+    heads.labelPadding, heads.ticks, heads.domain = (
+        13 * (most - 1) + 4,
+        False,
+        False,
+    )  # the last line is above the cells
+    place = {
+        "x": alt.X(f"{x}:N", title=None, sort=along, axis=heads),
+        "y": alt.Y(f"{y}:N", title=None, sort=down, axis=alt.Axis(labelLimit=400, ticks=False, domain=False)),
+        "tooltip": [alt.Tooltip(f"{name}:N") for name in dict.fromkeys([y, x, mark, *details])],
+    }
+    ends = [0, 2] if len(meanings) == 2 else [0, 1, 2]
+    legend = alt.Legend(orient="top", title=None, columns=len(meanings), labelLimit=2 * WIDTH, symbolSize=90)
+    shapes = alt.Scale(domain=list(meanings), range=[SHAPES[i] for i in ends])
+    colours = alt.Scale(domain=list(meanings), range=[COLOURS[i] for i in ends])
+    cells = alt.Chart().mark_rect(color=INK, fillOpacity=0, stroke=INK, strokeOpacity=0.15)
+    drawn = alt.Chart().mark_point(filled=True, opacity=1, size=70)
+    drawn = drawn.encode(
+        shape=alt.Shape(f"{mark}:N", scale=shapes, legend=legend),
+        color=alt.Color(f"{mark}:N", scale=colours, legend=legend),
+    )
+    layers = [one.encode(**place) for one in (cells, drawn)]
+    chart = alt.layer(*layers, data=shown, width=step * len(along), height=LINE * len(down))
+    return headed(chart, title, max(step * len(along), 2 * WIDTH), subtitle, size=(width, height))
+
+
+def compositions(
+    table: pd.DataFrame, *, title: str | None = None, width: float | None = None, height: float | None = None
+) -> alt.LayerChart:
+    """Draw which machines, conventions and orders each scheme supports; the tooltip of a cross says why not.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `schedlab.compositions`.
+    title : str, optional
+        By default, it says how many combinations are supported.
+    width, height : float, optional
+        Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> chart = sl.charts.compositions(sl.compositions(["easy", "conservative", "dpsa", "greedy"]))
+    """
+    check_kind(table, pd.DataFrame)
+    rows = table.rename_axis("scheme").reset_index().melt("scheme", var_name="option", value_name="answer")
+    supported = rows["answer"] == YES
+    meanings = "supported", "refused: point at it for the reason"
+    rows["mark"] = np.where(supported, *meanings)
+    if title is None:
+        title = f"{supported.sum()} of {len(rows)} combinations of a scheme and an option are supported"
+    return marks(
+        rows,
+        "option",
+        "scheme",
+        "mark",
+        meanings,
+        details=["answer"],
+        step=72,
+        title=title,
+        width=width,
+        height=height,
+    )
+
+
+def conventions(
+    table: pd.DataFrame, *, title: str | None = None, width: float | None = None, height: float | None = None
+) -> alt.LayerChart:
+    """Draw which simulators follow the scheme that each case of the conformance suite tests.
+
+    The tooltip names the convention that the simulator follows, or what is wrong.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `schedlab.conformance.others`.
+    title : str, optional
+        By default, it says how many schedules follow their scheme.
+    width, height : float, optional
+        Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> chart = sl.charts.conventions(sl.conformance.others())
+    """
+    check_columns(table, ["simulator", "version", "scheme", "case", "title", "convention", "follows"])
+    same, other, wrong = "the scheme, as in schedlab", "the scheme, by another convention", "not the scheme"
+    cases = [case(number) for number in table["case"]]
+    first = [one.answers[0].convention for one in cases]
+    rows = table.assign(mark=np.where(table["follows"], np.where(table["convention"] == first, same, other), wrong))
+    rows["tested"] = [f"{one.scheme}, case {one.number}: {one.title}" for one in cases]
+    rows["kind"] = [KINDS.index(one.scheme) for one in cases]
+    rows = rows.sort_values(["kind", "case"], kind="stable")
+    if title is None:
+        title = (
+            f"{table['follows'].sum()} of {len(table)} schedules of other simulators are of the scheme that they name"
+        )
+    return marks(
+        rows,
+        "simulator",
+        "tested",
+        "mark",
+        (same, other, wrong),
+        details=["version", "scheme", "convention"],
+        step=96,
+        title=title,
+        width=width,
+        height=height,
+    )
