@@ -5,6 +5,7 @@ import html
 import json
 import os
 import platform
+import re
 import sys
 import time
 import traceback
@@ -19,6 +20,7 @@ from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from types import ModuleType
 
+import altair as alt
 import vl_convert
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
@@ -29,6 +31,7 @@ from schedlab.experiment import Store
 from schedlab.paths import kept_script, replacing
 from schedlab.show import card as cards
 from schedlab.show.ledgers import LEDGER, VERDICT_STYLE, as_html, counted
+from schedlab.show.ledgers import STYLE as LEDGER_STYLE
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
@@ -44,9 +47,10 @@ body { font: 16px/1.5 system-ui, sans-serif; margin: 0; color: var(--ink); backg
 nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem; font-size: .82rem; line-height: 1.35;
   border-right: 1px solid var(--edge); background: var(--tint); }
 nav ul { list-style: none; padding-left: .7rem; margin: .2rem 0; } nav > ul { padding-left: 0; }
-nav li { margin: .2rem 0; } nav summary { cursor: pointer; font-weight: 600; } a { color: var(--link); }
+#contents > summary { display: none; } nav li { margin: .2rem 0; } nav summary { cursor: pointer; font-weight: 600; }
+a { color: var(--link); }
 main { padding: 1rem 2rem 4rem; max-width: 72rem; }
-h1, h2, h3 { line-height: 1.2; } section { border-top: 1px solid var(--edge); margin-top: 2.5rem; }
+h1, h2, h3 { line-height: 1.2; } section { border-top: 1px solid var(--edge); margin-top: 1rem; }
 figure { margin: 1.5rem 0; } figcaption, .says { max-width: 48rem; }
 svg.marks { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; }
@@ -55,32 +59,66 @@ figure th, figure td { border-bottom: 1px solid var(--edge); vertical-align: top
 .total { font-size: 1.25rem; } article { border-top: 1px solid var(--edge); margin-top: 1.5rem; }
 article p { margin: .3rem 0; } #search { font: inherit; color: inherit; background: var(--tint); width: 100%;
   max-width: 28rem; padding: .4rem .7rem; border: 1px solid var(--edge); border-radius: .4rem; }
-[hidden] { display: none; }
-@media (max-width: 60rem) { body { display: block; } nav { position: static; height: auto; } main { padding: 1rem; } }
+[hidden], .opening section { display: none; }
+@media (max-width: 60rem) { body { display: block; } nav { height: auto;
+  max-height: 80vh; z-index: 1; border-bottom: 1px solid var(--edge); padding: .5rem 1rem; font-size: .9rem; }
+  #contents > summary { display: list-item; } main { padding: 1rem; } section figure { scroll-margin-top: 3rem; } }
 @media print { body { display: block; } nav { display: none; } figure, tr { break-inside: avoid; } }
 """
+    + LEDGER_STYLE
     + VERDICT_STYLE
 )
 # A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing. On a
 # narrow screen charts become narrower, instead of smaller, so that their text stays readable.
-EMBED = """window.narrow = (spec, room) => {
+EMBED = """// Make panels this wide, below one another, and break titles into lines.
+window.narrow = (spec, room) => {
   for (const many of ['hconcat', 'concat']) if (spec[many]) { spec.vconcat = spec[many]; delete spec[many]; }
-  if (spec.facet) spec.columns = 1;
+  delete spec.columns;
+  if (spec.facet?.field) spec.columns = 1;
   for (const inner of [spec.spec, ...(spec.vconcat || [])]) if (inner) narrow(inner, room);
-  if (typeof spec.width === 'number' && spec.width > room) spec.width = room;
+  const across = spec.facet?.column?.sort?.length;
+  if (across > 1 && spec.spec) spec.spec.width = room / across - 20;
+  if (spec.width) spec.width = room;
   for (const layer of spec.layer || []) delete layer.width;
+  const broken = words => [words].flat().flatMap(line => line.match(/\\S.{0,41}(?=\\s|$)|\\S+/g) || []);
+  for (const part of ['text', 'subtitle']) if (spec.title?.[part]) spec.title[part] = broken(spec.title[part]);
   return spec;
 };
-window.draw = place => {
+// No text is under 12 px, and legends are listed line by line.
+window.legible = (name, value) => {
+  if (/fontSize$/i.test(name) && value < 12) return 12;
+  if (name === 'legend' && value) { delete value.columns; value.labelLimit = 280; }
+  return value;
+};
+// Tables come by columns, each a list or one value of all rows; see `_packed` in schedlab/report.py.
+window.unpacked = spec => {
+  spec.config ||= window.look ? structuredClone(look) : {};
+  for (const [name, table] of Object.entries(spec.datasets || {})) if (!Array.isArray(table)) {
+    const columns = Object.entries(table.columns);
+    spec.datasets[name] = Array.from({length: table.rows}, (_, row) => Object.fromEntries(
+      columns.map(([column, values]) => [column, Array.isArray(values) ? values[row] : values])));
+  }
+  return spec;
+};
+window.draw = async place => {
   if (place.dataset.drawn) return;
   place.dataset.drawn = 'yes';
-  let spec = JSON.parse(document.getElementById(place.dataset.spec).textContent);
-  if (place.clientWidth < 700) {
-    spec = narrow(spec, Math.max(180, place.clientWidth - 150));
-    (spec.config ||= {}).legend = {...spec.config.legend, columns: 1};
-  }
-  vegaEmbed(place, spec, {actions: false, renderer: 'svg'}).then(() => { place.style.minHeight = ''; })
-    .catch(error => { place.textContent = error; });
+  const text = document.getElementById(place.dataset.spec).textContent, full = place.clientWidth;
+  const embed = spec => vegaEmbed(place, spec, {actions: false, renderer: 'svg'});
+  try {
+    if (full >= 700) await embed(unpacked(JSON.parse(text)));
+    let room = full - 90;
+    for (let tries = 0; full < 700 && tries < 3; tries += 1) {  // labels take more or less of the width
+      const spec = narrow(JSON.parse(JSON.stringify(unpacked(JSON.parse(text))), legible), room);
+      spec.config.legend = {...spec.config.legend, columns: 1};
+      spec.config.text = {fontSize: 12, ...spec.config.text};
+      await embed(spec);
+      const spare = full - place.querySelector('svg.marks').viewBox.baseVal.width;
+      if (spare >= 0 && spare < 30) break;
+      room = Math.max(80, room + spare);
+    }
+    place.style.minHeight = '';
+  } catch (error) { place.textContent = error; }
 };
 window.addEventListener('DOMContentLoaded', () => {
   const places = [...document.querySelectorAll('.chart')];
@@ -99,6 +137,8 @@ const turn = () => {
   const found = document.getElementById(decodeURIComponent(location.hash.slice(1))) || pages[0];
   const page = found.closest('[data-page]') || pages[0];
   pages.forEach(one => { one.hidden = one !== page; });
+  document.documentElement.className = '';
+  document.getElementById('contents').open = !matchMedia('(max-width: 60rem)').matches;
   if (found === page) window.scrollTo(0, 0); else found.scrollIntoView();
 };
 // Each paper begins with its wall, which is in the page once.
@@ -337,8 +377,9 @@ class Section:
                     tqdm.write(words)
                 quick = self.paper.claims("quick", progress, ledger)[list(LEDGER)]  # agrees with what is kept now
                 kept.keep(self.name, ledger, quick, built, seconds)
-            wall = papers.Wall(self.paper, ledger).html(f"#{self.name}-")
-            body = _kept(self.name) + as_html(ledger, MOST_CASES)
+            wall = papers.Wall(self.paper, ledger).html(f"#{self.name}-").replace(cards.STYLE, "")
+            shown = as_html(ledger, MOST_CASES).replace(LEDGER_STYLE + VERDICT_STYLE, "")  # it is in the page once
+            body = _kept(self.name) + shown
             self._leave(LEDGER_PIECE, counts=counted(ledger), body=body, wall=wall)
         except Exception as error:  # any error: the other papers go on, and the page names it
             error.add_note(f"{self.paper.TITLE}: {doing} could not be made.")
@@ -386,7 +427,9 @@ def _page(sections, size, note):
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>schedlab: papers rebuilt</title>',
             f'<meta name="viewport" content="width=device-width, initial-scale=1">{reload}',
-            f"<style>{STYLE}</style>{cards.STYLE}</head><body>",
+            # Papers are laid out once their page is chosen; so the first page is there sooner.
+            f"<style>{STYLE}</style>{cards.STYLE}<script>document.documentElement.className = 'opening'</script>",
+            "</head><body>",
             _contents(sections),
             "<main>",
             _front(sections, size, note),
@@ -394,7 +437,7 @@ def _page(sections, size, note):
             _traces(),
             "</main>",
             # Last, so that the text is there before half a megabyte of script is read.
-            f"<script>{PAGES}</script><script>{script()}</script></body></html>\n",
+            f"<script>window.look = {_json(_look())};\n{PAGES}</script><script>{script()}</script></body></html>\n",
         ]
     )
 
@@ -416,7 +459,8 @@ def _contents(sections):
         for section in sections
         for figures in [section.figures()]
     ]
-    return f'<nav><a href="#front">Summary</a><ul>{"".join(parts)}</ul><a href="#traces">Traces</a></nav>'
+    links = f'<a href="#front">Summary</a><ul>{"".join(parts)}</ul><a href="#traces">Traces</a>'
+    return f'<nav><details id="contents" open><summary>Contents</summary>{links}</details></nav>'
 
 
 def _front(sections, size, note):
@@ -495,12 +539,50 @@ def _figure(card, paper):
     parts = [f'<figure id="{key}">{card.head()}']
     if card.chart is not None:
         spec = charts.specified(card.chart)
-        short = json.loads(json.dumps(spec), parse_float=lambda digits: float(f"{float(digits):.6g}"))
-        text = json.dumps(short).replace("<", "\\u003c")  # no word may end the script
+        text = _json(_packed(spec))
         height = f"min-height: {charts.height_of(spec):.0f}px"
         parts.append(f'<div class="chart" data-spec="{key}-spec" style="{height}"></div>')
         parts.append(f'<script type="application/json" id="{key}-spec">{text}</script>')
-    return "".join([*parts, card.below(), "</figure>"]).replace(cards.STYLE, "")  # it is in the page once
+    below = CELL.sub(r'<\1 class="\2">', card.below())
+    return "".join([*parts, below, "</figure>"]).replace(cards.STYLE, "")  # it is in the page once
+
+
+# Of a cell in a table of pandas only the column is used by a rule of its style.
+CELL = re.compile(r'\s*<(t[dh]) (?:id="[^"]*" )?class="\w+ (?:row|level)\d+ (col\d+)" *>')
+
+
+def _packed(spec):
+    """Return a chart without what all charts share, with short numbers, and with its tables by columns."""
+    short = json.loads(json.dumps(spec), parse_float=lambda digits: float(f"{float(digits):.6g}"))
+    if short.get("config") == _look():
+        del short["config"]
+    short["datasets"] = {name: _by_columns(rows) for name, rows in short.get("datasets", {}).items()}
+    return short
+
+
+def _by_columns(rows):
+    """Turn the rows of a table into columns, of which each is a list, or one value if all are the same."""
+    if not rows or any(row.keys() != rows[0].keys() for row in rows):
+        return rows
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    same = {name: values[0] for name, values in columns.items() if _is_same(values)}
+    return {"rows": len(rows), "columns": columns | same}
+
+
+def _is_same(values):
+    return not isinstance(values[0], list) and all(value == values[0] for value in values)
+
+
+@cache
+def _look():
+    """Return what all charts share."""
+    chart = charts.themed(alt.Chart().mark_point())
+    return json.loads(json.dumps(charts.specified(chart)["config"]))
+
+
+def _json(content):
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c")  # no word may end the script
 
 
 def _kept(name):

@@ -199,7 +199,7 @@ def test_results_of_the_full_size_are_kept_on_request(paper, tmp_path, monkeypat
 
 def test_words_stay_words(page):
     assert "alert" not in "".join(page.scripts[-2:])
-    assert page.tags.count("script") == 2 + 2
+    assert page.tags.count("script") == 2 + 3
     assert list(page.specs()) == ["tiny-chart", "tiny-pair"]
     assert page.specs()["tiny-chart"]["title"]["text"] == EVIL
 

@@ -9,6 +9,8 @@ from ._altair import VEGA_LITE
 from .theme import specified
 
 BARE = {"labels": False, "title": None, "ticks": False, "grid": False}
+# What Vega writes for grounds and marks without extent, and values that hold anyway.
+INVISIBLE = r'<path d="(?:M0,0h0v0h0Z)?"[^>]*/>| pointer-events="none"| transform="translate\(0,0\)"| opacity="1"'
 PLACES = ("x", "y", "x2", "y2", "xOffset", "yOffset", "theta", "radius")
 
 
@@ -40,6 +42,8 @@ def thumbnail(chart, width: int = 200, height: int = 84) -> str:
     svg = vl_convert.vegalite_to_svg(json.dumps(view), vl_version=VEGA_LITE)
     svg = re.sub(r' (aria-[a-z]+|role|class|data-[a-z]+)="[^"]*"', "", svg)
     svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
+    ground = f'<path d="M0,0h{width}v{height}h-{width}Z"/>'
+    svg = re.sub(INVISIBLE, "", svg.replace(ground, ""))
     return re.sub(r'<svg ([^>]*?) width="[^"]*" height="[^"]*"', r'<svg preserveAspectRatio="none" \1', svg, count=1)
 
 
