@@ -847,7 +847,7 @@ def test_numbers_of_a_table():
     assert shown(charts.table(frame)) == [
         ["jobs", "wait", "log", "killed"],
         ["77,205", "12,346", "CTC", "yes"],
-        ["3", "0.1235", "<b>", "no"],
+        ["3", "0.123", "<b>", "no"],
     ]
     assert frame.equals(before)
     assert shown(charts.table(pd.DataFrame({"wait": [1.5, float("nan")]})))[1:] == [["1.5"], ["-"]]

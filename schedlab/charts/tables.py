@@ -108,4 +108,4 @@ def _text(value):
     if np.isnan(value):
         return "-"
     value += 0  # no -0
-    return f"{value:,}" if isinstance(value, Integral) else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, Integral) else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

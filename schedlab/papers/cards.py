@@ -111,6 +111,8 @@ class Card:
         The numbers, ready to read.
     notes : tuple of str
         What the reader must know.
+    shared : tuple of str
+        Those of the notes that the paper's wall shows, once for all figures.
     standins : tuple of str
         Which logs are not at hand, so that stand-ins were simulated just now.
     paper : str
@@ -159,6 +161,7 @@ class Card:
     claims: pd.DataFrame = field(default_factory=pd.DataFrame)
     printed: str = ""
     ringed: bool = False
+    shared: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Card {self.number or self.name}: {self.title}>"
@@ -255,7 +258,7 @@ class Card:
             numbers=numbers,
             opened=self.chart is None,
             claims=self.claims,
-            notes=self.notes,
+            notes=[note for note in self.notes if note not in self.shared],
             code=self.code if self.paper else "",
         )
 
@@ -490,6 +493,7 @@ def rebuilt(
                 claims_about(paper, number, claims),
                 drawing.printed,
                 drawing.ringed and drawing.chart is not None,
+                tuple(notes) if paper else (),
             )
 
         def called() -> str:
@@ -503,6 +507,7 @@ def rebuilt(
             figure.__name__ = figure.__qualname__ = name
             figure.__doc__ = about
         figure.number, figure.claims, figure.as_kept = number, tuple(claims), as_kept
+        figure.notes = tuple(notes)
         return as_called(figure, Card)
 
     return decorate

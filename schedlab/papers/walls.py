@@ -91,6 +91,10 @@ class Wall:
             return None
         return Tile(LEDGER, "", f"{REST}: {len(rest)}", verdict_of(standing(rest)), "")
 
+    def notes(self) -> list[str]:
+        """Return the notes that figures share, each once."""
+        return list(dict.fromkeys(note for figure in self.paper.FIGURES for note in getattr(figure, "notes", ())))
+
     def html(self, address: str = "", ledger: str = "ledger") -> str:
         """Return the wall as HTML.
 
@@ -110,7 +114,7 @@ class Wall:
             [(address and address + names.get(tile.name, tile.name), *_shown(tile)) for tile in several]
             for several in (of_paper, beyond)
         )
-        return page.wall(lead, of_paper, beyond)
+        return page.wall(lead, of_paper, beyond, self.notes())
 
     def _repr_html_(self) -> str:
         return self.html()

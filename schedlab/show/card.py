@@ -29,7 +29,7 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 .schedlab-card p { margin: .3em 0; } .schedlab-card .fine { font-size: .9em; opacity: .85; }
 .schedlab-card .folds { display: flex; flex-wrap: wrap; gap: .1rem 1.4rem; align-items: start; margin: .3em 0; }
 .schedlab-card details[open] { flex-basis: 100%; overflow-x: auto; }
-.schedlab-card summary { cursor: pointer; padding: .2em 0; opacity: .85; }
+:is(.schedlab-card, .schedlab-wall) summary { cursor: pointer; padding: .2em 0; opacity: .85; }
 .schedlab-card table.claims { border-collapse: collapse; width: 100%; margin: .2em 0; font-size: .93em; }
 .schedlab-card table.claims tr { background: none; }
 .schedlab-card table.claims td { text-align: left; vertical-align: top; padding: .4em .9em .4em 0; white-space: normal;
@@ -183,7 +183,12 @@ def switch(names: Iterable[str], parts: Iterable[str], key: str) -> str:
     return f'<div class="{key}"><style>{" ".join(rules)}</style>{"".join(buttons)}{"".join(shown)}</div>'
 
 
-def wall(lead: str, tiles: Iterable[tuple[str, str, str, str, str]], beyond: Iterable[tuple] = ()) -> str:
+def wall(
+    lead: str,
+    tiles: Iterable[tuple[str, str, str, str, str]],
+    beyond: Iterable[tuple] = (),
+    notes: Iterable[str] = (),
+) -> str:
     """Return a wall: a line, and for each card a tile with its picture.
 
     Parameters
@@ -192,10 +197,14 @@ def wall(lead: str, tiles: Iterable[tuple[str, str, str, str, str]], beyond: Ite
         HTML.
     tiles, beyond : iterable of (address, picture, number, title, verdict)
         Of the paper, and beyond it. The picture is an SVG.
+    notes : iterable of str
+        What the reader of several figures must know.
     """
     parts = [f'<p class="lead">{lead}</p><div class="tiles">{"".join(map(_tile, tiles))}</div>']
     if beyond := "".join(map(_tile, beyond)):
         parts.append(f'<p class="fine">Behind the figures, and beyond the paper</p><div class="tiles">{beyond}</div>')
+    if told := "".join(f"<p>{escape(words)}</p>" for words in notes):
+        parts.append(_fold("sample and readings of these figures", told))
     return f'{STYLE}<div class="schedlab-wall">{"".join(parts)}</div>'
 
 

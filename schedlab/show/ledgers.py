@@ -7,6 +7,7 @@ the full size.
 import html
 import json
 import re
+from collections import Counter
 from zlib import crc32
 
 import pandas as pd
@@ -83,8 +84,8 @@ def counted(table: pd.DataFrame) -> dict[str, int]:
 def as_html(table: pd.DataFrame, most: int | None = None) -> str:
     """Write a ledger as HTML without a script: filters by verdict, and for each claim a row, its reason and a fold.
 
-    Behind the fold are details, traces and all cases, or at most so many of a claim: the effect over all cases, then
-    those that do not support it, then others.
+    Sentences of the details that most claims share stand once, above. Behind the fold are details, traces and all
+    cases, or at most so many of a claim: the effect over all cases, then those that do not support it, then others.
     """
     verdicts = standing(table)
     key = f"l{crc32(table[['id', 'measured']].to_csv().encode()):08x}"
@@ -104,10 +105,14 @@ def as_html(table: pd.DataFrame, most: int | None = None) -> str:
     traces = list(dict.fromkeys(trace for trace in measured if trace))
     one = len(traces) == 1
     head = "".join(f"<th>{name}</th>" for name in SHOWN)
+    shared = _shared(_shown(row, "details") for _, row in table.iterrows())
     rows = "".join(
-        _html_rows(row, verdict, one, most) for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True)
+        _html_rows(row, verdict, one, most, shared)
+        for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True)
     )
     about = f'<p class="trace">Measured on {_text(traces[0])}.</p>' if one else ""
+    if shared:
+        about += f"<details><summary>what holds for most claims</summary><div>{_text(' '.join(shared))}</div></details>"
     return (
         f'<div class="schedlab-ledger"><style>{STYLE}{VERDICT_STYLE}{"".join(rules)}</style>{about}{"".join(filters)}'
         f"<table><thead><tr>{head}</tr></thead>{rows}</table></div>"
@@ -148,16 +153,33 @@ def _is_full(row):
     return "kept" in row and isinstance(row["kept"], str)
 
 
+def _shown(row, name):
+    """Return what is shown of a row: of the kept full size where there is one."""
+    return row[f"kept_{name}" if _is_full(row) else name]
+
+
+def _sentences(words):
+    return re.split(r"(?<=\.) (?=[A-Z])", words)
+
+
+def _shared(details):
+    """Return the sentences that more than half of all details have, of at least three."""
+    several = [_sentences(words) for words in details if words]
+    counts = Counter(sentence for sentences in several for sentence in dict.fromkeys(sentences))
+    return [sentence for sentence, count in counts.items() if count >= 3 and 2 * count > len(several)]
+
+
 def _source(row):
     """Return the traces on which a row's shown cases were measured; "" if there are none."""
     trace = row["kept_trace"] if _is_full(row) else row["trace"]
     return "" if trace == "no trace" else trace
 
 
-def _html_rows(row, verdict, one, most):
+def _html_rows(row, verdict, one, most, shared):
     full = _is_full(row)
     names = ("reason", "readings", "details", "cases")
-    reason, readings, details, cases = (row[f"kept_{name}" if full else name] for name in names)
+    reason, readings, details, cases = (_shown(row, name) for name in names)
+    details = " ".join(sentence for sentence in _sentences(details) if sentence not in shared)
     measured = _text(row["kept"] if full else row["measured"]) or "-"
     if full and (row["measured"], row["verdict"]) != (row["kept"], row["kept_verdict"]):
         other = "" if row["trace"] == row["kept_trace"] else f", on {_text(row['trace'])}"
