@@ -323,6 +323,23 @@ def test_a_window_without_jobs_is_an_empty_chart_that_says_so(three):
     assert vl_convert.vegalite_to_svg(charts.gantts({"early": early, "three": three}, (50, 60)).to_dict())
 
 
+def test_estimates_are_drawn_from_the_end_of_a_job_to_its_estimated_end():
+    jobs = [(0, 4, 10, 3), (1, 2, 2, 1), (2, 5, 60, 4)]  # job 2 ends as estimated, job 3 is estimated far too long
+    schedule = sl.simulate(sl.testing.trace_of(jobs, procs=4), "easy")
+    spec = charts.gantt(schedule, color="job_number", label="job_number", estimates=True).to_dict()
+    pale, held, border = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"][0]["layer"])
+    assert pale == border
+    end = 1.4 * 9  # the axis makes room for estimates, but not for any length
+    assert [(row["job"], row["end"], row["rest"]) for row in pale] == [(1, 4, 10), (3, 9, pytest.approx(end))]
+    assert [(row["low"], row["high"]) for row in pale] == [(held[i]["low"], held[i]["high"]) for i in (0, 2)]
+    assert spec["layer"][0]["layer"][1]["encoding"]["x"]["scale"]["domain"] == [0, pytest.approx(end)]
+    assert spec["title"]["subtitle"][-1] == "pale, dashed: from the end of a job to its estimated end"
+    both = charts.gantts({"one": schedule, "other": schedule}, color="job_number", estimates=True).to_dict()
+    assert "pale, dashed" in both["title"]["subtitle"][-1]
+    exact = sl.simulate(sl.testing.trace_of([(0, 4, 4, 3)], procs=4), "easy")
+    assert "pale" not in str(charts.gantt(exact, estimates=True).to_dict()["title"])
+
+
 def test_colours_of_a_gantt_chart(three, easy):
     found = charts.gantt(three, color="wait")
     assert rows(found)["color"].tolist() == pytest.approx([0, 10 / 3600, 25 / 3600], abs=0.001)

@@ -32,6 +32,8 @@ from .theme import (
 )
 
 OTHERS = "other jobs"
+PLANNED = "pale, dashed: from the end of a job to its estimated end"
+BEYOND = 1.4  # times the length of a schedule: the longest axis that makes room for estimates
 TASKS = {"sweep": GROUPS["sweeps"], "tasks of a sweep": "#F0E442"}
 PANEL = 170  # height of one Gantt chart among others, in pixels
 LETTERS = 11  # size of the text in rectangles, in pixels
@@ -106,6 +108,7 @@ def gantt(
     limit: int | None = None,
     *,
     label: str | None = None,
+    estimates: bool = False,
     processors: tuple[int, int] | None = None,
     title: str | None = None,
     subtitle: str | None = None,
@@ -136,6 +139,8 @@ def gantt(
     label : str, optional
         "job_number" or a column of `Schedule.jobs`, written into each rectangle that is large enough. Not available if
         colours stand for numbers, such as "wait"; cells have no labels.
+    estimates : bool
+        Whether to draw the estimate of each job that ended earlier, as a pale part with a dashed border.
     processors : (first, last), optional
         The processors to draw. Default: all.
     title, subtitle : str, optional
@@ -153,14 +158,16 @@ def gantt(
     check_kind(schedule, Schedule)
     if limit is not None:
         check_limit(limit)
-    drawn = _Gantt(schedule, _window(schedule, window), processors, limit or MOST_ROWS, cells=limit is None)
+    drawn = _Gantt(schedule, _window(schedule, window, estimates), processors, limit or MOST_ROWS, cells=limit is None)
     if drawn.empty:
         chart = drawn.nothing(WIDE // 2)
     else:
-        chart = drawn.chart(*_gantt_colour(drawn.jobs, color, drawn.area, drawn.tasks), label, WIDE // 2)
+        chart = drawn.chart(
+            *_gantt_colour(drawn.jobs, color, drawn.area, drawn.tasks), label, WIDE // 2, estimates=estimates
+        )
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle
-    return headed(chart, title, WIDE, subtitle, drawn.left_out, size=(width, height))
+    return headed(chart, title, WIDE, subtitle, drawn.left_out, PLANNED if drawn.planned else "", size=(width, height))
 
 
 @unchecked
@@ -170,6 +177,7 @@ def gantts(
     color: str = "class",
     *,
     label: str | None = None,
+    estimates: bool = False,
     processors: tuple[int, int] | None = None,
     title: str = "",
     subtitle: str = "",
@@ -185,7 +193,7 @@ def gantts(
     window : (begin, end), optional
         Dates at the machine, or seconds on the clock of the log. Default: from the first submission to the last end in
         any of the schedules.
-    color, label, processors : optional
+    color, label, estimates, processors : optional
         As in `gantt`.
     title, subtitle : str
         Shown above all charts.
@@ -203,7 +211,7 @@ def gantts(
     """
     for schedule in schedules.values():
         check_kind(schedule, Schedule)
-    windows = [_window(schedule, window) for schedule in schedules.values()]
+    windows = [_window(schedule, window, estimates) for schedule in schedules.values()]
     whole = min(begin for begin, _ in windows), max(end for _, end in windows)
     drawn = [_Gantt(one, whole, processors, MOST_ROWS // len(schedules)) for one in schedules.values()]
     filled = [one for one in drawn if not one.empty]
@@ -213,15 +221,18 @@ def gantts(
         shown, *colours = _gantt_colour(pd.concat([one.jobs for one in filled]), color, *pooled)
         ends = np.cumsum([one.area.size for one in filled])
         for one, part in zip(filled, np.split(shown, ends[:-1]), strict=True):
-            plots[one] = one.chart(part, *colours, label, PANEL, last=one is drawn[-1])
+            plots[one] = one.chart(part, *colours, label, PANEL, last=one is drawn[-1], estimates=estimates)
     named = zip(schedules, drawn, strict=True)
     panels = [plots[one].properties(title={"text": name, "fontSize": 13}) for name, one in named]
     left_out = dict.fromkeys(one.left_out for one in filled if one.left_out)
-    return headed(alt.vconcat(*panels, spacing=12), title, WIDE, subtitle, *left_out, size=(width, height))
+    planned = PLANNED if any(one.planned for one in filled) else ""
+    return headed(alt.vconcat(*panels, spacing=12), title, WIDE, subtitle, *left_out, planned, size=(width, height))
 
 
 class _Gantt:
     """The parts of a schedule in a Gantt chart's window: pieces, their jobs, and the intervals of their processors."""
+
+    planned = False  # whether an estimate is drawn
 
     def __init__(self, schedule, window, processors, limit, cells=False):
         begin, end = self.window = window
@@ -297,7 +308,7 @@ class _Gantt:
         ticks = axis(tickCount=span) if span < 6 else axis()
         return alt.Y(f"{field}:Q", title="processor", scale=scale, axis=ticks)
 
-    def chart(self, shown, encoded, fills, label, height, last=True):
+    def chart(self, shown, encoded, fills, label, height, last=True, estimates=False):
         """Draw the rectangles with the colours of `_gantt_colour`; only the last of several charts shows the times."""
         if self.in_cells:
             return self._cells(shown, encoded, height)
@@ -351,6 +362,8 @@ class _Gantt:
             .properties(width=WIDE, height=height)
         )
         chart = _with_grey(chart, table)
+        if estimates:
+            chart = self._with_estimates(chart, table, encoded, last)
         if self.high > self.size:
             there = alt.Chart({"values": [{"size": self.size}]})
             there = there.mark_rule(color=INK, strokeDash=[6, 3]).encode(y=alt.Y("size:Q"))
@@ -365,6 +378,27 @@ class _Gantt:
             color=alt.Color("ink:N", scale=None),
         )
         return alt.layer(chart, text, width=WIDE, height=height)
+
+    def _with_estimates(self, chart, table, encoded, last):
+        """Add a pale part with a dashed border, from the end of each job to its estimated end."""
+        begun, estimate = (
+            self.jobs[name].to_numpy()
+            for name in ("start_time", "estimate" if "estimate" in self.jobs else "requested_time")
+        )
+        until = np.minimum(begun + estimate, self.window[1])
+        rest = table.assign(rest=self.clock.values(until)[self.row], by=self.clock.words(begun + estimate)[self.row])[
+            (until > self.until)[self.row]
+        ]
+        self.planned = len(rest) > 0
+        if not self.planned:
+            return chart
+        rest = alt.Chart(rest).encode(
+            x=self.clock.x("end", labels=last), x2=alt.X2("rest"), y=self._upward("low"), y2=alt.Y2("high")
+        )
+        by = [alt.Tooltip("job:Q"), alt.Tooltip("by:N", title="end by its estimate")]
+        pale = rest.mark_rect(fillOpacity=0.25).encode(color=encoded, tooltip=by)
+        border = rest.mark_rect(filled=False, stroke=INK, strokeWidth=1, strokeDash=[3, 2])
+        return alt.layer(pale, chart, border)
 
     def _cells(self, shown, encoded, height):
         """Draw how much of each cell of time and processors is held, and by what."""
@@ -525,11 +559,14 @@ def _jobs_of_pieces(schedule, drawn):
     return pd.concat(frames).sort_values("place")
 
 
-def _window(schedule, window):
+def _window(schedule, window, estimates=False):
     if window is None:
         # Tasks from other sites may end after all jobs of this site.
         last = schedule.seconds(schedule.outcome.pieces.end.max(initial=0))
-        return float(schedule.trace.table["submit_time"].iloc[0]), float(max(schedule.end.max(), last))
+        begin, end = float(schedule.trace.table["submit_time"].iloc[0]), float(max(schedule.end.max(), last))
+        if estimates:  # with room for those that reach beyond the last end, but not for any length
+            end = max(end, min(float((schedule.start + schedule.estimate).max()), begin + BEYOND * (end - begin)))
+        return begin, end
     begin, end = (schedule.trace.seconds(instant) for instant in window)
     if not -np.inf < begin < end < np.inf:
         raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")

@@ -24,6 +24,7 @@ from schedlab.workload.trace import Trace, read_swf
 
 NONE = -1  # start of a job that never starts
 MOST_TOLD, MOST_NAMED = 10, 3  # starts of an answer; mistakes that give the same schedule
+FEW = 12  # jobs whose estimates are drawn, too
 KINDS = ("FCFS", "SJF", "EASY", "conservative")  # kinds of schemes that the cases test
 
 
@@ -143,6 +144,7 @@ class Case:
 
         schedules = {answer.convention: self.schedule(answer) for answer in self.answers}
         how = {"color": "job_number", "label": "job_number", "width": 480, "height": 100 * len(schedules)}
+        how["estimates"] = len(self.records) <= FEW
         return gantts(schedules, title=str(self), **how)
 
     def __str__(self) -> str:

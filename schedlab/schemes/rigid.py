@@ -208,14 +208,15 @@ class EASY(Queued):
     >>> [len(sl.simulate(trace, each).validate()) for each in (short, one_at_a_time, sl.EASY(reservations=4))]
     [47, 47, 47]
 
-    A small schedule of plain EASY: job 2, the head of the queue, holds a reservation at 6 s. Job 3 ends before. Job 4
-    does not, but uses the 2 processors that the head does not need:
+    A small schedule of plain EASY: job 2, the head of the queue, holds a reservation at 8 s, the estimated end of job
+    1. By its estimate, job 3 ends before. Job 4 does not, but uses the 2 processors that the head does not need. Job 1
+    ends early, at 6 s, and the head starts then:
 
-    >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3), (3, 7, 7, 2)]  # submission, run time, estimate, processors
+    >>> jobs = [(0, 6, 8, 5), (1, 4, 4, 6), (2, 3, 5, 3), (3, 7, 9, 2)]  # submission, run time, estimate, processors
     >>> schedule = sl.simulate(sl.testing.trace_of(jobs, procs=8), sl.EASY())
     >>> schedule.jobs["started_by"].tolist()
     ['head', 'head', 'backfilled within the shadow', 'backfilled on extra processors']
-    >>> chart = sl.charts.gantt(schedule, color="started_by", label="job_number", subtitle="")
+    >>> chart = sl.charts.gantt(schedule, color="job_number", label="job_number", estimates=True, subtitle="")
 
     References
     ----------
