@@ -47,7 +47,6 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 .schedlab-wall .tile svg { display: block; width: 100%; height: 84px; margin-bottom: .3rem; }
 .schedlab-wall .tile .state { white-space: nowrap; font-weight: 600; }
 @media (max-width: 30rem) { .schedlab-wall .tiles { grid-template-columns: 1fr 1fr; } }
-@media (max-width: 30rem) { .schedlab-wall .tiles { grid-template-columns: 1fr 1fr; } }
 .schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; }
 </style>"""
 
