@@ -291,7 +291,7 @@ def test_what_other_simulators_made_of_the_logs_is_shown():
 
 def test_the_picture_of_other_simulators_has_a_mark_for_each_schedule():
     table = conformance.others()
-    (cells,) = charts.conventions(table).to_dict()["datasets"].values()
+    (cells,) = conformance.picture().to_dict()["datasets"].values()
     assert len(cells) == len(table)
     marks = {(cell["simulator"], cell["tested"]): (cell["mark"], cell["convention"]) for cell in cells}
     for row in table.itertuples():

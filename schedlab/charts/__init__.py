@@ -4,7 +4,7 @@ from .arena import against_bounds, changes, winners
 from .compare import beside_model, distribution, scatter, weekly
 from .gang import memberships, shares, slices
 from .grouped import bars, ratios
-from .heatmaps import arrivals, compositions, conventions, heatmap, marks
+from .heatmaps import arrivals, compositions, heatmap, marks
 from .paper import paper_style
 from .series import lines, points
 from .tables import table
@@ -52,7 +52,6 @@ __all__ = [
     "changes",
     "colours",
     "compositions",
-    "conventions",
     "dashes",
     "distribution",
     "gantt",

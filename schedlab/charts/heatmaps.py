@@ -9,7 +9,6 @@ import pandas as pd
 
 from .. import metrics
 from ..composing import YES
-from ..conformance import KINDS, case
 from ..schedule import Schedule
 from ..workload.trace import Trace
 from ._altair import alt
@@ -352,53 +351,6 @@ def compositions(
         meanings,
         details=["answer"],
         step=72,
-        title=title,
-        width=width,
-        height=height,
-    )
-
-
-def conventions(
-    table: pd.DataFrame, *, title: str | None = None, width: float | None = None, height: float | None = None
-) -> alt.LayerChart:
-    """Draw which simulators follow the scheme that each case of the conformance suite tests.
-
-    The tooltip names the convention that the simulator follows, or what is wrong.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Of `schedlab.conformance.others`.
-    title : str, optional
-        By default, it says how many schedules follow their scheme.
-    width, height : float, optional
-        Of the plot, in pixels.
-
-    Examples
-    --------
-    >>> import schedlab as sl
-    >>> chart = sl.charts.conventions(sl.conformance.others())
-    """
-    check_columns(table, ["simulator", "version", "scheme", "case", "title", "convention", "follows"])
-    same, other, wrong = "the scheme, as in schedlab", "the scheme, by another convention", "not the scheme"
-    cases = [case(number) for number in table["case"]]
-    first = [one.answers[0].convention for one in cases]
-    rows = table.assign(mark=np.where(table["follows"], np.where(table["convention"] == first, same, other), wrong))
-    rows["tested"] = [f"{one.scheme}, case {one.number}: {one.title}" for one in cases]
-    rows["kind"] = [KINDS.index(one.scheme) for one in cases]
-    rows = rows.sort_values(["kind", "case"], kind="stable")
-    if title is None:
-        title = (
-            f"{table['follows'].sum()} of {len(table)} schedules of other simulators are of the scheme that they name"
-        )
-    return marks(
-        rows,
-        "simulator",
-        "tested",
-        "mark",
-        (same, other, wrong),
-        details=["version", "scheme", "convention"],
-        step=96,
         title=title,
         width=width,
         height=height,

@@ -8,7 +8,7 @@ cases. Given a whole log and when its jobs started, it says which scheme and con
 """
 
 from .files import read_starts
-from .judging import Verdicts, fault, judge, others
+from .judging import Verdicts, fault, judge, others, picture
 from .logs import Difference, LogVerdict
 from .suite import KINDS, NONE, Answer, Case, case, cases, export, folder, mistakes
 
@@ -28,5 +28,6 @@ __all__ = [
     "judge",
     "mistakes",
     "others",
+    "picture",
     "read_starts",
 ]

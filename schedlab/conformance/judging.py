@@ -440,3 +440,38 @@ def others() -> pd.DataFrame:
         convention = verdict[5] or f"none: {fault(about, verdict[3])}"
         rows.append((run.simulator, run.version, run.scheme, *verdict[:1], *verdict[2:3], convention, verdict[4]))
     return pd.DataFrame(rows, columns=["simulator", "version", "scheme", "case", "title", "convention", "follows"])
+
+
+def picture():
+    """Draw which of the other simulators follow the scheme that each case tests: a mark for each row of `others`.
+
+    The tooltip names the convention that the simulator follows, or what is wrong.
+
+    Returns
+    -------
+    altair chart
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> chart = sl.conformance.picture()
+    """
+    from schedlab.charts import marks  # here, since Altair is slow to load
+
+    meanings = same, other, wrong = "the scheme, as in schedlab", "the scheme, by another convention", "not the scheme"
+    rows = others()
+    tested = [case(number) for number in rows["case"]]
+    first = rows["convention"] == [one.answers[0].convention for one in tested]
+    rows["mark"] = np.where(rows["follows"], np.where(first, same, other), wrong)
+    rows["tested"] = [f"{one.scheme}, case {one.number}: {one.title}" for one in tested]
+    rows["kind"] = [KINDS.index(one.scheme) for one in tested]
+    return marks(
+        rows.sort_values(["kind", "case"], kind="stable"),
+        "simulator",
+        "tested",
+        "mark",
+        meanings,
+        details=["version", "scheme", "convention"],
+        step=96,
+        title=f"{rows['follows'].sum()} of {len(rows)} schedules of other simulators are of the scheme that they name",
+    )
