@@ -334,7 +334,7 @@ def compositions(
     Examples
     --------
     >>> import schedlab as sl
-    >>> chart = sl.charts.compositions(sl.compositions(["easy", "conservative", "dpsa", "greedy"]))
+    >>> chart = sl.charts.compositions(sl.compositions(["easy", "conservative", "dpsan", "greedy"]))
     """
     check_kind(table, pd.DataFrame)
     rows = table.rename_axis("scheme").reset_index().melt("scheme", var_name="option", value_name="answer")
