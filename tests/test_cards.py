@@ -11,9 +11,11 @@ import pytest
 
 from schedlab import charts, kept, papers
 from schedlab.papers.cards import (
+    HEADS,
     NO_RUN,
     Card,
     Drawing,
+    as_read,
     claims_about,
     compared,
     named_in,
@@ -359,3 +361,34 @@ def test_claims_of_a_figure_that_nobody_kept():
     assert claims_about("", "Figure 1").empty
     assert claims_about("tiny", "Figure 1").empty
     assert Card("a", "", "A", "B").verdict == ""
+
+
+def test_a_table_is_shown_as_people_read_it():
+    table = pd.DataFrame({"trace": ["a", "b"], "group": ["tiny", "all"], "mean wait (s)": [6846.0, float("nan")]})
+    table = table.assign(**{"run (s)": 5.0, "total (minutes)": 130.0, "change (%)": [-2.0, 3.0]})
+    table = table.assign(**{"change (%)_low": [-3.0, float("nan")], "change (%)_high": [-1.0, float("nan")]})
+    before = table.copy()
+    found = as_read(table)
+    assert found.columns.tolist() == ["log", HEADS["group"], "mean wait", "run (s)", "total", "change (%)"]
+    assert found["mean wait"].tolist() == ["114 min", "-"]
+    assert found["total"].tolist() == ["2.17 h", "2.17 h"]
+    assert found["change (%)"].tolist() == ["-2.0 [-3.0 to -1.0]", "+3.0"]
+    assert table.equals(before)
+
+
+def test_notes_that_figures_share_stand_on_the_wall_and_not_on_each_card():
+    (module,) = papers.modules(["sabin2006"])
+    wall = wall_of("sabin2006").html()
+    assert wall.count("ObF is the overbooking factor") == 1
+    cards = [as_kept(figure) for figure in module.FIGURES]
+    assert sum("overbooking factor" in " ".join(card.notes) for card in cards) > 10
+    assert not [card for card in cards if "ObF is the overbooking factor" in card.below()]
+
+
+@pytest.mark.parametrize("name", papers.PAPERS)
+def test_tables_have_no_names_of_columns(name):
+    (module,) = papers.modules([name])
+    for card in filter(None, map(as_kept, module.FIGURES)):
+        if card.table is not None:
+            heads = [str(head) for head in as_read(card.table).columns]
+            assert not [head for head in heads if "_" in head or head in HEADS], card

@@ -234,6 +234,17 @@ def ranked(found: Arena) -> pd.DataFrame:
     return found.ranks().round(1).rename(columns=heads | {"tied": "won or tied"})
 
 
+def priced(found: Arena) -> pd.DataFrame:
+    """Return what each scheme gains and costs against EASY, with readable column headings.
+
+    Parameters
+    ----------
+    found : Arena
+    """
+    heads = {name: f"{words}, change (%)" for name, words in {found.measure: words_of(found.measure), **COSTS}.items()}
+    return found.price(COSTS, BASE).drop(columns="kind").round(1).rename(columns=heads)
+
+
 def words_of(measure: str) -> str:
     """Describe a measure, which may be that of one class of jobs.
 

@@ -21,6 +21,7 @@ import pandas as pd
 from schedlab import kept, load_trace
 from schedlab.paths import own_folder
 from schedlab.show import card as page
+from schedlab.show import duration, interval
 from schedlab.show.ledgers import VERDICTS, standing
 from schedlab.text import check_known
 from schedlab.workload import archive
@@ -34,6 +35,11 @@ EQUAL = 1e-6  # relative: kept numbers have nine digits
 NUMBERED = re.compile(r"(Figure|Table)s? (\d+(?:(?:, | and | to )\d+)*)")
 IN_TEXT, BEYOND = "In the text", "Beyond the paper"  # in place of a number
 RING = "○ "  # the mark of what was simulated just now
+# What columns are called in tables, where their names in the data are not words.
+HEADS = {"trace": "log", "pes": "PEs", "procs": "processors", "group": "jobs, by processor-seconds in the log"}
+TIMES = {"s": 1, "minutes": 60}  # units of columns, in seconds
+TIME = re.compile(rf"(.*) \(({'|'.join(TIMES)})\)")
+LONG = 1_000  # seconds; columns that reach it are written in minutes, hours or days
 NO_RUN = "Drawn from what is kept: none of it was simulated again just now."
 
 
@@ -248,7 +254,7 @@ class Card:
         from schedlab.charts import table  # here, since it loads altair
 
         key = f"{self.paper}-{self.name}"
-        numbers = "" if self.table is None else table(self.table).to_html(table_uuid=f"{key}-table")
+        numbers = "" if self.table is None else table(as_read(self.table)).to_html(table_uuid=f"{key}-table")
         return page.below(
             seen=self.seen,
             standins=self.standins,
@@ -267,6 +273,32 @@ class Card:
         if self.printed:
             return "◇ Published." if self.printed == "diamonds" else f"Published: {self.printed}."
         return "The paper prints this figure without numbers." if self.number and self.chart is not None else ""
+
+
+def as_read(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as people read it: intervals beside their values, times in readable units, heads in words.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from schedlab.papers.cards import as_read
+    >>> waits = pd.DataFrame({"trace": ["CTC"], "wait (s)": [6846.0], "change (%)": [-2.0]})
+    >>> waits = waits.assign(**{"change (%)_low": -3.0, "change (%)_high": -1.0})
+    >>> as_read(waits).to_dict("records")
+    [{'log': 'CTC', 'wait': '114 min', 'change (%)': '-2.0 [-3.0 to -1.0]'}]
+    """
+    told = table.copy()
+    for name in table.columns:
+        ends = [f"{name}{end}" for end in ("_low", "_high")]
+        if set(ends) <= set(table.columns):
+            told[name] = [interval(*row, "{:+.1f}") for row in table[[name, *ends]].to_numpy(float)]
+            told = told.drop(columns=ends)
+        elif (match := TIME.fullmatch(str(name))) and len(table):
+            seconds = table[name].astype(float) * TIMES[match[2]]
+            if seconds.max() >= LONG:
+                told[name] = seconds.map(lambda each: "-" if np.isnan(each) else duration(each))
+                told = told.rename(columns={name: match[1]})
+    return told.rename(columns=HEADS)
 
 
 def verdict_of(verdicts: Iterable[str]) -> str:
