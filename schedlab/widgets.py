@@ -2,9 +2,9 @@
 
 The first slider is the primary control: the figure follows the hand where it is drawn quickly enough, else it is
 redrawn on release, and a word beside the slider says so. The next two controls stand below it, the others behind
-"More". Lines from before a move stay as a thin ghost if the axes are the same. Figures drawn before come from memory. A
-thin bar above the figure shows that one is being computed. An error replaces the figure, so an outdated one is never
-shown.
+"More", by what they are about. The setting is written below the figure's title. Lines from before a move stay as a thin
+ghost if the axes are the same. Figures drawn before come from memory. A thin bar above the figure shows that one is
+being computed. An error replaces the figure, so an outdated one is never shown.
 """
 
 import ast
@@ -23,8 +23,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.metadata import version
+from itertools import product
 from numbers import Integral, Real
-from textwrap import indent
+from textwrap import indent, wrap
 
 import numpy as np
 import pandas as pd
@@ -39,25 +40,28 @@ except ModuleNotFoundError as missing:
 
 from . import charts
 from .charts._altair import alt, debug_mode
-from .charts.theme import ON_PAGE
+from .charts.theme import ON_PAGE, WIDE
 from .experiment import remember
 from .paths import kept_script
 from .schemes import Scheme, by_name
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES, OF_USERS
+from .show.page import duration
 from .simulation import has_waits, simulate
 from .statistics import IntervalWarning, paired
 from .text import check_known, suggestion
 from .workload import archive
 from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 
-ON_A_PAGE = 5  # values of a control
+ON_A_PAGE = (5, 3, 2)  # values of the first controls, whose combinations a page has
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds to wait for a further move; of moves during a computation, only the last one counts
 EMBED = {"actions": False, "renderer": "svg"}
 GHOST = {"strokeWidth": 1, "opacity": 0.6}  # of lines from before a move
 AT_ONCE = 0.15  # seconds; a figure that is drawn within them follows the hand
 DRAG = 1  # seconds between moves of one drag, at most
+CHARACTERS = 130  # of a line that says the setting
+SMALL = 12  # size of its letters where nothing else is above the panels, in pixels
 BESIDE = 2  # controls beside the primary one; the others are behind "More"
 MOST_STEPS = 150  # of a slider next to others: with more, a step is only a pixel or two
 
@@ -83,6 +87,7 @@ def live(
     height: float | None = None,
     labels: Mapping[str, str] | None = None,
     limits: Callable | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
     **controls,
 ) -> "Live":
     """Put controls above a figure; moving one redraws the figure.
@@ -118,6 +123,9 @@ def live(
           reason (empty: not told). With a single value it is disabled.
 
         Default: the attribute ``limits`` of `function`, if it has one.
+    groups : mapping of str to list of str, optional
+        Parameters by what they are about, such as ``{"workload": ["trace", "jobs"]}``: so the controls behind "More"
+        are grouped. Default: the attribute ``groups`` of `function`, if it has one.
     **controls
         One control for each parameter:
 
@@ -148,7 +156,7 @@ def live(
     >>> figure = sl.widgets.live(waits, load=(0.5, 1.0, 0.05), scheme=["fcfs", "easy"], labels=labels)
     >>> figure.controls["load"].value = 0.9
     """
-    return Live(function, code=code, height=height, labels=labels, limits=limits, **controls)
+    return Live(function, code=code, height=height, labels=labels, limits=limits, groups=groups, **controls)
 
 
 class Live(ipywidgets.VBox):
@@ -176,13 +184,15 @@ class Live(ipywidgets.VBox):
     2
     """
 
-    def __init__(self, function, /, *, code=None, height=None, labels=None, limits=None, **controls):
+    def __init__(self, function, /, *, code=None, height=None, labels=None, limits=None, groups=None, **controls):
         if code is not None and not callable(code):
             raise TypeError(f"code is {code!r}, expected a function; no control can have this name")
         if height is not None and not (isinstance(height, Real) and height > 0):
             raise TypeError(f"height is {height!r}, expected a number of pixels; no control can have this name")
         if limits is not None and not callable(limits):
             raise TypeError(f"limits is {limits!r}, expected a function; no control can have this name")
+        if groups is not None and not isinstance(groups, Mapping):
+            raise TypeError(f"groups is {groups!r}, expected a mapping; no control can have this name")
         _offline()
         self._function, self._code = function, code or self._call
         defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
@@ -208,7 +218,7 @@ class Live(ipywidgets.VBox):
 
         self.chart = alt.JupyterChart(None, embed_options=EMBED)
         self._busy, self._error = ipywidgets.HTML(_IDLE), ipywidgets.HTML()
-        self._reasons = ipywidgets.HTML()
+        self._reasons, self._reasons_of_more = ipywidgets.HTML(), ipywidgets.HTML()
         self._table = ipywidgets.HTML(layout={"width": "fit-content"})  # otherwise JupyterLab would centre it
         self._table.add_class("jp-RenderedHTMLCommon")  # JupyterLab's style for tables, in its light and dark themes
         self._script = Code()
@@ -216,29 +226,36 @@ class Live(ipywidgets.VBox):
         reset.on_click(lambda _: self.reset())
         self._place = ipywidgets.VBox([self.chart, self._error])
         self._hint = ipywidgets.HTML()
-        top = self._arranged([_placed(control, controls[name]) for name, control in self.controls.items()], reset)
+        placed = {name: _placed(control, controls[name]) for name, control in self.controls.items()}
+        top = self._arranged(placed, reset, groups or getattr(function, "groups", {}))
         super().__init__([top, self._reasons, self._busy, self._place, self._table, self._script])
         self.add_class("schedlab-live")
         for control in self.controls.values():
             control.observe(self._moved, "value")
         self.redraw()
 
-    def _arranged(self, placed, reset):
-        """Return the controls: the first slider by itself, two beside the button, the others folded."""
-        sliders = [place for place, (name, _) in enumerate(self.controls.items()) if self._slides(name)]
-        self._primary = [*self.controls][sliders[0]] if sliders else None
-        rows = []
-        if sliders:
-            first = placed.pop(sliders[0])
+    def _arranged(self, placed, reset, groups):
+        """Return the controls: the first slider by itself, two beside the button, the others folded, by group."""
+        self._primary = next(filter(self._slides, self.controls), None)
+        self._order = sorted(placed, key=lambda name: name != self._primary)
+        rows, others, self._folded = [], self._order, []
+        if self._primary is not None:
+            others = self._order[1:]
+            first = placed[self._primary]
             if not isinstance(first, ipywidgets.HBox):
                 first.layout = {"flex": "1 1 auto", "width": "auto"}
             rows.append(ipywidgets.HBox([first, self._hint], layout={"width": "100%", "max_width": "60em"}))
-        beside, more = placed[:BESIDE], placed[BESIDE:]
         row = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "0 1.2em"}
-        if len(more) < 2:  # a fold for one control would be in its place
-            return ipywidgets.VBox([*rows, ipywidgets.HBox([*beside, *more, reset], layout=row)])
-        folded = ipywidgets.HBox(more, layout=row | {"display": "none"})
-        button = ipywidgets.ToggleButton(False, description=f"More ({len(more)})", layout=_NARROW)
+        if len(others) < BESIDE + 2:  # a fold for one control would be in its place
+            several = [placed[name] for name in others]
+            return ipywidgets.VBox([*rows, ipywidgets.HBox([*several, reset], layout=row)])
+        beside, self._folded, grouped = [placed[name] for name in others[:BESIDE]], others[BESIDE:], {}
+        for name in self._folded:
+            about = next((words for words, names in groups.items() if name in names), "")
+            grouped.setdefault(about, []).append(placed[name])
+        parts = [ipywidgets.HBox([*_heading(about), *part], layout=row) for about, part in sorted(grouped.items())]
+        folded = ipywidgets.VBox([*parts, self._reasons_of_more], layout={"display": "none"})
+        button = ipywidgets.ToggleButton(False, description=f"More ({len(self._folded)})", layout=_NARROW)
         button.observe(lambda change: setattr(folded.layout, "display", "flex" if change["new"] else "none"), "value")
         return ipywidgets.VBox([*rows, ipywidgets.HBox([*beside, button, reset], layout=row), folded])
 
@@ -268,6 +285,17 @@ class Live(ipywidgets.VBox):
         finally:
             self._fitting = False
 
+    @contextmanager
+    def _set(self, values):
+        """Set the controls for a while, without redrawing."""
+        before = self.settings
+        with self._without_redrawing():
+            for name, value in values.items():
+                self.controls[name].value = _offered(value)
+            yield
+            for name, value in before.items():
+                self.controls[name].value = _offered(value)
+
     def _fit(self) -> None:
         """Let each control offer only what has an effect under the values of the others, and say why."""
         if self._limits is None:
@@ -281,18 +309,23 @@ class Live(ipywidgets.VBox):
             except Exception:  # drawing will fail, too, and then say why
                 return
             with self._without_redrawing():
-                told = [
-                    (control.description, self._whole[name].fit(control, limits.get(name), self._first[name]))
+                told = {
+                    name: self._whole[name].fit(control, limits.get(name), self._first[name])
                     for name, control in self.controls.items()
-                ]
+                }
             if self.settings == before:
                 break
+        self._reasons.value = self._told(told, folded=False)
+        self._reasons_of_more.value = self._told(told, folded=True)
+
+    def _told(self, reasons, folded):
+        """Write why controls have no effect, beside those that are folded or those that are not."""
         by_reason = {}
-        for label, reason in told:
-            by_reason.setdefault(reason, []).append(label)
-        by_reason.pop("", None)
+        for name, reason in reasons.items():
+            if reason and (name in self._folded) == folded:
+                by_reason.setdefault(reason, []).append(self.controls[name].description)
         lines = [f"{', '.join(labels)}: {reason}" for reason, labels in by_reason.items()]
-        self._reasons.value = _REASONS.format(html.escape("; ".join(lines))) if lines else ""
+        return _REASONS.format(html.escape("; ".join(lines))) if lines else ""
 
     def redraw(self) -> None:
         """Draw the figure for the current values of the controls, from memory if possible."""
@@ -351,13 +384,19 @@ class Live(ipywidgets.VBox):
             if not isinstance(chart, alt.TopLevelMixin) or not (table is None or hasattr(table, "to_html")):
                 kinds = [type(part).__name__ for part in (drawn if isinstance(drawn, tuple) else (drawn,))]
                 raise TypeError(f"the function gave {', '.join(kinds)}, expected a chart, or a chart and a table")
-            found = chart.to_dict(validate=False), "" if table is None else _written_table(table)
+            spec = _titled(chart.to_dict(validate=False), self._setting())
+            found = spec, "" if table is None else _written_table(table)
         self.drawn += 1
         self._follow(time.perf_counter() - begin < AT_ONCE)
         if self._height is None:
             self._height = charts.height_of(found[0])
         self._place.layout.min_height = f"{self._height:.0f}px"
         return found
+
+    def _setting(self):
+        """Return the values of all controls that have an effect, in words."""
+        told = ((name, control) for name, control in self.controls.items() if not getattr(control, "disabled", False))
+        return "; ".join(f"{control.description or name}: {_said(control)}" for name, control in told)
 
     def _follow(self, at_once):
         """Let the primary control redraw while it is dragged, or only when it is released."""
@@ -504,6 +543,30 @@ def _ghosted(spec, before):
     return {**rest, "datasets": before["datasets"] | spec["datasets"], "layer": [ghost, shown]}
 
 
+def _titled(spec, setting):
+    """Return a figure with its setting below its title."""
+    title = spec.get("title", {})
+    title = title if isinstance(title, dict) else {"text": title}
+    told = title.get("subtitle", [])
+    lines = [*([told] if isinstance(told, str) else told), *wrap(setting, CHARACTERS)]
+    if "text" not in title:  # panels with titles of their own
+        return spec | {"title": {"text": lines, "fontWeight": "normal", "fontSize": SMALL}}
+    return spec | {"title": title | {"subtitle": lines}}
+
+
+def _said(control):
+    """Write the value of a control as its user sees it."""
+    if isinstance(control, ipywidgets.Checkbox):
+        return "yes" if control.value else "no"
+    if control.has_trait("options"):
+        return str(control.label)
+    return f"{control.value:.7g}" if isinstance(control.value, Real) else str(control.value)
+
+
+def _heading(words):
+    return [ipywidgets.HTML(f"<b>{html.escape(words)}</b>", layout={"width": "6em"})] if words else []
+
+
 def _value_of(option):
     return option[1] if isinstance(option, tuple) else option
 
@@ -511,8 +574,9 @@ def _value_of(option):
 def explore(*traces: Trace | str) -> "Live":
     """Explore a workload and try policies on it, in a live figure.
 
-    Choose the trace, the load, the overrun rule, two schemes, and the view: the machine and the queue over time, the
-    Gantt chart of some weeks, the waits of the two schemes job by job, or arrivals by weekday and hour. The table below
+    It opens on a comparison of two schemes, and says the difference in a sentence. Choose the load, the schemes, the
+    trace, the overrun rule, and the view: how waits are distributed, the machine and the queue over time, the Gantt
+    charts of some weeks, the waits job by job, or arrivals by weekday and hour. The table below
     shows the measures of both schemes and their difference, with intervals if both settle (`Schedule.settles`).
 
     Parameters
@@ -553,16 +617,20 @@ def explore(*traces: Trace | str) -> "Live":
         code=_bench_code,
         height=520,
         limits=_bench_limits,
-        trace=offered,
+        groups=_BENCH_GROUPS,
         load=ipywidgets.SelectionSlider(options=loads, index=0, layout=_wide("offered load"), **_WHOLE_LABEL),
-        overrun=list(OVERRUN),
         scheme=schemes,
-        order=list(NAMES),
         against=schemes,
+        order=list(NAMES),
+        trace=offered,
+        overrun=list(OVERRUN),
         view=list(VIEWS),
         week=week,
         weeks=[1, 2, 4, 8, 13, 26, 52],
     )
+
+
+_BENCH_GROUPS = {"scheme": ["order"], "view": ["view", "week", "weeks"], "workload": ["trace", "overrun"]}
 
 
 def _bench_limits(trace, load, scheme, against, view):
@@ -613,11 +681,13 @@ def bench(
     scheme: str = "easy",
     order: str = "fcfs",
     against: str = "fcfs",
-    view: str = "over time",
+    view: str = "waits",
     week: int = 0,
     weeks: int = 4,
 ) -> tuple:
-    """Draw one view of a trace under a scheme, and compare its measures with those of another scheme.
+    """Draw one view of a trace under two schemes, and compare their measures.
+
+    The title says the difference of the mean waits.
 
     The whole trace is simulated; the chart shows only the chosen weeks.
 
@@ -637,7 +707,7 @@ def bench(
         Order of its queue. The scheme it is compared with serves first come, first served.
     against : str
         Scheme to compare with. A name; "log" is what really happened.
-    view : {"over time", "Gantt chart", "job by job", "arrivals"}
+    view : {"waits", "over time", "Gantt chart", "job by job", "arrivals"}
         What to draw.
     week : int
         First week shown. Weeks count from 0.
@@ -663,7 +733,7 @@ def bench(
     trace = _trace(trace)
     compared = (_ordered(scheme, order), scheme_named(against))
     schedule, other = (_simulated(trace, load, one, overrun) for one in compared)
-    chart = VIEWS[view](schedule, other, _window(schedule, week, weeks))
+    chart = VIEWS[view](schedule, other, _window(schedule, week, weeks), _difference(schedule, other))
     return chart, charts.table(*_side_by_side(schedule, other))
 
 
@@ -693,17 +763,46 @@ def waits(
     >>> chart = sl.widgets.waits(trace, 0.8, sl.EASY(order="sjf"))
     """
     trace = _trace(trace)
-    schemes, submit = dict.fromkeys(map(scheme_named, (against, scheme))), trace.table["submit_time"]
-    last = float(submit.iloc[-1] - submit.iloc[0])  # the same axis at any load
-    return charts.distribution([_simulated(trace, load, one, "kill") for one in schemes], up_to=last)
+    schemes = dict.fromkeys(map(scheme_named, (against, scheme)))
+    schedules = [_simulated(trace, load, one, "kill") for one in schemes]
+    return charts.distribution(schedules, up_to=_span(trace), width=WIDE)
 
 
-# The function for each view; it takes the schedule, the one to compare with, and the window in seconds of the log.
+def _span(trace):
+    """Return the time from the first to the last submission, which ends the axis of waits at any load."""
+    submit = trace.table["submit_time"]
+    return float(submit.iloc[-1] - submit.iloc[0])
+
+
+def _both(schedule, other):
+    """Return the schedule to compare with and the other one, by scheme: one if they are of the same scheme."""
+    return {str(one.scheme): one for one in (other, schedule)}
+
+
+def _difference(schedule, other):
+    """Say in a sentence how long jobs wait under two schemes."""
+    ours, theirs = (one.metrics()["wait_time"] for one in (schedule, other))
+    if str(schedule.scheme) == str(other.scheme):
+        return f"Under {schedule.scheme} a job waits {duration(ours)} on average"
+    if theirs and 0.5 <= ours / theirs <= 2:
+        more = f"{abs(ours / theirs - 1):.0%} {'less' if ours < theirs else 'more'}"
+    else:
+        more = "less" if ours < theirs else "more"
+    said = f"Under {schedule.scheme} a job waits {duration(ours)} on average, {more} than under {other.scheme}"
+    queues = [str(one.scheme) for one in (schedule, other) if not one.settles]
+    return f"{said} ({duration(theirs)})" + f"; under {' and '.join(queues)} the queue never settles" * bool(queues)
+
+
+# The function for each view. It takes the schedule, the one to compare with, the window in seconds of the log, and the
+# title.
 VIEWS = {
-    "over time": lambda schedule, other, window: charts.profile(schedule, window),
-    "Gantt chart": lambda schedule, other, window: charts.gantt(schedule, window),
-    "job by job": lambda schedule, other, window: charts.scatter(other, schedule),
-    "arrivals": lambda schedule, other, window: _arrivals(schedule.trace),
+    "waits": lambda schedule, other, window, title: charts.distribution(
+        _both(schedule, other), up_to=_span(schedule.trace), title=title, width=WIDE
+    ),
+    "over time": lambda schedule, other, window, title: charts.profile(schedule, window, against=other, title=title),
+    "Gantt chart": lambda schedule, other, window, title: charts.gantts(_both(schedule, other), window, title=title),
+    "job by job": lambda schedule, other, window, title: charts.scatter(other, schedule, title=title),
+    "arrivals": lambda schedule, other, window, title: _arrivals(schedule.trace),
 }
 OF_WEEKS = ("over time", "Gantt chart")  # views of the chosen weeks
 FROM_LOG = "log"  # the name of the schedule that really happened
@@ -792,13 +891,15 @@ def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks)
     source = "trace" if isinstance(trace, Trace) else f"sl.load_trace({trace!r})"
     source += "" if load is None else f".scale_load({load}, overrun={overrun!r})"
     source += f"  # trace is the one given to explore: {trace.title!r}" if isinstance(trace, Trace) else ""
-    run = f"sl.simulate(workload, {_call(one)}, overrun={overrun!r})"
+    run, beside = (f"sl.simulate(workload, {_call(each)}, overrun={overrun!r})" for each in (one, other))
     schedule = _simulated(_trace(trace), load, one, overrun)
     window = f"window={_window(schedule, week, weeks)}"
+    both = f"{{{str(other)!r}: {beside}, {str(one)!r}: {run}}}"
     drawn = {
-        "over time": f"sl.charts.profile({run}, {window})",
-        "Gantt chart": f"sl.charts.gantt({run}, {window})",
-        "job by job": f"sl.charts.scatter(sl.simulate(workload, {_call(other)}, overrun={overrun!r}), {run})",
+        "waits": f"sl.charts.distribution({both}, up_to={_span(schedule.trace):.0f}, width={WIDE})",
+        "over time": f"sl.charts.profile({run}, {window}, against={beside})",
+        "Gantt chart": f"sl.charts.gantts({both}, {window})",
+        "job by job": f"sl.charts.scatter({beside}, {run})",
         "arrivals": "sl.charts.arrivals(workload)",
     }
     return f"import schedlab as sl\nworkload = {source}\n{drawn[view]}"
@@ -941,36 +1042,39 @@ def _label(words):
 
 
 def _page_of(live):
-    """Return a live figure for a page without a kernel: precomputed figures, in which at most one control differs.
+    """Return a live figure for a page without a kernel: figures made beforehand, for all combinations of some controls.
 
     The script of the page shows the chosen one.
     """
-    first, controls, figures = live.settings, [], [("first", live.settings)]
-    for name, control in live.controls.items():
-        offered = [] if getattr(control, "disabled", False) else _few(control)
-        places = [place for place, (_, value) in enumerate(offered) if value == first[name]]
-        if not places or len(offered) < 2:
+    first, controls, offered, left = live.settings, [], {}, []
+    for name in live._order:
+        control = live.controls[name]
+        some = [] if getattr(control, "disabled", False) else _few(control, [*ON_A_PAGE, 0][len(offered)])
+        places = [place for place, (_, value) in enumerate(some) if value == first[name]]
+        if not places or len(some) < 2:
+            left.append(control.description or name)
             continue
-        texts = [html.escape(str(text)) for text, _ in offered]
+        texts = [html.escape(str(text)) for text, _ in some]
         drawn = (_slider_of_page if control.has_trait("max") else _menu_of_page)(html.escape(name), texts, places[0])
         controls.append(f"<label>{html.escape(control.description or name)} {drawn}</label>")
-        others = [(place, value) for place, (_, value) in enumerate(offered) if place not in places]
-        figures += [(f"{name}={place}", first | {name: value}) for place, value in others]
+        offered[name] = [(place, value, place in places) for place, (_, value) in enumerate(some)]
     drawn = []
-    for key, values in figures:
-        spec, table = live._recall(values)
-        chart = charts.on_page(spec)
-        hidden = "" if key == "first" else " hidden"
-        drawn.append(f'<div class="live-figure" data-key="{html.escape(key)}"{hidden}>{chart}{table}</div>')
-    words = (
-        "In JupyterLab every value can be chosen, and the log is simulated again. On this page one control at a time "
-        "differs from its first value: moving another one resets it."
-    )
-    return f'<div class="live-page"><p>{words}</p>{"".join(controls)}{"".join(drawn)}</div>'
+    for chosen in product(*offered.values()):
+        values = first | {name: value for name, (_, value, _) in zip(offered, chosen, strict=True)}
+        key = " ".join(f"{name}={place}" for name, (place, *_) in zip(offered, chosen, strict=True))
+        hidden = "" if all(here for *_, here in chosen) else " hidden"
+        with live._set(values):
+            spec, table = live._recall(values)
+        drawn.append(
+            f'<div class="live-figure" data-key="{html.escape(key)}"{hidden}>{charts.on_page(spec)}{table}</div>'
+        )
+    words = "In JupyterLab every value can be chosen, and the log is simulated again."
+    words += f" There you can change, too: {html.escape(', '.join(left))}." * bool(left)
+    return f'<div class="live-page">{"".join(controls)}{"".join(drawn)}<p>{words}</p></div>'
 
 
 def _slider_of_page(name, texts, first):
-    settings = f'name="{name}" data-first="{first}" max="{len(texts) - 1}" value="{first}" autocomplete="off"'
+    settings = f'name="{name}" max="{len(texts) - 1}" value="{first}" autocomplete="off"'
     return f'<input type="range" {settings} data-texts="{"|".join(texts)}"> <output>{texts[first]}</output>'
 
 
@@ -978,11 +1082,13 @@ def _menu_of_page(name, texts, first):
     options = (
         f'<option value="{place}"{" selected" * (place == first)}>{text}</option>' for place, text in enumerate(texts)
     )
-    return f'<select name="{name}" data-first="{first}" autocomplete="off">{"".join(options)}</select>'
+    return f'<select name="{name}" autocomplete="off">{"".join(options)}</select>'
 
 
-def _few(control):
-    """Return some of the values that a control offers, with their labels, including the current one."""
+def _few(control, count):
+    """Return at most `count` of the values that a control offers, with their labels, including the current one."""
+    if not count:
+        return []
     if isinstance(control, ipywidgets.Checkbox):
         return [("no", False), ("yes", True)]
     if control.has_trait("options"):
@@ -996,7 +1102,7 @@ def _few(control):
         pairs = [(f"{value:,.7g}", value) for value in values]
     else:
         return []
-    apart = max(1, -(-len(pairs) // ON_A_PAGE))
+    apart = max(1, -(-len(pairs) // count))
     return [pair for place, pair in enumerate(pairs) if (place - chosen) % apart == 0]
 
 

@@ -453,49 +453,55 @@ def test_a_claim_that_holds_under_one_reading_only_holds_in_part():
 
 
 def test_live_figure(small, shared_runs):
-    chart, table = paper.live(sites=2, share=20, day=0, shown=64)
-    assert "64 of 64 processors, site 1" in chart.to_dict()["title"]["text"]
-    chart, alone = paper.live(share=20, day=0, first=10**6, shown=10**6)
-    assert "64 of 64 processors" in chart.to_dict()["title"]["text"]
+    chart, table = paper.live(sites=2, share=20, day=0)
+    spec = chart.to_dict()
+    assert spec["title"]["text"] == "Shredding on day 0, site 1"
+    assert [panel["title"]["text"] for panel in spec["vconcat"]] == [
+        "No sweep is split",
+        "Tasks of sweeps run in the holes",
+    ]
+    assert spec["params"][0]["bind"] == "scales"  # the picture can be moved
+    chart, alone = paper.live(share=20, day=0)
     assert "site" not in chart.to_dict()["title"]["text"]
     assert not {"site", "speed"} & set(" ".join(alone.data.columns).split())
     assert "1, speed 2" in table.to_html()
     assert "2, speed 1" in table.to_html()
-    _, other = paper.live(sites=2, speeds=(1, 4), share=20, day=0, shown=64)
+    _, other = paper.live(sites=2, speeds=(1, 4), share=20, day=0)
     assert "2, speed 4" in other.to_html()
     assert other.to_html() != table.to_html()
     with pytest.raises(ValueError, match="speeds has 2 values, expected one for each of 3 sites"):
         paper.live(sites=3, speeds=(1, 4))
     assert paper.SPEEDS in paper.RATIOS.values()
-    _, conservative = paper.live(sites=2, local="conservative", share=20, day=0, shown=64)
+    _, conservative = paper.live(sites=2, local="conservative", share=20, day=0)
     assert conservative.to_html() != table.to_html()
     later, _ = paper.live(share=20, day=300)  # when all jobs have ended
-    assert later.to_dict()["mark"]["text"][0].startswith("no job runs from")
+    assert all(panel["mark"]["text"][0].startswith("no job runs from") for panel in later.to_dict()["vconcat"])
 
 
 def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
-    limits = paper.live.limits(paper.LOG, 0.9, paper.SHREDDING, "easy", 1, 16)
+    limits = paper.live.limits(paper.LOG, 0.9, paper.SHREDDING, "easy", 1)
     assert "local" not in limits
     assert limits["speeds"] == "there is one site"
-    assert limits["first"] == 64 - 16
     (trace,), _ = paper._sites_of(paper.LOG, 0.9, 1, "easy")
     assert limits["day"] == -(-int(np.ptp(trace.jobs["submit_time"])) // 86_400)
-    several = paper.live.limits(paper.LOG, 0.9, paper.FLOODING, "easy", 2, 64)
+    several = paper.live.limits(paper.LOG, 0.9, paper.FLOODING, "easy", 2)
     assert "local" in several
     tables = [paper.live(scheme=paper.FLOODING, local=local)[1].to_html() for local in ("easy", "conservative")]
     assert tables[0] == tables[1]
     assert "speeds" not in several
-    assert several["first"] == "all processors are shown"
 
 
 @pytest.mark.traces
 def test_the_opening_picture_shows_tasks_in_the_holes():
-    spec = paper.live()[0].to_dict()
+    whole = paper.live()[0].to_dict()
+    spec = whole["vconcat"][1] | {"datasets": whole["datasets"]}
     drawn, *_ = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
     shown = spec["layer"][0]["encoding"]
     (low, high), (begin, end) = (shown[axis]["scale"]["domain"] for axis in "yx")
     stripe, hour = spec["height"] / (high - low), spec["width"] / (end - begin) * 3_600_000
     assert stripe > 8  # pixels for a processor
+    drawn = [row for row in drawn if row["low"] < high and row["high"] > low]
+    drawn = [row for row in drawn if row["begin"] < end and row["end"] > begin]
     tasks = [row for row in drawn if row["color"] == "tasks of a sweep"]
     assert len({row["job"] for row in tasks}) > 1
     seen = [row for row in tasks if (row["end"] - row["begin"]) / 3_600_000 * hour > 8]

@@ -355,11 +355,14 @@ def test_a_claim_that_holds_under_one_rule_only_holds_in_part():
 
 
 def test_live_figure(small, shared_runs):
-    chart, table = paper.live(paper.HPC2N, s=0.2, jobs=100, week=0, hour=24)
-    assert "4-ary 4-tree of 240 nodes" in str(chart.to_dict()["title"])
+    chart, table = paper.live(paper.HPC2N, s=0.2, jobs=100, hour=24)
+    trees = chart.to_dict()["concat"]  # side by side
+    assert [tree["title"]["text"] for tree in trees] == ["EASY (count), first-free", "EASY (count), contiguous"]
+    assert all("of 240 nodes" in str(tree["title"]) and "4 stages" in str(tree["title"]) for tree in trees)
     assert "EASY (count), contiguous, s = 0.2" in table.to_html()
-    taller, _ = paper.live(paper.HPC2N, k=2, n=3, jobs=100, week=0, hour=24)
-    assert "2-ary 8-tree of 240 nodes" in str(taller.to_dict()["title"])
+    taller, _ = paper.live(paper.HPC2N, k=2, n=3, jobs=100, hour=24)
+    assert "8 stages" in str(taller.to_dict())
+    assert len(paper.live(paper.HPC2N, allocation="first-free", jobs=100)[0].to_dict()["vconcat"]) == 1
 
 
 def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
@@ -367,7 +370,7 @@ def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
     assert paper.live.limits(paper.HPC2N, 2, "best-fit")["n"] == (range(8, 25), "240 nodes need 8 stages")
     for allocation in ("first-free", "random"):
         assert paper.live.limits(paper.HPC2N, 4, allocation)["s"] == "jobs anywhere save nothing"
-        means = [paper.live(s=s, allocation=allocation, jobs=100, week=0)[1].data for s in (0.0, 0.5)]
+        means = [paper.live(s=s, allocation=allocation, jobs=100)[1].data for s in (0.0, 0.5)]
         assert means[0].iloc[0, 1:].tolist() == means[1].iloc[0, 1:].tolist()
 
 
@@ -385,8 +388,9 @@ def test_the_opening_picture_is_a_tree_that_holds_jobs(monkeypatch, tmp_path, lo
         monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
     names = {"paper": paper}
     exec(opening(), names)
-    spec = names["chart"].to_dict()
-    nodes, _, _, numbers, *_ = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    whole = names["chart"].to_dict()
+    spec = whole["concat"][1]
+    nodes, _, _, numbers, *_ = (whole["datasets"].get(layer["data"].get("name")) for layer in spec["layer"])
     jobs = {row["job"] for row in nodes} - {""}
     assert sum(row["job"] != "" for row in nodes) > len(nodes) / 2
     assert len(jobs) > 4

@@ -19,6 +19,7 @@ import pytest
 
 import schedlab as sl
 from schedlab import widgets
+from schedlab.show.page import duration
 from schedlab.workload import swf
 
 pytestmark = pytest.mark.tables
@@ -59,20 +60,29 @@ def drawn_load(figure):
     return row["load"]
 
 
+def heading(figure):
+    return figure.chart.spec["title"]["text"]
+
+
+def untitled(spec):
+    """Return a figure without its title, which says the setting in a live figure."""
+    return {name: part for name, part in spec.items() if name != "title"}
+
+
 def test_the_first_figure_is_drawn_with_the_defaults(figure):
     assert figure.settings == {"load": 0.8, "scheme": "easy"}
     assert calls == [(0.8, "easy")]
     assert drawn_load(figure) == 0.8
-    assert figure.chart.spec["title"] == "easy"
+    assert heading(figure) == "easy"
 
 
 def test_a_move_draws_anew_and_a_return_comes_from_memory(figure):
     figure.controls["load"].value = 0.6
     assert drawn_load(figure) == pytest.approx(0.6)
     figure.controls["scheme"].value = "fcfs"
-    assert figure.chart.spec["title"] == "fcfs"
+    assert heading(figure) == "fcfs"
     figure.controls["scheme"].value = "easy"
-    assert (drawn_load(figure), figure.chart.spec["title"]) == (pytest.approx(0.6), "easy")
+    assert (drawn_load(figure), heading(figure)) == (pytest.approx(0.6), "easy")
     assert [scheme for _, scheme in calls] == ["easy", "easy", "fcfs"]
     assert figure.drawn == 3
 
@@ -95,10 +105,14 @@ def test_the_primary_slider_is_by_itself_and_others_are_folded():
     assert primary.children[0] is many.controls["a"]
     assert beside.children[:2] == (many.controls["f"], many.controls["b"])
     more = beside.children[2]
-    assert (more.description, folded.children) == ("More (2)", (many.controls["c"], many.controls["d"]))
+    assert (more.description, folded.children[0].children) == ("More (2)", (many.controls["c"], many.controls["d"]))
     assert folded.layout.display == "none"
     more.value = True
     assert folded.layout.display == "flex"
+    grouped = sl.widgets.live(lambda **_: drawing(1), groups={"view": ["d"], "log": ["c", "a"]}, **controls)
+    parts = [row.children for row in grouped.children[0].children[2].children[:-1]]
+    assert [part[0].value for part in parts] == ["<b>log</b>", "<b>view</b>"]
+    assert [part[1:] for part in parts] == [(grouped.controls["c"],), (grouped.controls["d"],)]
     few = sl.widgets.live(lambda a=1, b=1, c=1, d=1: drawing(a), **dict.fromkeys("abcd", (0, 5)))
     assert len(few.children[0].children) == 2  # a fold for one control would be in its place
 
@@ -168,7 +182,7 @@ def test_the_copied_code_rebuilds_the_figure(figure):
     assert lines == [f"from {__name__} import drawing", "chart = drawing(load=0.9, scheme='easy')", "chart"]
     names = {"drawing": drawing}
     exec(lines[1], names)
-    assert names["chart"].to_dict() == figure.chart.spec
+    assert untitled(names["chart"].to_dict()) == untitled(figure.chart.spec)
 
 
 def test_the_code_may_be_another():
@@ -179,7 +193,7 @@ def test_the_code_may_be_another():
 
 def test_the_place_of_the_figure_keeps_its_height(figure):
     height = figure._place.layout.min_height
-    assert height == "215px"
+    assert height == "228px"
     figure.controls["load"].value = 0.9
     assert figure._place.layout.min_height == height
     assert sl.widgets.live(numbered, height=500, load=[1, 2])._place.layout.min_height == "500px"
@@ -570,17 +584,21 @@ def test_on_a_page_a_live_figure_has_figures_made_beforehand(monkeypatch):
     ((kind, page),) = figure._repr_mimebundle_().items()
     assert kind == "text/html"
     ((slider, said),) = re.findall(r'<input type="range" ([^>]+)> <output>([^<]+)</output>', page)
-    assert 'name="load" data-first="1" max="3" value="1"' in slider
+    assert 'name="load" max="3" value="1"' in slider
     assert 'data-texts="0.55|0.7|0.85|1"' in slider
     assert said == "0.7"
     options = re.findall(r'<option value="(\d)"( selected)?>([^<]+)</option>', page)
     assert [text for _, _, text in options] == ["easy", "fcfs", "no", "yes"]
     assert [(place, text) for place, chosen, text in options if chosen] == [("0", "easy"), ("0", "no")]
     keys = re.findall(r'class="live-figure" data-key="([^"]+)"( hidden)?', page)
-    assert [key for key, _ in keys] == ["first", "load=0", "load=2", "load=3", "scheme=1", "fast=1"]
-    assert [bool(hidden) for _, hidden in keys] == [False] + 5 * [True]
+    combined = [f"load={load} scheme={scheme} fast={fast}" for load in range(4) for scheme in "01" for fast in "01"]
+    assert [key for key, _ in keys] == combined
+    assert [key for key, hidden in keys if not hidden] == ["load=1 scheme=0 fast=0"]
+    assert "There you can change, too: name." in page
     specs = [json.loads(text.replace("<\\/", "</")) for text in re.findall(r"json\" id=\"[^>]+>(.*?)</script>", page)]
-    assert len(specs) == 6
+    assert len(specs) == 16
+    said = [spec["title"]["subtitle"][-1] for spec in specs]
+    assert said[:2] == ["load: 0.55; scheme: easy; fast: no; name: x", "load: 0.55; scheme: easy; fast: yes; name: x"]
     assert figure.settings == {"load": 0.7, "scheme": "easy", "fast": False, "name": "x"}
 
 
@@ -626,8 +644,8 @@ def test_controls_in_notebooks_are_what_live_figures_take(notebook, paper, call)
 def test_a_bench_has_its_words(no_logs, trace):
     controls = sl.widgets.explore(trace).controls
     assert {name: control.description for name, control in controls.items()} == {
-        "trace": "trace",
         "load": "offered load",
+        "trace": "trace",
         "overrun": "jobs beyond their estimates",
         "scheme": "scheme",
         "order": "order of its queue",
@@ -767,6 +785,35 @@ def test_every_view_is_drawn_with_the_measures_of_both_schemes(trace, view):
     assert row["change (%)"] == pytest.approx(100 * (waits[0] / waits[1] - 1))
 
 
+def test_the_setting_is_said_below_the_title(figure):
+    assert figure.chart.spec["title"] == {"text": "easy", "subtitle": ["load: 0.8; scheme: easy"]}
+    figure.controls["scheme"].value = "fcfs"
+    figure.controls["load"].value = 0.6
+    assert figure.chart.spec["title"] == {"text": "fcfs", "subtitle": ["load: 0.6; scheme: fcfs"]}
+    panels = widgets._titled({"vconcat": []}, "load: 0.8")
+    assert panels["title"]["text"] == ["load: 0.8"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "words"),
+    [
+        ("easy", "fcfs", "less than under FCFS ("),
+        ("fcfs", "easy", "more than under EASY ("),
+        ("easy", "easy", "Under EASY a job waits"),
+    ],
+)
+def test_the_title_of_a_comparison_says_the_difference(trace, ours, theirs, words):
+    chart, table = widgets.bench(trace, load=0.6, scheme=ours, against=theirs)
+    said = chart.to_dict()["title"]["text"]
+    assert words in said
+    assert duration(table.data.iloc[0, 1]) in said
+
+
+def test_a_queue_that_never_settles_is_said_in_the_title(trace):
+    (said, _) = (widgets.bench(trace, load=load)[0].to_dict()["title"]["text"] for load in (1.2, 0.5))
+    assert said.endswith("; under EASY and FCFS the queue never settles")
+
+
 def test_there_are_intervals_if_both_schemes_settle():
     trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(0.5)
     _, table = widgets.bench(trace, scheme="easy", order="sjf", against="easy")
@@ -803,7 +850,7 @@ def test_waits_under_two_schemes(trace):
     assert {row["scheme"] for row in rows} == {"FCFS", "EASY-SJF"}
     schedules = [sl.simulate(trace.scale_load(0.8), one) for one in ("fcfs", "easy-sjf")]
     last = float(trace.table["submit_time"].iloc[-1] - trace.table["submit_time"].iloc[0])
-    assert spec == sl.charts.distribution(schedules, up_to=last).to_dict()
+    assert spec == sl.charts.distribution(schedules, up_to=last, width=720).to_dict()
     axes = [widgets.waits(trace, load).to_dict()["encoding"]["x"]["scale"] for load in (0.5, 0.95)]
     assert axes[0] == axes[1]
     assert axes[0]["domain"] == [1, last]
@@ -811,7 +858,7 @@ def test_waits_under_two_schemes(trace):
 
 
 def test_an_unknown_view_is_refused(trace):
-    with pytest.raises(ValueError, match="unknown view 'pie'; known: over time, Gantt chart, job by job, arrivals"):
+    with pytest.raises(ValueError, match="unknown view 'pie'; known: waits, over time, Gantt chart, job by job, arrivals"):
         widgets.bench(trace, view="pie")
 
 
@@ -880,8 +927,8 @@ def test_a_load_that_cannot_be_is_an_error_in_place(trace):
 @pytest.mark.usefixtures("no_logs")
 def test_explore_offers_no_arrivals_of_a_trace_without_dates(trace):
     panel = sl.widgets.explore(trace)
-    assert panel.controls["view"].options == ("over time", "Gantt chart", "job by job")
-    assert "view: arrivals need dates, which the trace lacks" in panel._reasons.value
+    assert panel.controls["view"].options == ("waits", "over time", "Gantt chart", "job by job")
+    assert "view: arrivals need dates, which the trace lacks" in panel._reasons_of_more.value
     with pytest.raises(ValueError, match="has no dates .*, which this view needs; choose another view") as raised:
         widgets.bench(trace, view="arrivals")
     assert "start=" not in str(raised.value)
@@ -937,6 +984,8 @@ def test_controls_of_explore_without_effect_are_disabled_and_say_why(waited, tra
 
     panel = sl.widgets.explore(waited, waited.head(20).rename("a week"), trace)
     controls = panel.controls
+    assert idle(panel) == {"week", "weeks"}  # waits are those of the whole trace
+    controls["view"].value = "over time"
     assert idle(panel) == set()
     controls["scheme"].value = "log"
     assert idle(panel) == {"load", "order"}
@@ -944,18 +993,18 @@ def test_controls_of_explore_without_effect_are_disabled_and_say_why(waited, tra
     assert idle(panel) == {"load", "order", "overrun"}
     assert controls["overrun"].tooltip.endswith("(No effect now: “log” is what happened, whatever the rule.)")
     panel.reset()
-    assert idle(panel) == set()
+    assert idle(panel) == {"week", "weeks"}
     assert "No effect" not in controls["overrun"].tooltip
     controls["view"].value = "job by job"
     assert idle(panel) == {"week", "weeks"}
-    assert "first week shown, weeks shown: this view is of the whole trace" in panel._reasons.value
+    assert "first week shown, weeks shown: this view is of the whole trace" in panel._reasons_of_more.value
     controls["view"].value = "Gantt chart"
     controls["trace"].value = controls["trace"].options[1][1]
     assert idle(panel) == {"week", "weeks"}
-    assert "first week shown, weeks shown: the trace has one week" in panel._reasons.value
+    assert "first week shown, weeks shown: the trace has one week" in panel._reasons_of_more.value
     controls["trace"].value = trace
     assert idle(panel) == {"overrun", "week", "weeks"}
-    assert "jobs beyond their estimates: no job outlives its estimate" in panel._reasons.value
+    assert "jobs beyond their estimates: no job outlives its estimate" in panel._reasons_of_more.value
 
 
 @pytest.mark.usefixtures("no_logs")
@@ -984,7 +1033,7 @@ def test_the_code_that_explore_gives_draws_the_same(trace, view, load):
     *first, last = panel._script.code.splitlines()
     names = {"trace": trace}
     exec("\n".join([*first, f"chart = {last}"]), names)
-    assert names["chart"].to_dict() == panel.chart.spec
+    assert untitled(names["chart"].to_dict()) == untitled(panel.chart.spec)
 
 
 @pytest.mark.traces
@@ -995,7 +1044,7 @@ def test_the_code_for_a_log_loads_it():
         "import schedlab as sl",
         "workload = sl.load_trace('KTH-SP2-1996').scale_load(0.8, overrun='kill')",
         "sl.charts.profile(sl.simulate(workload, sl.EASY(order='sjf'), overrun='kill'), "
-        "window=(1204650, 2414250))",  # the log begins at 599,850 s
+        "window=(1204650, 2414250), against=sl.simulate(workload, sl.FCFS(), overrun='kill'))",  # the log begins at 599,850 s
     ]
 
 

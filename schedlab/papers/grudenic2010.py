@@ -713,6 +713,8 @@ FIGURES = (figure1, figure3, figure3_estimates, figure4, figure4_estimates, figu
 
 # Live --------------------------------------------------------------------------------------------------------
 
+HIGHEST = 1e5  # end of the axis at any load: a wait of eleven days of a job of ten seconds
+WIDTH = 640
 PREFERRED = {"narrow jobs": "n", "jobs that came first": "p", "wide jobs": "w"}
 
 
@@ -750,8 +752,10 @@ def live(
     schedules = simulate_many(runs, overrun=ESTIMATES[estimates])
     jobs = {str(schedule.scheme): schedule.jobs for schedule in schedules}
     slowdowns = {scheme: bounded_slowdown(of["turnaround"], of["run_time"], tau) for scheme, of in jobs.items()}
-    subtitle = f"{trace.title}, {len(trace):,} jobs, {estimates}, tau = {tau:g} s"
-    chart = charts.distribution(slowdowns, MEASURE, title=f"load={load:.2f}", subtitle=subtitle)
+    means = {scheme: values.mean() for scheme, values in slowdowns.items()}
+    title = f"Mean bounded slowdown {means[str(scheme)]:.3g} under {scheme}, {means['EASY']:.3g} under EASY"
+    subtitle = f"{trace.title}, {len(trace):,} jobs"
+    chart = charts.distribution(slowdowns, MEASURE, up_to=HIGHEST, title=title, subtitle=subtitle, width=WIDTH)
     return chart, charts.table(pd.DataFrame(slowdowns).agg(["mean", "median"]).rename_axis("bounded slowdown"))
 
 
@@ -763,6 +767,7 @@ def _limits(depth):
 
 
 live.limits = _limits
+live.groups = {"workload": ["name", "load", "estimates"], "scheme": ["variant", "depth", "budget"], "view": ["tau"]}
 
 
 # The ledger --------------------------------------------------------------------------------------------------

@@ -419,6 +419,9 @@ FIGURES = (*OF_PAPER, sensitivity)
 NAMES = (LOG, *OTHER_LOGS["full"])
 RATIOS = {" : ".join(map(str, speeds)): speeds for speeds in (SPEEDS, (1, 1, 1), (1, 2, 4), (4, 2, 1))}
 OF_SITE = WORDS | {"loss": "loss of capacity of the site"}
+# The part of a day with which the picture opens: jobs and tasks have readable numbers.
+OPENED = {"hour": 6, "hours": 6, "processor": 484, "processors": 20}
+SPLIT = {SHREDDING: "Tasks of sweeps run in the holes", FLOODING: "All tasks of sweeps join the queue"}
 COLUMNS = {IMPROVED[key]: f"{words}, better by (%)" for key, words in OF_SITE.items()}
 
 
@@ -433,12 +436,10 @@ def live(
     speeds: tuple[int, ...] = SPEEDS,
     seed: int = 0,
     day: int = 10,
-    hour: int = 6,
-    hours: int = 6,
-    first: int = 480,
-    shown: int = 32,
 ) -> tuple:
-    """Draw some hours on some processors of the first site, with the tasks of sweeps, and what each site gains.
+    """Draw a day of the first site with and without the tasks of sweeps, and what each site gains.
+
+    The picture opens on six hours of some processors; it can be moved and zoomed.
 
     Parameters
     ----------
@@ -461,31 +462,24 @@ def live(
     seed : int
         Draw of the sweeps. Another seed makes other jobs into sweeps.
     day : int
-        First day shown. The first submission is on day 0.
-    hour : int
-        First hour shown. Days begin at the time of the first submission.
-    hours : int
-        Hours shown. The whole trace is simulated.
-    first : int
-        First processor shown. It is the lowest in the picture.
-    shown : int
-        Processors shown. All of them are simulated.
+        Day drawn. The first submission is on day 0; days begin at its time.
     """
     local = _local_of(scheme, local)
     traces, base = _sites_of(name, load, sites, local)
     marked = [trace.with_sweeps(share / 100, breakdown=breakdown, seed=seed) for trace in traces]
     found = simulate_sites(marked, replace(SCHEMES[scheme], local=local), speeds=speeds[:sites])
-    begin = float(found[0].submit[0] + 86_400 * day + 3_600 * hour)
+    begin = float(found[0].submit[0] + 86_400 * day)
     procs = found[0].machine.procs
-    shown = min(shown, procs)
-    first = min(first, procs - shown)
-    chart = charts.gantt(
-        found[0],
-        (begin, begin + 3_600 * hours),
+    low = max(0, min(OPENED["processor"], procs - OPENED["processors"]))
+    opened = begin + 3_600 * OPENED["hour"], begin + 3_600 * (OPENED["hour"] + OPENED["hours"])
+    chart = charts.gantts(
+        {"No sweep is split": simulate(marked[0], local), SPLIT[scheme]: found[0]},
+        (begin, begin + 86_400),
         color="sweeps",
         label="job_number",
-        processors=(first, first + shown - 1),
-        title=f"{scheme.capitalize()}: {hours} hours on {shown} of {procs} processors{', site 1' * (sites > 1)}",
+        opened=(opened, (low, min(procs, low + OPENED["processors"]) - 1)),
+        title=f"{scheme.capitalize()} on day {day}{', site 1' * (sites > 1)}",
+        subtitle=f"{marked[0].title}, {len(marked[0]):,} jobs on {procs:,} processors",
     )
     rows = [
         {"site": f"{i + 1}, speed {speeds[i]}", **row}
@@ -501,18 +495,23 @@ def _local_of(scheme, local):
     return "easy" if scheme == FLOODING else local
 
 
-def _limits(name, load, scheme, local, sites, shown):
+def _limits(name, load, scheme, local, sites):
     """Say what the controls can do, as the limits of `widgets.live`."""
     trace = _sites_of(name, load, sites, _local_of(scheme, local))[0][0]
     submit = trace.table["submit_time"]
     days = -(-int(submit.iloc[-1] - submit.iloc[0]) // 86_400)  # what was submitted on the last one may run on then
-    limits = {"day": days, "first": trace.procs - shown if shown < trace.procs else "all processors are shown"}
+    limits = {"day": days}
     if scheme == FLOODING:
         limits["local"] = "a flood of tasks is too many for reservations: EASY"
     return limits if sites > 1 else limits | {"speeds": "there is one site"}
 
 
 live.limits = _limits
+live.groups = {
+    "workload": ["name", "share", "breakdown", "load", "sites", "speeds", "seed"],
+    "scheme": ["scheme", "local"],
+    "view": ["day"],
+}
 
 
 @remember(16)

@@ -556,6 +556,8 @@ FIGURES = (figure2, figure3, figure4, figure5, thresholds, allocations, other_tr
 
 # Live --------------------------------------------------------------------------------------------------------
 
+SMALLER = 0.73  # than a tree by itself, so that two stand side by side
+
 
 def live(
     trace: str | Trace = HPC2N,
@@ -564,11 +566,10 @@ def live(
     allocation: str = CONTIGUOUS,
     s: float = 0.0,
     policy: str = "EASY (count)",
-    week: int = 6,
-    hour: int = 84,
+    hour: int = 6 * 168 + 84,
     jobs: int = 20_000,
 ) -> tuple:
-    """Draw the tree at an instant, and compare means with those without contiguity.
+    """Draw the tree at an instant under two allocations, and compare their means.
 
     Parameters
     ----------
@@ -586,10 +587,8 @@ def live(
         Scheduler (reservation). EASY promises the head of the queue a time when enough nodes are free, or nodes in a
         block. Jobs that do not end by then may use the nodes that the head does not need, or none, or whatever fits
         (and are then killed for the head).
-    week : int
-        Week. The instant drawn is this many weeks after the first submission.
     hour : int
-        Hour of the week. The instant drawn is this many hours later still.
+        Instant (h). The tree is drawn this many hours after the first submission.
     jobs : int
         Jobs simulated. The log's first ones.
     """
@@ -600,8 +599,10 @@ def live(
         _simulated(part, policy, KaryTree(k, n, allocation=each, speedup=s if each == allocation else 0.0))
         for each in (allocation, ANYWHERE)
     )
-    instant = float(chosen.submit[0] + 604_800 * week + 3_600 * hour)
-    chart = charts.tree(chosen, instant)
+    instant = float(chosen.submit[0] + 3_600 * hour)
+    drawn = {ANYWHERE: free, allocation: chosen}
+    trees = [charts.tree(one, instant, title=f"{policy}, {words}", subtitle="") for words, one in drawn.items()]
+    chart = charts.stacked([charts.resized(one, SMALLER * one.width, SMALLER * one.height) for one in trees])
     rows = {f"{policy}, {allocation}, s = {s:g}": _measures(chosen), f"{policy}, {ANYWHERE}": _measures(free)}
     table = pd.DataFrame(rows).T.rename(columns=MINUTES)
     return chart, charts.table(table.rename_axis(f"{len(part):,} jobs").reset_index())
@@ -618,6 +619,7 @@ def _limits(trace, k, allocation):
 
 
 live.limits = _limits
+live.groups = {"workload": ["trace", "s", "jobs"], "scheme": ["allocation", "policy", "k", "n"], "view": ["hour"]}
 
 
 def _stages(k, nodes):

@@ -679,6 +679,11 @@ def _limits(mix, scheduler, slice, faster):
 
 
 live.limits = _limits
+live.groups = {
+    "workload": ["mix", "pes", "bursts", "table", "seed", "faster"],
+    "scheme": ["scheduler", "slice", "alpha", "beta", "delta", "alternate"],
+    "view": ["second", "color"],
+}
 
 
 def live_memberships(

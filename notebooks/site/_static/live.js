@@ -1,4 +1,4 @@
-// Live figures on a page: each control changes one value of the first setting, whose figures were made beforehand.
+// Live figures on a page: the figures of all combinations were made beforehand, and the chosen one is shown.
 document.addEventListener('DOMContentLoaded', () => {
   for (const live of document.querySelectorAll('.live-page')) {
     const controls = [...live.querySelectorAll('select, input')];
@@ -7,9 +7,8 @@ document.addEventListener('DOMContentLoaded', () => {
       if (words !== undefined) control.nextElementSibling.textContent = words;
     };
     controls.forEach(control => control.addEventListener('input', () => {
-      controls.filter(other => other !== control).forEach(other => { other.value = other.dataset.first; });
-      controls.forEach(say);
-      const key = control.value === control.dataset.first ? 'first' : `${control.name}=${control.value}`;
+      say(control);
+      const key = controls.map(each => `${each.name}=${each.value}`).join(' ');
       for (const place of live.querySelectorAll('.live-figure')) place.hidden = place.dataset.key !== key;
     }));
   }

@@ -1,5 +1,6 @@
 """The paper's live figures: a scheme beside plain shares and EASY, and a decision of the iterative scheme in steps."""
 
+import numpy as np
 import pandas as pd
 
 from schedlab import EASY, FairShareMoldable, charts
@@ -71,9 +72,12 @@ def live(
     settings = {"log": name, "jobs": jobs, "machine": machine, "A": A, "sigma": sigma, "share": share}
     settings |= {"load": load, "draw": draw}
     schedules = {str(each): simulated(each, **settings) for each in (chosen, PLAIN, EASY())}
-    subtitle = f"{grids.about(name, jobs, machine)}, effective load {load:g}, {scenario}, sigma {written(sigma)}"
+    first = schedules[str(chosen)]
+    # The axes stay whatever the load and the scheme are.
+    most = {"turnaround": float(np.ptp(first.submit)), "procs": first.machine.procs}
+    subtitle = grids.about(name, jobs, machine)
     panels = [
-        charts.distribution(schedules, measure, title=title, subtitle=subtitle)
+        charts.distribution(schedules, measure, up_to=most[measure], title=title, subtitle=subtitle)
         for measure, title in (("turnaround", "Turnaround"), ("procs", "Processors of a job"))
     ]
     means = {
@@ -90,6 +94,10 @@ def _limits(scheme, share):
 
 
 live.limits = _limits
+live.groups = {
+    "workload": ["load", "scenario", "sigma", "share", "name", "machine", "jobs", "draw"],
+    "scheme": ["scheme", "overbooking", "efficiency", "weight", "mix", "backfill"],
+}
 
 
 def live_decision(
