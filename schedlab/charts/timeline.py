@@ -88,16 +88,21 @@ class Clock:
         dates = np.asarray(self._zero + seconds).astype("int64").astype("datetime64[s]")
         return np.char.replace(np.datetime_as_string(dates), "T", " ")
 
-    def x(self, field, *, labels=True):
-        """Encode a field along the axis."""
+    def x(self, field, *, labels=True, within=None):
+        """Encode a field along the axis, which opens on a part of it if one is given (seconds)."""
+        span = self._span if within is None else np.array(within)
         axis = {"labels": labels, "ticks": labels, "tickCount": 8, "labelOverlap": True, "labelFlush": False}
-        scale = {"domain": self.values(self._span).tolist(), "nice": False}
+        scale = {"domain": self.values(span).tolist(), "nice": False}
         if self.dated:
             scale["type"] = "utc"  # already local: the reader's own time zone must not be added
-            days = np.ptp(self._span) / 86_400
+            days = np.ptp(span) / 86_400
             axis["format"] = next(words for least, words in DATES if days >= least)
         title = self.title if labels else None
         return alt.X(f"{field}:{'T' if self.dated else 'Q'}", title=title, scale=scale, axis=axis)
+
+    def placed(self, field):
+        """Place a field along an axis that another layer has, and may move."""
+        return alt.X(f"{field}:T", scale={"type": "utc"}) if self.dated else alt.X(f"{field}:Q")
 
 
 @unchecked
@@ -110,6 +115,7 @@ def gantt(
     label: str | None = None,
     estimates: bool = False,
     processors: tuple[int, int] | None = None,
+    opened: tuple | None = None,
     title: str | None = None,
     subtitle: str | None = None,
     width: float | None = None,
@@ -143,6 +149,9 @@ def gantt(
         Whether to draw the estimate of each job that ended earlier, as a pale part with a dashed border.
     processors : (first, last), optional
         The processors to draw. Default: all.
+    opened : (window, processors), optional
+        A part of the window and of the processors with which the chart opens. Dragging moves it, the wheel zooms, and
+        a double click goes back. Default: a fixed picture of all.
     title, subtitle : str, optional
         By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
@@ -158,7 +167,14 @@ def gantt(
     check_kind(schedule, Schedule)
     if limit is not None:
         check_limit(limit)
-    drawn = _Gantt(schedule, _window(schedule, window, estimates), processors, limit or MOST_ROWS, cells=limit is None)
+    drawn = _Gantt(
+        schedule,
+        _window(schedule, window, estimates),
+        processors,
+        limit or MOST_ROWS,
+        opened,
+        cells=limit is None and opened is None,
+    )
     if drawn.empty:
         chart = drawn.nothing(WIDE // 2)
     else:
@@ -167,7 +183,10 @@ def gantt(
         )
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle
-    return headed(chart, title, WIDE, subtitle, drawn.left_out, PLANNED if drawn.planned else "", size=(width, height))
+    chart, told = _movable(chart, opened)
+    return headed(
+        chart, title, WIDE, subtitle, drawn.left_out, PLANNED if drawn.planned else "", told, size=(width, height)
+    )
 
 
 @unchecked
@@ -179,6 +198,7 @@ def gantts(
     label: str | None = None,
     estimates: bool = False,
     processors: tuple[int, int] | None = None,
+    opened: tuple | None = None,
     title: str = "",
     subtitle: str = "",
     width: float | None = None,
@@ -193,8 +213,8 @@ def gantts(
     window : (begin, end), optional
         Dates at the machine, or seconds on the clock of the log. Default: from the first submission to the last end in
         any of the schedules.
-    color, label, estimates, processors : optional
-        As in `gantt`.
+    color, label, estimates, processors, opened : optional
+        As in `gantt`. The charts move together.
     title, subtitle : str
         Shown above all charts.
     width, height : float, optional
@@ -213,7 +233,7 @@ def gantts(
         check_kind(schedule, Schedule)
     windows = [_window(schedule, window, estimates) for schedule in schedules.values()]
     whole = min(begin for begin, _ in windows), max(end for _, end in windows)
-    drawn = [_Gantt(one, whole, processors, MOST_ROWS // len(schedules)) for one in schedules.values()]
+    drawn = [_Gantt(one, whole, processors, MOST_ROWS // len(schedules), opened) for one in schedules.values()]
     filled = [one for one in drawn if not one.empty]
     plots = {one: one.nothing(PANEL, last=one is drawn[-1]) for one in drawn if one.empty}
     if filled:
@@ -221,12 +241,29 @@ def gantts(
         shown, *colours = _gantt_colour(pd.concat([one.jobs for one in filled]), color, *pooled)
         ends = np.cumsum([one.area.size for one in filled])
         for one, part in zip(filled, np.split(shown, ends[:-1]), strict=True):
-            plots[one] = one.chart(part, *colours, label, PANEL, last=one is drawn[-1], estimates=estimates)
+            plots[one] = one.chart(
+                part, *colours, label, PANEL, drawn.index(one), last=one is drawn[-1], estimates=estimates
+            )
     named = zip(schedules, drawn, strict=True)
     panels = [plots[one].properties(title={"text": name, "fontSize": 13}) for name, one in named]
     left_out = dict.fromkeys(one.left_out for one in filled if one.left_out)
     planned = PLANNED if any(one.planned for one in filled) else ""
-    return headed(alt.vconcat(*panels, spacing=12), title, WIDE, subtitle, *left_out, planned, size=(width, height))
+    chart, told = _movable(alt.vconcat(*panels, spacing=12), opened)
+    return headed(chart, title, WIDE, subtitle, *left_out, planned, told, size=(width, height))
+
+
+def _movable(chart, opened):
+    """Let the reader move and zoom charts that open on a part of what they have, and return the words that say so."""
+    if opened is None:
+        return chart, ""
+    views = [name for part in getattr(chart, "vconcat", [chart]) if (name := _name_of(part)) is not alt.Undefined]
+    moved = alt.TopLevelSelectionParameter(name="moved", select="interval", bind="scales", views=views)
+    return chart.properties(params=[moved]), "drag to move, turn the wheel to zoom, double-click to go back"
+
+
+def _name_of(chart):
+    names = map(_name_of, chart.layer) if isinstance(chart, alt.LayerChart) else [chart.name]
+    return next((name for name in names if name is not alt.Undefined), alt.Undefined)
 
 
 class _Gantt:
@@ -234,9 +271,10 @@ class _Gantt:
 
     planned = False  # whether an estimate is drawn
 
-    def __init__(self, schedule, window, processors, limit, cells=False):
+    def __init__(self, schedule, window, processors, limit, opened=None, cells=False):
         begin, end = self.window = window
         self.schedule, self.clock = schedule, Clock(schedule.trace, begin, end)
+        self.moves = opened is not None
         self.apart = schedule.outcome.in_pieces
         start, until, procs, tasks = _pieces(schedule)
         area = np.clip(np.minimum(until, end) - np.maximum(start, begin), 0, None) * procs
@@ -244,6 +282,9 @@ class _Gantt:
         self.size = schedule.machine.procs
         # A log may hold more processors than the machine has.
         self.low, self.high = _processors(processors, max(self.size, int(last.max()) + 1))
+        self.seen, self.rows = self.window, (self.low, self.high)
+        if opened is not None:
+            self.seen, self.rows = _window(schedule, opened[0]), _processors(opened[1], self.high)
         intervals = np.diff(offset)
         if processors is not None:
             inside = (first < self.high) & (last >= self.low)
@@ -297,18 +338,18 @@ class _Gantt:
         ]
         middle = {"begin": self.clock.values(sum(self.window) / 2), "low": (self.low + self.high) / 2}
         words = alt.Chart({"values": [middle]}).mark_text(text=lines, fontSize=13, lineHeight=18, color=INK)
-        return words.encode(x=self.clock.x("begin", labels=last), y=self._upward("low")).properties(
+        return words.encode(x=self.clock.x("begin", labels=last, within=self.seen), y=self._upward("low")).properties(
             width=WIDE, height=height
         )
 
     def _upward(self, field):
         """Encode a field along the axis of the processors."""
-        scale, span = alt.Scale(domain=[self.low, self.high], nice=False), self.high - self.low
+        scale, span = alt.Scale(domain=list(self.rows), nice=False), self.rows[1] - self.rows[0]
         # Vega-Lite drops tickMinStep, and draws half processors where there are few.
         ticks = axis(tickCount=span) if span < 6 else axis()
         return alt.Y(f"{field}:Q", title="processor", scale=scale, axis=ticks)
 
-    def chart(self, shown, encoded, fills, label, height, last=True, estimates=False):
+    def chart(self, shown, encoded, fills, label, height, place=0, last=True, estimates=False):
         """Draw the rectangles with the colours of `_gantt_colour`; only the last of several charts shows the times."""
         if self.in_cells:
             return self._cells(shown, encoded, height)
@@ -330,7 +371,7 @@ class _Gantt:
         )
         table = table.iloc[self.row].assign(low=self.bottom, high=self.top)
         # A border would hide a rectangle narrower than three pixels.
-        pixel = np.ptp(clock.values(np.array(self.window))) / WIDE, (self.high - self.low) / height
+        pixel = np.ptp(clock.values(np.array(self.seen))) / WIDE, (self.rows[1] - self.rows[0]) / height
         wide = f"datum.end - datum.begin > {3 * pixel[0]} && datum.high - datum.low > {3 * pixel[1]}"
         rules, tips = [{"test": wide, "value": "white"}], []
         if self.apart:
@@ -340,9 +381,9 @@ class _Gantt:
             table["tasks"] = self.tasks[self.row]
         chart = (
             alt.Chart(table)
-            .mark_rect(strokeWidth=0.3)
+            .mark_rect(strokeWidth=0.3, clip=self.moves)
             .encode(
-                x=clock.x("begin", labels=last),
+                x=clock.x("begin", labels=last, within=self.seen),
                 x2=alt.X2("end"),
                 y=self._upward("low"),
                 y2=alt.Y2("high"),
@@ -361,19 +402,21 @@ class _Gantt:
             )
             .properties(width=WIDE, height=height)
         )
+        if self.moves:
+            chart.name = f"held{place}"
         chart = _with_grey(chart, table)
         if estimates:
             chart = self._with_estimates(chart, table, encoded, last)
-        if self.high > self.size:
+        if self.rows[1] > self.size:
             there = alt.Chart({"values": [{"size": self.size}]})
             there = there.mark_rule(color=INK, strokeDash=[6, 3]).encode(y=alt.Y("size:Q"))
             chart = alt.layer(chart, there)
         if label is None:
             return chart
-        text = alt.Chart(self._words(table, label, fills, *pixel)).mark_text(fontSize=LETTERS)
+        text = alt.Chart(self._words(table, label, fills, *pixel)).mark_text(fontSize=LETTERS, clip=self.moves)
         text = text.encode(
-            x=clock.x("middle", labels=last),
-            y=self._upward("center"),
+            x=clock.placed("middle"),
+            y=alt.Y("center:Q"),
             text=alt.Text("words:N"),
             color=alt.Color("ink:N", scale=None),
         )
@@ -442,7 +485,7 @@ class _Gantt:
             alt.Chart(table)
             .mark_rect()
             .encode(
-                x=self.clock.x("begin"),
+                x=self.clock.x("begin", within=self.seen),
                 x2=alt.X2("end"),
                 y=self._upward("low"),
                 y2=alt.Y2("high"),
@@ -634,6 +677,7 @@ def profile(
     schedule,
     window=None,
     *,
+    against=None,
     title: str | None = None,
     subtitle: str | None = None,
     width: float | None = None,
@@ -641,8 +685,8 @@ def profile(
 ) -> alt.VConcatChart:
     """Draw over time: processors in use, the length of the queue, and the work waiting in it.
 
-    With more than 600 changes, the chart shows time-weighted means over 600 equal parts of the window; for the queue,
-    also its maximum. The work of a queued job is its run time, as simulated, times its processors.
+    With more than 600 changes, the chart shows time-weighted means over 600 equal parts of the window; for the queue of
+    a single schedule, also its maximum. The work of a queued job is its run time, as simulated, times its processors.
 
     Parameters
     ----------
@@ -650,6 +694,8 @@ def profile(
         The schedule to draw.
     window : (begin, end), optional
         Dates at the machine, or seconds on the clock of the log. Default: the whole schedule.
+    against : Schedule, optional
+        Another schedule of the same log, drawn as a thin line.
     title, subtitle : str, optional
         By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
@@ -664,9 +710,16 @@ def profile(
     check_kind(schedule, Schedule)
     begin, end = _window(schedule, window)
     clock = Clock(schedule.trace, begin, end)
-    states, binned = _states(schedule, begin, end)
-    instants = states["time"].to_numpy()
-    table = states.assign(time=clock.values(instants), at=clock.words(instants))
+
+    def rows(of):
+        states, binned = _states(of, begin, end)
+        instants = states["time"].to_numpy()
+        # Rows as dictionaries: Altair would clean and convert a table, 9 ms more.
+        return states.assign(time=clock.values(instants), at=clock.words(instants)).to_dict("records"), binned
+
+    table, binned = rows(schedule)
+    other = () if against is None else [{"values": rows(against)[0]}]
+    thin = {"type": "line", "interpolate": "step-after", "color": INK, "opacity": 0.7, "strokeWidth": 0.8}
 
     def panel(field, words, height, colour, *more, labels=False, **tips):
         x = clock.x("time", labels=labels)
@@ -675,14 +728,15 @@ def profile(
         tooltip = [at, *(alt.Tooltip(f"{name}:Q", title=title, format=",.4~g") for name, title in tips.items())]
         mark = {"type": "area", "interpolate": "step-after", "color": colour, "opacity": 0.75}
         area = alt.Chart(mark=mark, width=WIDE, height=height).encode(x=x, y=y, tooltip=tooltip)
+        more = [*more, *(alt.Chart(data, mark=thin).encode(x=clock.x("time", labels=False), y=y) for data in other)]
         return alt.layer(area, *more) if more else area
 
     dashed = {"type": "rule", "color": INK, "strokeDash": [6, 3]}
     size = alt.Chart({"values": [{"size": schedule.machine.procs}]}, mark=dashed)
     size = size.encode(y=alt.Y("size:Q"))
-    thin = {"type": "line", "interpolate": "step-after", "color": INK, "opacity": 0.7, "strokeWidth": 0.8}
     longest = alt.Chart(mark=thin).encode(x=clock.x("time", labels=False), y=alt.Y("longest:Q"))
-    queue = ["jobs queued:", "mean, maximum"] if binned else "jobs queued"
+    maxima = binned and against is None  # one thin line is enough
+    queue = ["jobs queued:", "mean, maximum"] if maxima else "jobs queued"
     words = ["processors in use", f"of {schedule.machine.procs:,} (dashed)"]
     work = ["work queued", "(processor-hours)"]
     whole = alt.vconcat(
@@ -692,17 +746,20 @@ def profile(
             queue,
             110,
             ORANGE,
-            *[longest] * binned,
+            *[longest] * maxima,
             queued="jobs queued",
             longest="jobs queued, at most",
         ),
         panel("backlog", work, 110, VERMILION, labels=True, backlog=" ".join(work)),
-        data={"values": table.to_dict("records")},  # Altair would clean and convert a table: 9 ms more
+        data={"values": table},
         spacing=14,
     )
-    said = f"means over {_length((end - begin) / BINS)}" if binned else ""
+    said = [f"means over {_length((end - begin) / BINS)}"] * binned
+    said += [] if against is None else [f"area: {schedule.scheme}; line: {against.scheme}"]
     title = str(schedule.scheme) if title is None else title
-    return headed(whole, title, WIDE, about(schedule) if subtitle is None else subtitle, said, size=(width, height))
+    return headed(
+        whole, title, WIDE, about(schedule) if subtitle is None else subtitle, "; ".join(said), size=(width, height)
+    )
 
 
 def _states(schedule, begin, end):
