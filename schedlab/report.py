@@ -71,14 +71,28 @@ article p { margin: .3rem 0; } #search { font: inherit; color: inherit; backgrou
 # A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing. On a
 # narrow screen charts become narrower, instead of smaller, so that their text stays readable.
 EMBED = """// Make panels this wide, below one another, and break titles into lines.
-window.narrow = (spec, room) => {
+window.narrow = (spec, room, rows) => {
   for (const many of ['hconcat', 'concat']) if (spec[many]) { spec.vconcat = spec[many]; delete spec[many]; }
+  const {facet, encoding} = spec;
+  if (facet?.column && !facet.row) spec.facet = facet.column;
+  if (encoding?.column && !encoding.row) { encoding.facet = {...encoding.column, columns: 1}; delete encoding.column; }
   delete spec.columns;
   if (spec.facet?.field) spec.columns = 1;
-  for (const inner of [spec.spec, ...(spec.vconcat || [])]) if (inner) narrow(inner, room);
   const across = spec.facet?.column?.sort?.length;
+  for (const inner of [spec.spec, ...(spec.vconcat || []), ...(spec.layer || [])]) if (inner) narrow(inner, room, rows);
   if (across > 1 && spec.spec) spec.spec.width = room / across - 20;
-  if (spec.width) spec.width = room;
+  const namesOf = field => [...new Set(rows.map(row => row[field]).filter(name => name != null))].map(String);
+  const longest = names => Math.max(0, ...names.flatMap(name => name.split('\\n')).map(line => line.length));
+  const named = at => at && ['nominal', 'ordinal'].includes(at.type), x = encoding?.x;
+  const long = named(x) ? longest(namesOf(x.field)) : 0;
+  if (long > 4 && x.axis !== null && 7 * long * namesOf(x.field).length > room) {
+    x.axis = {...x.axis, labelAngle: -40, labelAlign: 'right', labelLimit: 150};  // else names would overlap
+  }
+  const kind = layer => layer.mark?.type || layer.mark, layers = spec.layer || [];
+  const cells = layers.filter(one => kind(one) === 'text' && named(one.encoding?.x) && one.encoding.text?.field);
+  const needs = layers.some(one => kind(one) === 'rect') ? cells.map(one => one.encoding).map(
+    ({x, text}) => 6.5 * longest(namesOf(text.field)) * namesOf(x.field).length) : [];
+  if (spec.width) spec.width = Math.max(room, ...needs);  // a matrix whose words need more scrolls sideways
   for (const layer of spec.layer || []) delete layer.width;
   const broken = words => [words].flat().flatMap(line => line.match(/\\S.{0,41}(?=\\s|$)|\\S+/g) || []);
   for (const part of ['text', 'subtitle']) if (spec.title?.[part]) spec.title[part] = broken(spec.title[part]);
@@ -109,7 +123,8 @@ window.draw = async place => {
     if (full >= 700) await embed(unpacked(JSON.parse(text)));
     let room = full - 90;
     for (let tries = 0; full < 700 && tries < 3; tries += 1) {  // labels take more or less of the width
-      const spec = narrow(JSON.parse(JSON.stringify(unpacked(JSON.parse(text))), legible), room);
+      const spec = JSON.parse(JSON.stringify(unpacked(JSON.parse(text))), legible);
+      narrow(spec, room, Object.values(spec.datasets || {}).flat());
       spec.config.legend = {...spec.config.legend, columns: 1};
       spec.config.text = {fontSize: 12, ...spec.config.text};
       await embed(spec);
@@ -118,6 +133,11 @@ window.draw = async place => {
       room = Math.max(80, room + spare);
     }
     place.style.minHeight = '';
+    const drawn = place.querySelector('svg.marks');
+    if (drawn.viewBox.baseVal.width > full + 5) {
+      Object.assign(place.style, {display: 'block', overflowX: 'auto'});
+      drawn.style.maxWidth = 'none';
+    }
   } catch (error) { place.textContent = error; }
 };
 window.addEventListener('DOMContentLoaded', () => {
