@@ -253,7 +253,7 @@ def _ratio_figure(number):
         of = {measure: _between(data.loc[data["measure"] == measure, "ratio"]) for measure in WORDS}
         return Drawing(
             f"{mix}: {what} multiplies utilization by {of[UTILIZATION]}, throughput by {of[JOBS]}",
-            in_the_paper,
+            f"{_by_fit(data)} {in_the_paper}",
             f"Of the same jobs under the scheduler {new}, over {old}. {_measured_on(shown.size)}",
             chart,
             printed="diamonds" if published is not None else "",
@@ -261,6 +261,13 @@ def _ratio_figure(number):
 
     about = f"Rebuild Figure {number}: {mix}, {new} over {old}."
     return rebuilt(f"Figure {number}", draw, (LABELLED,), name=f"figure{number}", about=about, **OF_RUNS)(run)
+
+
+def _by_fit(data):
+    """Say by what the measures are multiplied under each fit of the job model."""
+    several = {words: data[data["measure"] == measure].groupby("fit")["ratio"] for measure, words in WORDS.items()}
+    told = [f"{words} {' and '.join(_between(part) for _, part in fits)}" for words, fits in several.items()]
+    return f"Ratios with the {' and the '.join(sorted(data['fit'].unique()))}: {', '.join(told)}."
 
 
 def _by_machine(rows):
