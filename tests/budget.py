@@ -18,6 +18,7 @@ BUDGETS = {
     "test_conformance.py::test_what_is_written_of_mistakes_is_what_the_library_gives": 16,  # 150 schedulers, 58 logs
     "test_notebooks.py::test_runs_and_draws_and_its_ledger_is_what_is_kept": 30,  # in a kernel each, as users run them
     "test_report.py::test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page": 8,  # two papers, twice
+    "test_report.py::test_the_whole_report_is_under_4_mb": 60,  # draws every figure twice, for its card and its tile
     "test_compiled.py::test_it_is_kept_until_what_it_uses_changes": 8,  # two schemes are compiled
     "test_precompile.py::test_schemes_run_with_no_proven_release_and_without_what_numba_may_drop": 8,  # the usual way
     "test_testing.py::test_planted_bugs_of_compiled_schemes_are_refused_and_the_process_goes_on": 12,  # compiled twice

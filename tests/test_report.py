@@ -11,6 +11,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import altair as alt
+import kept_report
 import pandas as pd
 import pytest
 import vl_convert
@@ -458,3 +459,16 @@ def test_a_folder_that_cannot_be_had_is_known_before_the_work(paper, tmp_path):
     paper.FIGURES = unkept(lambda size, progress: pytest.fail("there was work"))
     with pytest.raises(OSError, match="file"):
         report.figures(tmp_path / "file" / "report.html", progress=False)
+
+
+def test_the_whole_report_is_under_4_mb(monkeypatch, tmp_path):
+    path = kept_report.write(tmp_path / "report.html", monkeypatch)
+    assert path.stat().st_size < 3_900_000  # the rings of a run add the rest
+
+
+def test_tables_of_charts_come_by_columns():
+    rows = [{"load": 0.5, "scheme": "EASY"}, {"load": 0.9, "scheme": "EASY"}]
+    assert report._by_columns(rows) == {"rows": 2, "columns": {"load": [0.5, 0.9], "scheme": "EASY"}}
+    for odd in ([], [{"load": 0.5}, {"scheme": "EASY"}]):
+        assert report._by_columns(odd) == odd
+    assert report._by_columns([{"at": [1, 2]}] * 2) == {"rows": 2, "columns": {"at": [[1, 2], [1, 2]]}}
