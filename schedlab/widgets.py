@@ -615,7 +615,6 @@ def explore(*traces: Trace | str) -> "Live":
     return live(
         bench,
         code=_bench_code,
-        height=520,
         limits=_bench_limits,
         groups=_BENCH_GROUPS,
         load=ipywidgets.SelectionSlider(options=loads, index=0, layout=_wide("offered load"), **_WHOLE_LABEL),
@@ -983,7 +982,7 @@ def _control(name, given, default, label, tooltip):
 
 def _wide(label):
     """Return the layout of a slider: always the same length, whatever the width of its label."""
-    return {"width": f"{20 + len(label) / 2}em"}
+    return {"width": f"{16 + len(label) / 2}em"}
 
 
 def _placed(control, given):

@@ -80,6 +80,9 @@ FAINT = """() => {
         for (let one = element; one; one = one.parentElement) around.push(parse(getComputedStyle(one).backgroundColor));
         return around.reverse().reduce((ground, [r, g, b, a]) => over([r, g, b], a, ground), [255, 255, 255]);
     };
+    // Of a clipped mark, only what lies in the plot is seen.
+    const frame = element => element.closest("[clip-path]")?.parentNode.parentNode
+        .querySelector(":scope > path.background")?.getBoundingClientRect();
     const faint = [];
     for (const svg of document.querySelectorAll("svg.marks")) {
         const ground = page(svg), shapes = [];
@@ -88,7 +91,11 @@ FAINT = """() => {
             const box = element.getBoundingClientRect(), paint = painted(element);
             if (!paint) continue;
             if (element.tagName !== "text") {
-                shapes.push({element, box, paint});
+                const seen = frame(element);
+                shapes.push({element, paint, box: seen ? {
+                    left: Math.max(box.left, seen.left), right: Math.min(box.right, seen.right),
+                    top: Math.max(box.top, seen.top), bottom: Math.min(box.bottom, seen.bottom),
+                } : box});
                 continue;
             }
             const words = element.textContent.trim();
