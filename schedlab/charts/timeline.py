@@ -707,8 +707,10 @@ def profile(
     >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.9)
     >>> chart = sl.charts.profile(sl.simulate(trace, "easy"))
     """
-    check_kind(schedule, Schedule)
+    for one in (schedule, schedule if against is None else against):
+        check_kind(one, Schedule)
     begin, end = _window(schedule, window)
+    end = end if against is None else max(end, _window(against, window)[1])
     clock = Clock(schedule.trace, begin, end)
 
     def rows(of):
