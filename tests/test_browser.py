@@ -7,6 +7,7 @@ import textwrap
 import time
 from dataclasses import replace
 
+import kept_report
 import nbformat
 import pytest
 import vl_convert
@@ -385,6 +386,35 @@ def test_the_report_opens_at_once_without_a_network_and_draws_what_comes_into_vi
     assert page.page.locator("nav").bounding_box()["y"] == 0  # visible at any scroll position
     assert page.page.locator("section h2").count() == 1 + 1
     assert page.faint_texts() == []
+    page.check()
+    page.close()
+
+
+NARROW = """() => {
+  const small = [], inside = document.querySelector('section:not([hidden])');
+  for (const text of inside.querySelectorAll('svg.marks text, p, td, li, summary, .schedlab-badge')) {
+    const svg = text.closest('svg.marks'), shown = text.getBoundingClientRect().width > 0;
+    const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
+    const size = parseFloat(getComputedStyle(text).fontSize) * scale;
+    if (shown && text.textContent.trim() && size < 11.6) small.push([text.textContent.slice(0, 40), size]);
+  }
+  return [document.documentElement.scrollWidth, small];
+}"""
+
+
+def test_the_report_fits_a_phone_with_text_of_12_px(chromium, tmp_path, monkeypatch):
+    names = ["silva2000", "grudenic2010", "pascual2008"]  # bars, panels, matrices, lines with their names, tables
+    path = kept_report.write(tmp_path / "report.html", monkeypatch, names)
+    page = Page(chromium, path.as_uri(), width=390, height=844)
+    for name in names:
+        page.page.goto(f"{path.as_uri()}#{name}")
+        page.page.reload()
+        places = page.page.locator(f"#{name} .chart")
+        page.page.evaluate("name => Promise.all([...document.querySelectorAll(`#${name} .chart`)].map(draw))", name)
+        for n in range(places.count()):
+            places.nth(n).locator("svg.marks").wait_for(timeout=DRAWING)
+        page.page.wait_for_timeout(500)
+        assert page.page.evaluate(NARROW) == [390, []]
     page.check()
     page.close()
 
