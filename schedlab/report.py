@@ -62,11 +62,19 @@ article p { margin: .3rem 0; } #search { font: inherit; color: inherit; backgrou
 [hidden], .opening section { display: none; }
 @media (max-width: 60rem) { body { display: block; } nav { height: auto;
   max-height: 80vh; z-index: 1; border-bottom: 1px solid var(--edge); padding: .5rem 1rem; font-size: .9rem; }
-  #contents > summary { display: list-item; } main { padding: 1rem; } section figure { scroll-margin-top: 3rem; } }
+  #contents > summary { display: list-item; } main { padding: 1rem; } section [id] { scroll-margin-top: 3rem; } }
 @media print { body { display: block; } nav { display: none; } figure, tr { break-inside: avoid; } }
 """
     + LEDGER_STYLE
     + VERDICT_STYLE
+    # A claim is a block on a phone: in a table as wide as this one its verdict would be out of sight.
+    + """
+@media (max-width: 40rem) { .schedlab-ledger > table > thead { display: none; }
+  .schedlab-ledger > table > tbody > tr, .schedlab-ledger > table > tbody > tr > td { display: block; width: auto; }
+  .schedlab-ledger > table > tbody > tr > td { padding: .1em 0; } .schedlab-ledger td:empty { display: none !important; }
+  .schedlab-ledger td.published::before { content: "Published: "; } .schedlab-ledger .trace { white-space: normal; }
+  .schedlab-ledger td.id { font-weight: 600; } .schedlab-ledger details { overflow-x: auto; } }
+"""
 )
 # A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing. On a
 # narrow screen charts become narrower, instead of smaller, so that their text stays readable.

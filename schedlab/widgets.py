@@ -46,7 +46,7 @@ from .paths import kept_script
 from .schemes import Scheme, by_name
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES, OF_USERS
-from .show.page import duration
+from .show.page import duration as _duration
 from .simulation import has_waits, simulate
 from .statistics import IntervalWarning, paired
 from .text import check_known, suggestion
@@ -782,14 +782,14 @@ def _difference(schedule, other):
     """Say in a sentence how long jobs wait under two schemes."""
     ours, theirs = (one.metrics()["wait_time"] for one in (schedule, other))
     if str(schedule.scheme) == str(other.scheme):
-        return f"Under {schedule.scheme} a job waits {duration(ours)} on average"
+        return f"Under {schedule.scheme} a job waits {_duration(ours)} on average"
     if theirs and 0.5 <= ours / theirs <= 2:
         more = f"{abs(ours / theirs - 1):.0%} {'less' if ours < theirs else 'more'}"
     else:
         more = "less" if ours < theirs else "more"
-    said = f"Under {schedule.scheme} a job waits {duration(ours)} on average, {more} than under {other.scheme}"
+    said = f"Under {schedule.scheme} a job waits {_duration(ours)} on average, {more} than under {other.scheme}"
     queues = [str(one.scheme) for one in (schedule, other) if not one.settles]
-    return f"{said} ({duration(theirs)})" + f"; under {' and '.join(queues)} the queue never settles" * bool(queues)
+    return f"{said} ({_duration(theirs)})" + f"; under {' and '.join(queues)} the queue never settles" * bool(queues)
 
 
 # The function for each view. It takes the schedule, the one to compare with, the window in seconds of the log, and the

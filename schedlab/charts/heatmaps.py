@@ -259,6 +259,7 @@ def marks(
     step : int
         Width of a column, in pixels.
     title, subtitle : str
+        Above the plot; empty: none.
     width, height : float, optional
         Of the plot, in pixels.
 
