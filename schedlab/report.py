@@ -69,9 +69,9 @@ article p { margin: .3rem 0; } #search { font: inherit; color: inherit; backgrou
     + VERDICT_STYLE
     # A claim is a block on a phone: in a table as wide as this one its verdict would be out of sight.
     + """
-@media (max-width: 40rem) { .schedlab-ledger > table > thead { display: none; }
-  .schedlab-ledger > table > tbody > tr, .schedlab-ledger > table > tbody > tr > td { display: block; width: auto; }
-  .schedlab-ledger > table > tbody > tr > td { padding: .1em 0; } .schedlab-ledger td:empty { display: none !important; }
+@media (max-width: 40rem) { .schedlab-ledger > table > thead, .schedlab-ledger td:empty { display: none !important; }
+  .schedlab-ledger > table, .schedlab-ledger > table > tbody, .schedlab-ledger > table > tbody > tr,
+  .schedlab-ledger > table > tbody > tr > td { display: block; width: auto !important; min-width: 0; padding: .1em 0; }
   .schedlab-ledger td.published::before { content: "Published: "; } .schedlab-ledger .trace { white-space: normal; }
   .schedlab-ledger td.id { font-weight: 600; } .schedlab-ledger details { overflow-x: auto; } }
 """
