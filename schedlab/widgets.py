@@ -54,6 +54,7 @@ from .workload import archive
 from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 
 ON_A_PAGE = (5, 3, 2)  # values of the first controls, whose combinations a page has
+HEAVIEST = 3_000_000  # characters of all figures on a page, or five figures
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds to wait for a further move; of moves during a computation, only the last one counts
 EMBED = {"actions": False, "renderer": "svg"}
@@ -1046,9 +1047,11 @@ def _page_of(live):
     The script of the page shows the chosen one.
     """
     first, controls, offered, left = live.settings, [], {}, []
+    room = max(ON_A_PAGE[0], HEAVIEST // len(charts.on_page(live._recall(first)[0])))  # for figures
     for name in live._order:
         control = live.controls[name]
-        some = [] if getattr(control, "disabled", False) else _few(control, [*ON_A_PAGE, 0][len(offered)])
+        count = min([*ON_A_PAGE, 0][len(offered)], room // math.prod(map(len, offered.values())))
+        some = [] if getattr(control, "disabled", False) else _few(control, count)
         places = [place for place, (_, value) in enumerate(some) if value == first[name]]
         if not places or len(some) < 2:
             left.append(control.description or name)
@@ -1086,7 +1089,7 @@ def _menu_of_page(name, texts, first):
 
 def _few(control, count):
     """Return at most `count` of the values that a control offers, with their labels, including the current one."""
-    if not count:
+    if count < 2:
         return []
     if isinstance(control, ipywidgets.Checkbox):
         return [("no", False), ("yes", True)]

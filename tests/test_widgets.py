@@ -602,6 +602,15 @@ def test_on_a_page_a_live_figure_has_figures_made_beforehand(monkeypatch):
     assert figure.settings == {"load": 0.7, "scheme": "easy", "fast": False, "name": "x"}
 
 
+def test_a_page_has_no_more_figures_than_it_can_carry(monkeypatch):
+    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
+    monkeypatch.setattr(widgets, "HEAVIEST", 1)
+    figure = widgets.live(lambda load=0.7, fast=False: drawing(load), load=(0.5, 1.0, 0.05), fast=False)
+    page = figure._repr_mimebundle_()["text/html"]
+    assert re.findall('data-key="([^"]+)"', page) == [f"load={place}" for place in range(4)]
+    assert "There you can change, too: fast." in page
+
+
 LIVE = {
     "arena": ("live",),
     "grudenic2010": ("live",),
