@@ -178,11 +178,16 @@ turn();
 const known = [...document.querySelectorAll('section h2, section .schedlab-title, section .statement')].map(one => {
   const at = one.closest('figure[id], section[id]'), paper = one.closest('[data-page]');
   const row = one.closest('tr'), name = row ? row.cells[0].textContent + ': ' : '';
-  return {words: name + one.textContent, where: row ? paper.id + '-ledger' : at.id, paper: paper.dataset.page};
+  const number = one.parentNode.querySelector('.number')?.textContent || '';
+  const badge = (row || one.parentNode).querySelector('.schedlab-badge, .verdict')?.textContent || '';
+  const words = (number && number + ': ') + name + one.textContent;
+  return {words, all: `${words} ${badge} ${paper.dataset.page}`.toLowerCase(),
+    where: row ? paper.id + '-ledger' : at.id, paper: paper.dataset.page};
 });
 search.addEventListener('input', () => {
   const parts = search.value.toLowerCase().split(/\\s+/).filter(Boolean), list = document.getElementById('found');
-  const hits = known.filter(one => parts.every(part => (one.words + ' ' + one.paper).toLowerCase().includes(part)));
+  const holds = (text, part) => /^\\d+$/.test(part) ? RegExp('\\\\b' + part + '\\\\b').test(text) : text.includes(part);
+  const hits = known.filter(one => parts.every(part => holds(one.all, part)));
   list.replaceChildren(...(parts.length ? hits.slice(0, 12) : []).map(one => {
     const line = document.createElement('li'), link = document.createElement('a');
     link.href = '#' + one.where;
@@ -480,7 +485,7 @@ def script() -> str:
 def _contents(sections):
     parts = [
         f"<li><details{' open' if len(sections) == 1 else ''}><summary>{_text(section.paper.TITLE)}</summary><ul>"
-        f'<li><a href="#{section.name}">Wall</a></li>'
+        f'<li><a href="#{section.name}">Figures and verdicts</a></li>'
         + "".join(f'<li><a href="#{section.name}-{one["name"]}">{_text(one["title"])}</a></li>' for one in figures)
         + f'<li><a href="#{section.name}-ledger">Ledger</a></li>'
         + "</ul></details></li>"
@@ -499,7 +504,7 @@ def _front(sections, size, note):
             f'<p class="total">{_total(sections)}</p>',
             '<p><input id="search" type="search" placeholder="search figures and claims" aria-label="search"></p>',
             '<ul id="found"></ul>',
-            *map(_card, sections),
+            *map(_card, sorted(sections, key=lambda section: section.name not in FIVE)),
             f'<p class="says">{_text(ABOUT)}</p>',
             f'<details><summary>How claims are judged</summary><p class="says">{_text(RULE)}</p></details>',
             f"<p>{_text(_settings(size))}</p></header>",
@@ -528,13 +533,16 @@ NUMBERS = ("no", "one", "two", "three", "four", "five")
 def _card(section):
     """Return a paper on the front page: what it is, its verdicts and its wall, and what was found."""
     paper, notes = section.paper.PAPER, section.standins()
-    found = "".join(f"<li>{_text(words)} ({_text(claim)}).</li>" for words, claim in paper.found)
     warned = "".join(f'<p class="note">{_text(section.paper.TITLE)}: {_text(note)}</p>' for note in notes)
     return (
         f'<article><h2><a href="#{section.name}">{_text(section.paper.TITLE)}</a></h2>'
         f"<p>{_text(paper.authors)}, <em>{_text(paper.title)}</em>, {_text(paper.venue)} {paper.year}</p>"
-        f'{warned}<div id="{section.name}-wall">{section.wall() or f"<p>{NOT_YET}</p>"}</div><ul>{found}</ul></article>'
+        f'{warned}<div id="{section.name}-wall">{section.wall() or f"<p>{NOT_YET}</p>"}</div>{_found(paper)}</article>'
     )
+
+
+def _found(paper):
+    return f"<ul>{''.join(f'<li>{_text(words)} ({_text(claim)}).</li>' for words, claim in paper.found)}</ul>"
 
 
 def _settings(size):
@@ -550,9 +558,10 @@ def _section(section):
     notes = [f'<p class="note">{_text(note)}</p>' for note in section.standins()]
     parts = [
         f'<section id="{section.name}" data-page="{_text(section.paper.TITLE)}"><h2>{_text(section.paper.TITLE)}</h2>',
-        f'<p class="says">{_text(section.paper.PAPER.says)}</p>',
+        f'<p class="says">The paper says: {_text(section.paper.PAPER.says)} Here:</p>{_found(section.paper.PAPER)}',
         *notes,
         f'<div data-wall="{section.name}"></div>',
+        f'<p><a href="#{section.name}-ledger">All claims, published beside measured</a></p>',
         *(figure["body"] for figure in section.figures()),
         f'<h3 id="{section.name}-ledger">Ledger: published and measured</h3>',
         ledger["body"] if ledger else f"<p>{NOT_YET}</p>",

@@ -127,6 +127,30 @@ def test_places_name_figures_and_tables():
     assert named_in("introduction, conclusions") == set()
 
 
+def test_a_card_says_at_a_glance_which_claims_hold_and_why_others_do_not():
+    rows = [("A-1", "reproduced", ""), ("A-2", "reproduced", ""), ("A-3", "not reproduced", "All contradict it. More.")]
+    rows += [(f"B-{number}", "in part", "") for number in range(5)]
+    claims = pd.DataFrame(rows, columns=["id", "verdict", "reason"])
+    claims = claims.assign(
+        statement="it is <so>", published="5", measured="4", readings="holds under: x; fails under: y"
+    )
+    told = re.search(r"<ul class=\"why\">(.*?)</ul>", page.below(seen="", claims=claims))[1]
+    lines = [re.sub("<[^>]+>", "", line) for line in told.split("</li>")[:-1]]
+    assert lines == [
+        "● reproduced: A-1, A-2",
+        *(f"◐ in part: B-{number}, it is &lt;so&gt; (holds under: x)" for number in range(3)),
+        "◐ in part, too: B-3, B-4",
+        "✕ not reproduced: A-3, it is &lt;so&gt; (All contradict it)",
+    ]
+
+
+def test_a_tile_counts_verdicts_that_differ():
+    both = page.wall("", [("", "", "Figure 1", "t", {"reproduced": 2, "not reproduced": 1})])
+    assert re.findall(r">([●✕] [^<]+)</span>", both) == ["● 2", "✕ 1"]
+    one = page.wall("", [("", "", "Figure 1", "t", {"reproduced": 2})])
+    assert re.findall(r">(● [^<]+)</span>", one) == ["● reproduced"]
+
+
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_each_claim_belongs_to_a_card_or_to_the_rest(paper):
     (module,) = papers.modules([paper])
@@ -136,7 +160,7 @@ def test_each_claim_belongs_to_a_card_or_to_the_rest(paper):
     rest = wall_of(paper).rest()
     without = [claim for claim in ledger["id"] if claim not in shown]
     assert (REST in wall_of(paper).html()) == bool(without)
-    assert rest is None or rest.title == f"{REST}: {len(without)}"
+    assert rest is None or sum(rest.verdicts.values()) == len(without)
 
 
 # A figure's functions
@@ -176,7 +200,7 @@ def test_a_quick_card_shows_what_is_kept_with_rings_on_it(made):
     assert (card.seen, card.size, card.kept) == ("full, kept, rings", "full", True)
     assert card.data is RUNS
     assert card.now["seed"].tolist() == [0, 0]
-    assert card.agreement == "○ Just now: 2 of 2 values agree with the kept runs."
+    assert card.agreement == "○ Simulated again just now, a few single runs to check: 2 of 2 values are as kept."
     assert card.notes == ("a note", "more")
     assert repr(card) == "<Card Figure 9: It grows>"
     assert card.off == []
@@ -189,7 +213,7 @@ def test_a_full_card_shows_its_own_run(made):
 
 
 def test_a_figure_may_be_simulated_again_in_another_size_or_not_at_all(made):
-    assert made(again="now")(progress=False).agreement.startswith("○ Just now: 2 of 2")
+    assert made(again="now")(progress=False).agreement.startswith("○ Simulated again just now")
     assert made.asked == ["now"]
     assert made(again=None)(progress=False).agreement == NO_RUN
     assert made.asked == ["now"]
@@ -235,7 +259,7 @@ def test_another_sample_is_a_warning(made):
 
 def test_numbers_that_no_ring_shows_are_compared_all_the_same(made):
     card = replace(made()(progress=False), ringed=False)
-    assert card.agreement == "Just now: 2 of 2 values agree with the kept runs."
+    assert card.agreement == "Simulated again just now, a few single runs to check: 2 of 2 values are as kept."
 
 
 def test_a_kept_picture_is_shown_though_the_log_is_missing(made):

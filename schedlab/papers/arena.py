@@ -415,7 +415,7 @@ def live(
 def _draw_changed(shown):
     data, ends = shown.data, ("low", "high")
     means = data.groupby("scheme", sort=False)["change"].median()
-    chart = charts.changes(data, "load", "log", "change", panel="scheme", interval=ends)
+    chart = charts.changes(data, "load", "log", "change", panel="scheme", interval=ends, width=624)
     return Drawing(
         f"More freedom or less: in the median, turnaround changes by {means.min():+.0f} % ({means.idxmin()}) to "
         f"{means.max():+.0f} % ({means.idxmax()})",

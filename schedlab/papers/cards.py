@@ -204,7 +204,7 @@ class Card:
         count, total = int(self.rings["agrees"].sum()), len(self.rings)
         ring = RING if self.ringed else ""
         if count == total:
-            return f"{ring}Just now: {count} of {total} values agree with the kept runs."
+            return f"{ring}Simulated again just now, a few single runs to check: {count} of {total} values are as kept."
         return (
             f"{ring}Just now: {total - count} of {total} values lie outside the kept runs: {'; '.join(self.off[:5])}."
         )

@@ -243,9 +243,9 @@ def _headline(means, what, bar):
     if what == GROUPS:
         groups = means.groupby("group", sort=False)
         return f"slowdown of {', of '.join(f'{name} {_range(part, key)}' for name, part in groups)}"
-    worst = means.loc[means[key].idxmin()]
-    name = CLASS_WORDS[worst[bar]]
-    return f"{name} jobs suffer most, their slowdown is up to {-worst[key]:.0f} % worse"
+    over_loads = means.groupby(bar)[key].mean()
+    worst = over_loads.idxmin()
+    return f"{CLASS_WORDS[worst]} jobs suffer most: their slowdown is {-over_loads[worst]:.0f} % worse on average"
 
 
 def _range(part, key):

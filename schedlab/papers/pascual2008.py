@@ -285,8 +285,8 @@ def _draw_ratios(shown):
     return Drawing(
         f"Contiguous jobs wait {drawn['wait_ratio'].min():.1f} to {drawn['wait_ratio'].max():.0f} times as long if "
         f"they gain nothing by it",
-        f"The paper has 7 to 100 times for every log and policy; {within} of {len(drawn)} cases here lie in this "
-        f"range. By block, the sound rule, most of the cost disappears.",
+        f"The paper has 7 to 100 times for every log and policy; {within} of {len(of_paper)} cases of its logs "
+        f"here lie in this range. By block, the sound rule, most of the cost disappears.",
         f"Mean wait with contiguous placement over that without, at s = 0. {_sampled(shown)} {_beside(shown.size)}",
         chart,
         table,

@@ -448,7 +448,7 @@ def _draw_readings(shown):
     first, ratio = shown.data["reading"].iloc[0], rows["measure"] == f"{WORDS[UTILIZATION]} multiplied by"
     ends = rows.loc[ratio, "number"].astype(float).agg(["min", "max"])
     chart = charts.changes(
-        rows,
+        rows.assign(measure=rows["measure"].str.replace(" ", ", ", n=1)),  # heads in two lines
         "mix",
         "reading",
         "change (%)",
@@ -456,7 +456,7 @@ def _draw_readings(shown):
         written="number",
         title="What each reading changes",
         subtitle=f"colour: orange is more than {first} (first row), blue is less, none is the same",
-        width=516,
+        width=464,
     )
     return Drawing(
         f"Whatever the paper leaves open, information multiplies utilization by {ends['min']:.2f} to {ends['max']:.2f}",

@@ -9,9 +9,9 @@ import pandas as pd
 
 from schedlab import kept
 from schedlab.show import card as page
-from schedlab.show.ledgers import counted, standing
+from schedlab.show.ledgers import counted
 
-from .cards import Card, named_in, verdict_of
+from .cards import Card, named_in
 
 LEDGER = "ledger"  # the name of the tile that leads there
 REST = "Claims that no figure shows"
@@ -26,8 +26,8 @@ class Tile:
     ----------
     name, number, title : str
         The title is short.
-    verdict : str
-        "" if the paper claims nothing about it.
+    verdicts : dict of str to int
+        How many of its claims have each verdict; none if the paper claims nothing about it.
     picture : str
         An SVG; "" for a table.
     """
@@ -35,7 +35,7 @@ class Tile:
     name: str
     number: str
     title: str
-    verdict: str
+    verdicts: dict[str, int]
     picture: str
 
 
@@ -76,7 +76,7 @@ class Wall:
             if card is not None:
                 picture = "" if card.chart is None else thumbnail(card.chart)
                 title = _short(figure) if card.number else card.title
-                found.append(Tile(card.name, card.number, title, card.verdict, picture))
+                found.append(Tile(card.name, card.number, title, _counted(card.claims), picture))
         return found
 
     def rest(self) -> Tile | None:
@@ -89,7 +89,7 @@ class Wall:
         rest = self.ledger[[claim not in told and not shown & named_in(where) for claim, where in places]]
         if not len(rest):
             return None
-        return Tile(LEDGER, "", f"{REST}: {len(rest)}", verdict_of(standing(rest)), "")
+        return Tile(LEDGER, "", REST, _counted(rest), "")
 
     def notes(self) -> list[str]:
         """Return the notes that figures share, each once."""
@@ -107,7 +107,7 @@ class Wall:
         """
         lead = page.counts(counted(self.ledger)) if self.ledger is not None else "Nothing is kept of this paper."
         tiles = [*self.tiles, *filter(None, [self.rest()])]
-        of_paper = [tile for tile in tiles if tile.number or tile.verdict]
+        of_paper = [tile for tile in tiles if tile.number or tile.verdicts]
         beyond = [tile for tile in tiles if tile not in of_paper]
         names = {LEDGER: ledger}
         of_paper, beyond = (
@@ -121,7 +121,12 @@ class Wall:
 
 
 def _shown(tile):
-    return tile.picture, tile.number, tile.title, tile.verdict
+    return tile.picture, tile.number, tile.title, tile.verdicts
+
+
+def _counted(claims):
+    """Count the verdicts of some claims, from the best on, without those that nobody has."""
+    return {verdict: count for verdict, count in counted(claims).items() if count} if len(claims) else {}
 
 
 def _place(figure):

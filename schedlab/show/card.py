@@ -12,6 +12,7 @@ from .page import note
 # A colour and a shape for each verdict, so that they can be told apart without colour.
 SHAPES = dict(zip(VERDICTS, ("●", "◐", "✕", "?", "□"), strict=True))
 COLOURS = dict(zip(VERDICTS, ("yes", "part", "no", "open", "open"), strict=True))
+MOST_REASONS = 3  # of a verdict; the others are in the fold of claims
 __all__ = ["badge", "below", "counts", "findings", "head", "picture", "switch", "wall"]
 STYLE = """<style>
 .schedlab-card, .schedlab-wall { --yes: #0a7d5a; --part: #8f6000; --no: #b42318; --open: #5c6675;
@@ -26,6 +27,7 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 .schedlab-card .top { display: flex; flex-wrap: wrap; gap: .2rem 1rem; align-items: start; }
 .schedlab-card .top h3 { flex: 1 1 18rem; margin: 0; font-size: 1.3em; font-weight: 600; line-height: 1.25; }
 .schedlab-card .number { flex-basis: 100%; font-size: .9em; opacity: .75; }
+.schedlab-card ul.why { list-style: none; margin: .3em 0; padding: 0; font-size: .93em; }
 .schedlab-card p { margin: .3em 0; } .schedlab-card .fine { font-size: .9em; opacity: .85; }
 .schedlab-card .folds { display: flex; flex-wrap: wrap; gap: .1rem 1.4rem; align-items: start; margin: .3em 0; }
 .schedlab-card details[open] { flex-basis: 100%; overflow-x: auto; }
@@ -130,11 +132,31 @@ def below(
         [
             f'<div class="schedlab-card">{_wide(numbers) if opened else ""}',
             f'<p class="schedlab-caption">{escape(seen)}</p>',
+            _why(claims) if claims is not None and len(claims) else "",
             *map(note, (*standins, *[agreement] * warning)),
             f'<p class="fine">{escape(fine)}</p>' if fine else "",
             f'<div class="folds">{"".join(folds)}</div></div>',
         ]
     )
+
+
+def _why(claims):
+    """Say at a glance which claims hold, and of the others why they do not."""
+    lines, rows = [], list(zip(claims.to_dict("records"), standing(claims), strict=True))
+    for verdict in VERDICTS:
+        named = [row for row, each in rows if each == verdict]
+        if not named:
+            continue
+        mark = f'<b class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {verdict}</b>'
+        if verdict == "reproduced":
+            lines.append(f"{mark}: {escape(', '.join(row['id'] for row in named))}")
+            continue
+        for row in named[:MOST_REASONS]:
+            why = row["reason"].partition(". ")[0].rstrip(".") or row["readings"].partition("; fails")[0]
+            lines.append(f"{mark}: {escape(row['id'])}, {escape(row['statement'])}{f' ({escape(why)})' if why else ''}")
+        if left := [row["id"] for row in named[MOST_REASONS:]]:
+            lines.append(f"{mark}, too: {escape(', '.join(left))}")
+    return f'<ul class="why">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
 
 
 def _wide(content):
@@ -184,7 +206,7 @@ def switch(names: Iterable[str], parts: Iterable[str], key: str) -> str:
 
 def wall(
     lead: str,
-    tiles: Iterable[tuple[str, str, str, str, str]],
+    tiles: Iterable[tuple[str, str, str, str, Mapping[str, int]]],
     beyond: Iterable[tuple] = (),
     notes: Iterable[str] = (),
 ) -> str:
@@ -194,8 +216,8 @@ def wall(
     ----------
     lead : str
         HTML.
-    tiles, beyond : iterable of (address, picture, number, title, verdict)
-        Of the paper, and beyond it. The picture is an SVG.
+    tiles, beyond : iterable of (address, picture, number, title, verdicts)
+        Of the paper, and beyond it. The picture is an SVG; the verdicts are numbers of claims.
     notes : iterable of str
         What the reader of several figures must know.
     """
@@ -227,9 +249,13 @@ def findings(sentences: Iterable[tuple[str, Mapping[str, str], str]]) -> str:
 
 
 def _tile(tile):
-    address, picture, number, title, verdict = tile
+    address, picture, number, title, verdicts = tile
     tag, link = ("a", f' href="{escape(address)}"') if address else ("div", "")
     name = f"<b>{escape(number)}</b> " if number else ""
-    colour, shape = COLOURS.get(verdict, "open"), SHAPES.get(verdict, "")
-    state = f'<span class="state schedlab-{colour}">{shape} {verdict}</span>' if verdict else ""
+    several = len(verdicts) > 1
+    state = " ".join(
+        f'<span class="state schedlab-{COLOURS[verdict]}" title="{verdict}">{SHAPES[verdict]} '
+        f"{count if several else verdict}</span>"
+        for verdict, count in verdicts.items()
+    )
     return f'<{tag} class="tile"{link}>{picture}{name}{escape(title)} {state}</{tag}>'
