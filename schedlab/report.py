@@ -162,7 +162,7 @@ window.addEventListener('DOMContentLoaded', () => {
 # Each paper is a page of its own; without scripts all stand below one another.
 PAGES = """const pages = [...document.querySelectorAll('[data-page]')], search = document.getElementById('search');
 const turn = () => {
-  const found = document.getElementById(decodeURIComponent(location.hash.slice(1))) || pages[0];
+  const found = document.getElementById(location.hash.slice(1)) || pages[0];
   const page = found.closest('[data-page]') || pages[0];
   pages.forEach(one => { one.hidden = one !== page; });
   document.documentElement.className = '';
@@ -178,8 +178,8 @@ turn();
 const known = [...document.querySelectorAll('section h2, section .schedlab-title, section .statement')].map(one => {
   const at = one.closest('figure[id], section[id]'), paper = one.closest('[data-page]');
   const row = one.closest('tr'), name = row ? row.cells[0].textContent + ': ' : '';
-  const number = one.parentNode.querySelector('.number')?.textContent || '';
-  const badge = (row || one.parentNode).querySelector('.schedlab-badge, .verdict')?.textContent || '';
+  const number = one.closest('.top')?.querySelector('.number')?.textContent || '';
+  const badge = (row || one.closest('.top'))?.querySelector('.schedlab-badge, .verdict')?.textContent || '';
   const words = (number && number + ': ') + name + one.textContent;
   return {words, all: `${words} ${badge} ${paper.dataset.page}`.toLowerCase(),
     where: row ? paper.id + '-ledger' : at.id, paper: paper.dataset.page};

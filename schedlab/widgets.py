@@ -192,8 +192,9 @@ class Live(ipywidgets.VBox):
             raise TypeError(f"height is {height!r}, expected a number of pixels; no control can have this name")
         if limits is not None and not callable(limits):
             raise TypeError(f"limits is {limits!r}, expected a function; no control can have this name")
-        if groups is not None and not isinstance(groups, Mapping):
-            raise TypeError(f"groups is {groups!r}, expected a mapping; no control can have this name")
+        groups = getattr(function, "groups", {}) if groups is None else groups
+        if not (isinstance(groups, Mapping) and all(isinstance(names, Sequence) for names in groups.values())):
+            raise TypeError(f"groups is {groups!r}, expected lists of controls by name; no control can have this name")
         _offline()
         self._function, self._code = function, code or self._call
         defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
@@ -228,7 +229,7 @@ class Live(ipywidgets.VBox):
         self._place = ipywidgets.VBox([self.chart, self._error])
         self._hint = ipywidgets.HTML()
         placed = {name: _placed(control, controls[name]) for name, control in self.controls.items()}
-        top = self._arranged(placed, reset, groups or getattr(function, "groups", {}))
+        top = self._arranged(placed, reset, groups)
         super().__init__([top, self._reasons, self._busy, self._place, self._table, self._script])
         self.add_class("schedlab-live")
         for control in self.controls.values():
@@ -250,11 +251,15 @@ class Live(ipywidgets.VBox):
         if len(others) < BESIDE + 2:  # a fold for one control would be in its place
             several = [placed[name] for name in others]
             return ipywidgets.VBox([*rows, ipywidgets.HBox([*several, reset], layout=row)])
-        beside, self._folded, grouped = [placed[name] for name in others[:BESIDE]], others[BESIDE:], {}
+        beside, self._folded, grouped = (
+            [placed[name] for name in others[:BESIDE]],
+            others[BESIDE:],
+            {about: [] for about in groups},
+        )
         for name in self._folded:
             about = next((words for words, names in groups.items() if name in names), "")
             grouped.setdefault(about, []).append(placed[name])
-        parts = [ipywidgets.HBox([*_heading(about), *part], layout=row) for about, part in sorted(grouped.items())]
+        parts = [ipywidgets.HBox([*_heading(about), *part], layout=row) for about, part in grouped.items() if part]
         folded = ipywidgets.VBox([*parts, self._reasons_of_more], layout={"display": "none"})
         button = ipywidgets.ToggleButton(False, description=f"More ({len(self._folded)})", layout=_NARROW)
         button.observe(lambda change: setattr(folded.layout, "display", "flex" if change["new"] else "none"), "value")
@@ -271,11 +276,7 @@ class Live(ipywidgets.VBox):
 
     def reset(self) -> None:
         """Set all controls back to their initial values."""
-        with self._without_redrawing():
-            for name, control in self.controls.items():
-                self._whole[name].put_back(control)
-            for name, value in self._first.items():
-                self.controls[name].value = value
+        self._put(self._first)
         self._moved(None)
 
     @contextmanager
@@ -286,16 +287,24 @@ class Live(ipywidgets.VBox):
         finally:
             self._fitting = False
 
+    def _put(self, values):
+        """Set the controls to values, as far as the limits let them, without redrawing."""
+        with self._without_redrawing():
+            for name, control in self.controls.items():
+                self._whole[name].put_back(control)
+            for name, value in values.items():
+                self.controls[name].value = value
+        self._fit()
+
     @contextmanager
     def _set(self, values):
-        """Set the controls for a while, without redrawing."""
-        before = self.settings
-        with self._without_redrawing():
-            for name, value in values.items():
-                self.controls[name].value = _offered(value)
-            yield
-            for name, value in before.items():
-                self.controls[name].value = _offered(value)
+        """Set some controls for a while, without redrawing, and give the settings."""
+        before = {name: control.value for name, control in self.controls.items()}
+        self._put(before | values)
+        try:
+            yield self.settings
+        finally:
+            self._put(before)
 
     def _fit(self) -> None:
         """Let each control offer only what has an effect under the values of the others, and say why."""
@@ -782,15 +791,16 @@ def _both(schedule, other):
 def _difference(schedule, other):
     """Say in a sentence how long jobs wait under two schemes."""
     ours, theirs = (one.metrics()["wait_time"] for one in (schedule, other))
-    if str(schedule.scheme) == str(other.scheme):
-        return f"Under {schedule.scheme} a job waits {_duration(ours)} on average"
-    if theirs and 0.5 <= ours / theirs <= 2:
-        more = f"{abs(ours / theirs - 1):.0%} {'less' if ours < theirs else 'more'}"
-    else:
-        more = "less" if ours < theirs else "more"
-    said = f"Under {schedule.scheme} a job waits {_duration(ours)} on average, {more} than under {other.scheme}"
-    queues = [str(one.scheme) for one in (schedule, other) if not one.settles]
-    return f"{said} ({_duration(theirs)})" + f"; under {' and '.join(queues)} the queue never settles" * bool(queues)
+    said = f"Under {schedule.scheme} a job waits {_duration(ours)} on average"
+    if str(schedule.scheme) != str(other.scheme):
+        more = "less than" if ours < theirs else "more than"
+        if ours == theirs or (theirs and abs(ours / theirs - 1) < 0.005):
+            more = "as long as"
+        elif theirs and 0.5 <= ours / theirs <= 2:
+            more = f"{abs(ours / theirs - 1):.0%} {more}"
+        said += f", {more} under {other.scheme} ({_duration(theirs)})"
+    queues = dict.fromkeys(str(one.scheme) for one in (schedule, other) if not one.settles)
+    return said + f"; under {' and '.join(queues)} the queue never settles" * bool(queues)
 
 
 # The function for each view. It takes the schedule, the one to compare with, the window in seconds of the log, and the
@@ -1046,13 +1056,13 @@ def _page_of(live):
 
     The script of the page shows the chosen one.
     """
-    first, controls, offered, left = live.settings, [], {}, []
-    room = max(ON_A_PAGE[0], HEAVIEST // len(charts.on_page(live._recall(first)[0])))  # for figures
+    controls, offered, left = [], {}, []
+    room = max(ON_A_PAGE[0], HEAVIEST // len(charts.on_page(live._recall(live.settings)[0])))  # for figures
     for name in live._order:
         control = live.controls[name]
         count = min([*ON_A_PAGE, 0][len(offered)], room // math.prod(map(len, offered.values())))
         some = [] if getattr(control, "disabled", False) else _few(control, count)
-        places = [place for place, (_, value) in enumerate(some) if value == first[name]]
+        places = [place for place, (_, value) in enumerate(some) if value == control.value]
         if not places or len(some) < 2:
             left.append(control.description or name)
             continue
@@ -1062,11 +1072,11 @@ def _page_of(live):
         offered[name] = [(place, value, place in places) for place, (_, value) in enumerate(some)]
     drawn = []
     for chosen in product(*offered.values()):
-        values = first | {name: value for name, (_, value, _) in zip(offered, chosen, strict=True)}
+        values = {name: value for name, (_, value, _) in zip(offered, chosen, strict=True)}
         key = " ".join(f"{name}={place}" for name, (place, *_) in zip(offered, chosen, strict=True))
         hidden = "" if all(here for *_, here in chosen) else " hidden"
-        with live._set(values):
-            spec, table = live._recall(values)
+        with live._set(values) as settings:  # what they cannot be together is as in JupyterLab
+            spec, table = live._recall(settings)
         drawn.append(
             f'<div class="live-figure" data-key="{html.escape(key)}"{hidden}>{charts.on_page(spec)}{table}</div>'
         )
@@ -1093,10 +1103,10 @@ def _few(control, count):
         return []
     if isinstance(control, ipywidgets.Checkbox):
         return [("no", False), ("yes", True)]
-    if control.has_trait("options"):
+    if control.has_trait("options") and isinstance(getattr(control, "index", None), int):
         pairs = [one if isinstance(one, tuple) else (str(one), one) for one in control.options]
-        chosen = control.index or 0
-    elif control.has_trait("max"):
+        chosen = control.index
+    elif isinstance(control, ipywidgets.IntSlider | ipywidgets.FloatSlider):
         steps = round((control.max - control.min) / control.step)
         values = [control.min + step * control.step for step in range(steps + 1)]
         chosen = round((control.value - control.min) / control.step)

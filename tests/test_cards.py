@@ -128,19 +128,21 @@ def test_places_name_figures_and_tables():
 
 
 def test_a_card_says_at_a_glance_which_claims_hold_and_why_others_do_not():
-    rows = [("A-1", "reproduced", ""), ("A-2", "reproduced", ""), ("A-3", "not reproduced", "All contradict it. More.")]
-    rows += [(f"B-{number}", "in part", "") for number in range(5)]
-    claims = pd.DataFrame(rows, columns=["id", "verdict", "reason"])
-    claims = claims.assign(
-        statement="it is <so>", published="5", measured="4", readings="holds under: x; fails under: y"
-    )
-    told = re.search(r"<ul class=\"why\">(.*?)</ul>", page.below(seen="", claims=claims))[1]
+    both, none = "holds under: x; fails under: y", float("nan")
+    rows = [("A-1", "reproduced", "", ""), ("A-2", "reproduced", none, none)]
+    rows += [("A-3", "not reproduced", "All (of 2 (or 3)) contradict it. More.", "fails under: x")]
+    rows += [(f"B-{number}", "in part", "1 of 2 contradict it.", both) for number in range(4)]
+    rows += [("C-1", "undecided", none, none)]
+    claims = pd.DataFrame(rows, columns=["id", "verdict", "reason", "readings"])
+    claims = claims.assign(statement="it is <so>", published="5", measured="4")
+    told = page._why(claims)
     lines = [re.sub("<[^>]+>", "", line) for line in told.split("</li>")[:-1]]
     assert lines == [
         "● reproduced: A-1, A-2",
-        *(f"◐ in part: B-{number}, it is &lt;so&gt; (holds under: x)" for number in range(3)),
-        "◐ in part, too: B-3, B-4",
+        *(f"◐ in part: B-{number}, it is &lt;so&gt; ({both})" for number in range(3)),
+        "◐ in part, too: B-3",
         "✕ not reproduced: A-3, it is &lt;so&gt; (All contradict it)",
+        "? undecided: C-1, it is &lt;so&gt;",
     ]
 
 

@@ -217,6 +217,32 @@ def test_a_chart_opens_on_a_part_and_can_be_moved(model, easy, several):
         charts.gantt(easy, opened=(window, (8, 99)))
 
 
+def test_a_part_without_jobs_and_estimates_keep_the_view(easy):
+    few = sl.simulate(trace_of([(0, 5, 5, 2)], 64), "easy")
+    window = (float(few.end.max()) + 10, float(easy.end.max()))
+    opened = ((window[0], window[0] + 3600), (8, 15))
+    spec = charts.gantts({"a": easy, "b": few}, window, opened=opened).to_dict()
+    empty = spec["vconcat"][1]
+    ((middle,),) = [rows for name, rows in spec["datasets"].items() if name == empty["data"]["name"]]
+    assert middle["low"] == 12  # in the middle of what is seen
+    nothing = charts.gantts({"a": few, "b": few}, window, opened=opened).to_dict()
+    assert "params" not in nothing
+    assert "drag" not in str(nothing["title"])
+    late = sl.simulate(trace_of([(0, 5, 50, 2), (1, 5, 60, 2)], 4), "easy")
+    both = charts.gantt(late, opened=((0, 8), (0, 3)), estimates=True).to_dict()
+    scales = [layer["encoding"]["x"].get("scale") for layer in both["layer"]]
+    assert [scale["domain"] for scale in scales if scale] == [[0, 8]]  # Vega-Lite would unite different ones
+
+
+def test_estimates_need_whole_jobs_and_profiles_one_log(easy):
+    swept = sl.model_trace("lublin", jobs=60, procs=64, seed=3).with_sweeps(0.9, breakdown=4, seed=0)
+    (split,) = sl.simulate_sites([swept], sl.OpportuneShredding())
+    with pytest.raises(ValueError, match="estimates=True needs whole jobs"):
+        charts.gantt(split, color="sweeps", estimates=True)
+    with pytest.raises(ValueError, match="expected schedules of one log on one machine"):
+        charts.profile(easy, against=split)
+
+
 def test_a_profile_beside_another_schedule(model, easy):
     fcfs = sl.simulate(model, "fcfs")
     spec = charts.profile(easy, against=fcfs).to_dict()

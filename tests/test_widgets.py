@@ -111,8 +111,8 @@ def test_the_primary_slider_is_by_itself_and_others_are_folded():
     assert folded.layout.display == "flex"
     grouped = sl.widgets.live(lambda **_: drawing(1), groups={"view": ["d"], "log": ["c", "a"]}, **controls)
     parts = [row.children for row in grouped.children[0].children[2].children[:-1]]
-    assert [part[0].value for part in parts] == ["<b>log</b>", "<b>view</b>"]
-    assert [part[1:] for part in parts] == [(grouped.controls["c"],), (grouped.controls["d"],)]
+    assert [part[0].value for part in parts] == ["<b>view</b>", "<b>log</b>"]
+    assert [part[1:] for part in parts] == [(grouped.controls["d"],), (grouped.controls["c"],)]
     few = sl.widgets.live(lambda a=1, b=1, c=1, d=1: drawing(a), **dict.fromkeys("abcd", (0, 5)))
     assert len(few.children[0].children) == 2  # a fold for one control would be in its place
 
@@ -611,6 +611,40 @@ def test_a_page_has_no_more_figures_than_it_can_carry(monkeypatch):
     assert "There you can change, too: fast." in page
 
 
+def test_a_page_offers_a_default_of_none_and_keeps_to_the_limits(monkeypatch):
+    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
+
+    def drawn(load=None, order="a"):
+        if load and order == "b":
+            raise ValueError("b has no load")
+        return drawing(load or 0, order)
+
+    def limits(load):
+        return {"order": (["a"], "b has no load") if load else (["a", "b"], "")}
+
+    slider = ipywidgets.SelectionSlider(options=[("as it is", widgets.NOTHING), ("0.5", 0.5)])
+    figure = widgets.live(drawn, limits=limits, load=slider, order=["a", "b"])
+    page = figure._repr_mimebundle_()["text/html"]
+    keys = re.findall(r'data-key="([^"]+)"( hidden)?', page)
+    assert [key for key, _ in keys] == [f"load={load} order={order}" for load in "01" for order in "01"]
+    assert [key for key, hidden in keys if not hidden] == ["load=0 order=0"]
+    assert figure.settings == {"load": None, "order": "a"}
+    specs = [json.loads(text.replace("<\\/", "</")) for text in re.findall(r"json\" id=\"[^>]+>(.*?)</script>", page)]
+    assert [spec["title"]["text"] for spec in specs] == ["a", "b", "a", "a"]  # the last as in JupyterLab
+
+
+def test_controls_without_values_to_list_stay_off_a_page(monkeypatch):
+    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
+    given = {
+        "a": ipywidgets.SelectMultiple(options=["x", "y"], value=["x"]),
+        "b": ipywidgets.FloatLogSlider(10),
+        "c": ipywidgets.IntRangeSlider(),
+    }
+    page = widgets.live(lambda **_: drawing(1), **given)._repr_mimebundle_()["text/html"]
+    assert "There you can change, too: " in page
+    assert page.count("live-figure") == 1
+
+
 LIVE = {
     "arena": ("live",),
     "grudenic2010": ("live",),
@@ -818,6 +852,12 @@ def test_the_title_of_a_comparison_says_the_difference(trace, ours, theirs, word
     said = chart.to_dict()["title"]["text"]
     assert words in said
     assert duration(table.data.iloc[0, 1]) in said
+
+
+def test_schemes_under_which_jobs_wait_alike_are_not_told_apart():
+    alone = sl.testing.trace_of([(0, 6, 8, 5), (9, 6, 8, 5)], procs=8)
+    said = widgets._difference(sl.simulate(alone, "easy"), sl.simulate(alone, "fcfs"))
+    assert said == "Under EASY a job waits 0 s on average, as long as under FCFS (0 s)"
 
 
 def test_a_queue_that_never_settles_is_said_in_the_title(trace):

@@ -179,7 +179,10 @@ def gantt(
         chart = drawn.nothing(WIDE // 2)
     else:
         chart = drawn.chart(
-            *_gantt_colour(drawn.jobs, color, drawn.area, drawn.tasks), label, WIDE // 2, estimates=estimates
+            *_gantt_colour(drawn.jobs, color, drawn.area, drawn.tasks, drawn.apart),
+            label,
+            WIDE // 2,
+            estimates=estimates,
         )
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle
@@ -238,7 +241,8 @@ def gantts(
     plots = {one: one.nothing(PANEL, last=one is drawn[-1]) for one in drawn if one.empty}
     if filled:
         pooled = (np.concatenate([getattr(one, name) for one in filled]) for name in ("area", "tasks"))
-        shown, *colours = _gantt_colour(pd.concat([one.jobs for one in filled]), color, *pooled)
+        apart = any(one.apart for one in drawn)
+        shown, *colours = _gantt_colour(pd.concat([one.jobs for one in filled]), color, *pooled, apart)
         ends = np.cumsum([one.area.size for one in filled])
         for one, part in zip(filled, np.split(shown, ends[:-1]), strict=True):
             plots[one] = one.chart(
@@ -257,6 +261,8 @@ def _movable(chart, opened):
     if opened is None:
         return chart, ""
     views = [name for part in getattr(chart, "vconcat", [chart]) if (name := _name_of(part)) is not alt.Undefined]
+    if not views:  # nothing is drawn
+        return chart, ""
     moved = alt.TopLevelSelectionParameter(name="moved", select="interval", bind="scales", views=views)
     return chart.properties(params=[moved]), "drag to move, turn the wheel to zoom, double-click to go back"
 
@@ -336,7 +342,7 @@ class _Gantt:
             f"no job runs from {begin} to {end} on processors {self.low} to {self.high - 1}",
             f"the first of the schedule starts at {first}, the last ends at {final}",
         ]
-        middle = {"begin": self.clock.values(sum(self.window) / 2), "low": (self.low + self.high) / 2}
+        middle = {"begin": self.clock.values(sum(self.seen) / 2), "low": sum(self.rows) / 2}
         words = alt.Chart({"values": [middle]}).mark_text(text=lines, fontSize=13, lineHeight=18, color=INK)
         return words.encode(x=self.clock.x("begin", labels=last, within=self.seen), y=self._upward("low")).properties(
             width=WIDE, height=height
@@ -424,6 +430,8 @@ class _Gantt:
 
     def _with_estimates(self, chart, table, encoded, last):
         """Add a pale part with a dashed border, from the end of each job to its estimated end."""
+        if self.apart:
+            raise ValueError("estimates=True needs whole jobs, but sweeps were split into tasks")
         begun, estimate = (
             self.jobs[name].to_numpy()
             for name in ("start_time", "estimate" if "estimate" in self.jobs else "requested_time")
@@ -436,11 +444,11 @@ class _Gantt:
         if not self.planned:
             return chart
         rest = alt.Chart(rest).encode(
-            x=self.clock.x("end", labels=last), x2=alt.X2("rest"), y=self._upward("low"), y2=alt.Y2("high")
+            x=self.clock.placed("end"), x2=alt.X2("rest"), y=alt.Y("low:Q"), y2=alt.Y2("high")
         )
         by = [alt.Tooltip("job:Q"), alt.Tooltip("by:N", title="end by its estimate")]
-        pale = rest.mark_rect(fillOpacity=0.25).encode(color=encoded, tooltip=by)
-        border = rest.mark_rect(filled=False, stroke=INK, strokeWidth=1, strokeDash=[3, 2])
+        pale = rest.mark_rect(fillOpacity=0.25, clip=self.moves).encode(color=encoded, tooltip=by)
+        border = rest.mark_rect(filled=False, stroke=INK, strokeWidth=1, strokeDash=[3, 2], clip=self.moves)
         return alt.layer(pale, chart, border)
 
     def _cells(self, shown, encoded, height):
@@ -616,23 +624,23 @@ def _window(schedule, window, estimates=False):
     return begin, end
 
 
-def _gantt_colour(jobs, color, area, tasks):
+def _gantt_colour(jobs, color, area, tasks, apart):
     """Return the value of each piece, its encoding, and the colour of each value (None for numbers).
 
-    `tasks` is -1 if sweeps were not split into tasks.
+    `tasks` is -1 for whole jobs, and `apart` says whether sweeps were split into tasks.
     """
     if color == "class":
         shown, scale = metrics.classes(jobs, "kurian").astype(str).to_numpy(), CLASSES
-        if (tasks >= 0).any():
-            shown = np.select([tasks > 0, jobs["breakdown"] > 0], [*TASKS][::-1], shown)
+        if apart:
+            shown = np.select([tasks > 0, jobs.get("breakdown", pd.Series(0, jobs.index)) > 0], [*TASKS][::-1], shown)
             scale = CLASSES | TASKS
         return shown, _legend("color:N", CLASS_TITLE, _scale(scale)), scale
     if color == "sweeps":
-        if not (tasks >= 0).any():
+        if not apart:
             raise ValueError(
                 "color='sweeps' needs a schedule in which sweeps were split into tasks: choose another color"
             )
-        shown = np.select([tasks > 0, jobs["breakdown"] > 0], [*TASKS][::-1], OTHERS)
+        shown = np.select([tasks > 0, jobs.get("breakdown", pd.Series(0, jobs.index)) > 0], [*TASKS][::-1], OTHERS)
         scale = {OTHERS: GROUPS[OTHERS]} | TASKS
         return shown, _legend("color:N", None, _scale(scale)), scale
     column = {"wait": "wait_time"}.get(color, color)
@@ -710,7 +718,12 @@ def profile(
     for one in (schedule, schedule if against is None else against):
         check_kind(one, Schedule)
     begin, end = _window(schedule, window)
-    end = end if against is None else max(end, _window(against, window)[1])
+    if against is not None:
+        if (len(against), against.machine.procs) != (len(schedule), schedule.machine.procs):
+            raise ValueError(
+                f"expected schedules of one log on one machine, got {about(schedule)} and {about(against)}"
+            )
+        end = max(end, _window(against, window)[1])
     clock = Clock(schedule.trace, begin, end)
 
     def rows(of):
@@ -720,7 +733,8 @@ def profile(
         return states.assign(time=clock.values(instants), at=clock.words(instants)).to_dict("records"), binned
 
     table, binned = rows(schedule)
-    other = () if against is None else [{"values": rows(against)[0]}]
+    others, means = ([], False) if against is None else rows(against)
+    other = [] if against is None else [{"values": others}]
     thin = {"type": "line", "interpolate": "step-after", "color": INK, "opacity": 0.7, "strokeWidth": 0.8}
 
     def panel(field, words, height, colour, *more, labels=False, **tips):
@@ -756,7 +770,7 @@ def profile(
         data={"values": table},
         spacing=14,
     )
-    said = [f"means over {_length((end - begin) / BINS)}"] * binned
+    said = [f"means over {_length((end - begin) / BINS)}"] * (binned or means)
     said += [] if against is None else [f"area: {schedule.scheme}; line: {against.scheme}"]
     title = str(schedule.scheme) if title is None else title
     return headed(

@@ -291,11 +291,12 @@ def as_read(table: pd.DataFrame) -> pd.DataFrame:
     for name in table.columns:
         ends = [f"{name}{end}" for end in ("_low", "_high")]
         if set(ends) <= set(table.columns):
-            told[name] = [interval(*row, "{:+.1f}") for row in table[[name, *ends]].to_numpy(float)]
+            form = "{:+.1f}" if "%" in str(name) else "{:.4g}"  # changes have signs
+            told[name] = [interval(*row, form) for row in table[[name, *ends]].to_numpy(float)]
             told = told.drop(columns=ends)
         elif (match := TIME.fullmatch(str(name))) and len(table):
             seconds = table[name].astype(float) * TIMES[match[2]]
-            if seconds.max() >= LONG:
+            if seconds.abs().max() >= LONG:
                 told[name] = seconds.map(lambda each: "-" if np.isnan(each) else duration(each))
                 told = told.rename(columns={name: match[1]})
     return told.rename(columns=HEADS)

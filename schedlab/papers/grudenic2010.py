@@ -614,9 +614,8 @@ def _draw_readings(shown):
     return Drawing(
         f"Whatever the paper leaves open, DPSAn is better than EASY beyond chance in {better.sum()} of {len(narrow)} "
         f"cases, worse in {worse.sum() or 'none'}",
-        "Each row reads one thing differently than Figure 3; a case is a log and a reading. The three schemes differ "
-        "far more from each other than the readings do. Empty cells were not measured, or the reading changes nothing "
-        "there.",
+        "Each row reads one thing differently than Figure 3; a case is a log and a reading. Empty cells were not "
+        "measured, or the reading changes nothing there.",
         f"{data['trace'].nunique()} logs; means over {COPIES[shown.size]} {SHAKEN}, the same for every "
         f"reading; in the fold of numbers: 95 % intervals in brackets.{_without(shown.size)}",
         chart,

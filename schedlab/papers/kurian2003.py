@@ -245,6 +245,8 @@ def _headline(means, what, bar):
         return f"slowdown of {', of '.join(f'{name} {_range(part, key)}' for name, part in groups)}"
     over_loads = means.groupby(bar)[key].mean()
     worst = over_loads.idxmin()
+    if over_loads[worst] >= 0:
+        return "no class of jobs suffers on average"
     return f"{CLASS_WORDS[worst]} jobs suffer most: their slowdown is {-over_loads[worst]:.0f} % worse on average"
 
 

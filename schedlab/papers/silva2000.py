@@ -460,10 +460,9 @@ def _draw_readings(shown):
     )
     return Drawing(
         f"Whatever the paper leaves open, information multiplies utilization by {ends['min']:.2f} to {ends['max']:.2f}",
-        "Each row reads one thing differently that the paper does not say. Constant bursts and the fit of the jobs "
-        "matter most. If N > 1 communication statements are needed to count as communicating, a task that spins "
-        "through a whole slice counts as computing, and is chosen to run, and spin, in other jobs' rows: utilization "
-        "without work.",
+        "Each row reads one thing differently that the paper does not say. If N > 1 communication statements are "
+        "needed to count as communicating, a task that spins through a whole slice counts as computing, and is chosen "
+        "to run, and spin, in other jobs' rows: utilization without work.",
         f"8 PEs, KTH fit. Means of {_sample(shown.size, SIDE)}.",
         chart,
         shown.data,

@@ -1,11 +1,12 @@
 """The figure card and the wall of cards, as HTML: in notebooks, in the report and on the site, light or dark."""
 
+import re
 from collections.abc import Iterable, Mapping
 from html import escape
 
 import pandas as pd
 
-from .ledgers import VERDICTS, standing
+from .ledgers import VERDICTS, of_row, standing
 from .page import image as picture
 from .page import note
 
@@ -152,11 +153,22 @@ def _why(claims):
             lines.append(f"{mark}: {escape(', '.join(row['id'] for row in named))}")
             continue
         for row in named[:MOST_REASONS]:
-            why = row["reason"].partition(". ")[0].rstrip(".") or row["readings"].partition("; fails")[0]
+            why = _reason(row)
             lines.append(f"{mark}: {escape(row['id'])}, {escape(row['statement'])}{f' ({escape(why)})' if why else ''}")
         if left := [row["id"] for row in named[MOST_REASONS:]]:
             lines.append(f"{mark}, too: {escape(', '.join(left))}")
     return f'<ul class="why">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
+
+
+def _reason(row):
+    """Say why a claim is not reproduced: where it depends on a reading, under which; else what was found."""
+    reason, readings = (words if isinstance(words := of_row(row, name), str) else "" for name in ("reason", "readings"))
+    if "fails under" in readings and "holds under" in readings:
+        return readings
+    reason = reason.partition(". ")[0].rstrip(".")
+    while reason != (reason := re.sub(r" ?(\([^()]*\)|\[[^][]*\])", "", reason)):
+        pass  # brackets within brackets
+    return reason or readings
 
 
 def _wide(content):

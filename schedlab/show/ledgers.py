@@ -105,7 +105,7 @@ def as_html(table: pd.DataFrame, most: int | None = None) -> str:
     traces = list(dict.fromkeys(trace for trace in measured if trace))
     one = len(traces) == 1
     head = "".join(f"<th>{name}</th>" for name in SHOWN)
-    shared = _shared(_shown(row, "details") for _, row in table.iterrows())
+    shared = _shared(of_row(row, "details") for _, row in table.iterrows())
     rows = "".join(
         _html_rows(row, verdict, one, most, shared)
         for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True)
@@ -153,7 +153,7 @@ def _is_full(row):
     return "kept" in row and isinstance(row["kept"], str)
 
 
-def _shown(row, name):
+def of_row(row, name):
     """Return what is shown of a row: of the kept full size where there is one."""
     return row[f"kept_{name}" if _is_full(row) else name]
 
@@ -178,7 +178,7 @@ def _source(row):
 def _html_rows(row, verdict, one, most, shared):
     full = _is_full(row)
     names = ("reason", "readings", "details", "cases")
-    reason, readings, details, cases = (_shown(row, name) for name in names)
+    reason, readings, details, cases = (of_row(row, name) for name in names)
     details = " ".join(sentence for sentence in _sentences(details) if sentence not in shared)
     measured = _text(row["kept"] if full else row["measured"]) or "-"
     if full and (row["measured"], row["verdict"]) != (row["kept"], row["kept_verdict"]):
