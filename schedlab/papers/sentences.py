@@ -290,7 +290,7 @@ def arena(rows: Rows) -> Iterator[Finding]:
     tried, longest = len(rows.cases("ARE-4", "DPSAn")), price.loc["DPSAn", "max_wait_time"]
     safe, harmed = (len(rows.cases("ARE-4", "DPSAn", outcome=name)) for name in ("supports", "contradicts"))
     yield Finding(
-        f"To take home: DPSAn is the safest step beyond EASY: better beyond chance in {safe} of {tried} cells, worse "
+        f"To take home: DPSAn is a safe step beyond EASY: better beyond chance in {safe} of {tried} cells, worse "
         f"in none, and the longest wait grows by {percent(longest)}.",
         ("ARE-4",),
         safe > tried / 2 and harmed == 0 and 0 < longest < 20,
