@@ -132,7 +132,7 @@ def test_the_matrix_of_readings_has_the_numbers_of_the_kept_table():
     card = paper.sensitivity.as_kept()
     (cells,) = card.chart.to_dict()["datasets"].values()
     assert len(cells) == 4 * len(card.data)
-    written = {(cell["measure"], cell["mix"], cell["reading"]): cell for cell in cells}
+    written = {(cell["measure"].replace(", ", " "), cell["mix"], cell["reading"]): cell for cell in cells}
     for row in card.data.to_dict("records"):
         place = row["mix"], row["reading"]
         both = [written[f"utilization {name}", *place]["text"] for name in (paper.WITHOUT, paper.WITH)]
