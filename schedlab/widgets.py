@@ -54,7 +54,7 @@ from .workload import archive
 from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 
 ON_A_PAGE = (5, 3, 2)  # values of the first controls, whose combinations a page has
-HEAVIEST = 3_000_000  # characters of all figures on a page, or five figures
+HEAVIEST = 1_500_000  # characters of a figure in all its settings on a page; or five settings
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds to wait for a further move; of moves during a computation, only the last one counts
 EMBED = {"actions": False, "renderer": "svg"}
