@@ -98,8 +98,10 @@ FAINT = """() => {
                 } : box});
                 continue;
             }
-            const words = element.textContent.trim();
+            const words = element.textContent.trim(), seen = frame(element);
+            const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
             if (!words || !box.width) continue;
+            if (seen && (x < seen.left || x > seen.right || y < seen.top || y > seen.bottom)) continue;
             const style = getComputedStyle(element), size = parseFloat(style.fontSize);
             const large = size >= 24 || (size >= 18.66 && parseInt(style.fontWeight) >= 700);
             let least = Infinity;
