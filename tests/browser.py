@@ -252,11 +252,11 @@ class Page:
             figure.locator("svg.marks").first.wait_for(timeout=DRAWING)
         return found
 
-    def drag(self, figure, pixels=30):
-        """Drag the first slider of a figure with the mouse."""
+    def drag(self, figure):
+        """Drag the first slider of a figure with the mouse, by a quarter of its length: one of few values is far."""
         handle = figure.locator(".noUi-handle").first
         scroll_to(handle)
-        box = handle.bounding_box()
+        box, pixels = handle.bounding_box(), figure.locator(".noUi-target").first.bounding_box()["width"] / 4
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         self.page.mouse.move(x, y)
         self.page.mouse.down()
