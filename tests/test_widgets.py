@@ -792,7 +792,7 @@ def test_a_page_without_a_kernel_leaves_out_what_has_no_effect(limited, monkeypa
 def test_limits_are_a_function():
     with pytest.raises(TypeError, match="limits is 3, expected a function; no control can have this name"):
         sl.widgets.live(stepping, limits=3, step=(1, 5))
-    with pytest.raises(TypeError, match="groups is 3, expected a mapping"):
+    with pytest.raises(TypeError, match="groups is 3, expected lists of controls by name"):
         sl.widgets.live(stepping, groups=3, step=(1, 5))
 
 
