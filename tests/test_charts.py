@@ -563,7 +563,7 @@ def test_zero_is_marked_where_differences_turn_their_sign(single):
     def marked(table):
         return [part for part in parts(charts.lines(table, "load", "gain").to_dict()) if part["mark"]["type"] == "rule"]
 
-    single["gain"] = np.linspace(-5, 5, len(single))
+    single = single.assign(gain=np.linspace(-5, 5, len(single)))
     (rule,) = marked(single)
     assert rule["encoding"]["y"]["field"] == "zero"
     assert marked(single.assign(gain=single["gain"].abs())) == []

@@ -368,7 +368,7 @@ def compared(
         slack = EQUAL * np.maximum(np.abs(low), np.abs(high))
         agrees = (value >= low - slack) & (value <= high + slack)
         if seeds:
-            agrees &= twins.reindex(found.index).fillna(True).to_numpy(bool)
+            agrees &= twins.reindex(found.index, fill_value=True).to_numpy(bool)
         some = ~(np.isnan(value) & np.isnan(low))
         parts.append(found.assign(measure=measure, agrees=agrees)[some].reset_index())
     columns = [*by, "measure", "now", "low", "high", "agrees"]
