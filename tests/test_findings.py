@@ -33,11 +33,12 @@ def _figures_once(monkeypatch):
         monkeypatch.setattr(sentences, name, ONCE[name])
 
 
-def found(paper, change=None):
-    """Return the findings on a paper, from its kept ledger or from one whose cases are changed."""
-    table = ledger(paper)
-    if change:
-        table = table.assign(**{name: table[name].map(each) for name, each in change.items()})
+def found(paper, change=None, claim=None):
+    """Return the findings on a paper, from its kept ledger or from one in which rows (of a claim) are changed."""
+    table = ledger(paper).copy()
+    chosen = table["id"].eq(claim) if claim else table["id"].notna()
+    for name, each in (change or {}).items():
+        table[name] = table[name].where(~chosen, table[name].map(each))
     return Findings(getattr(papers, paper), table)
 
 
@@ -53,7 +54,13 @@ OTHERWISE = {"holds": "fails", "fails": "holds"}
 
 
 def opposite(cases):
-    return [case | {"outcome": REVERSED.get(case["outcome"], ""), "mean": "-1000"} for case in cases]
+    def far_on_the_other_side(mean):
+        return "-200" if float(mean or 0) >= 0 else "200"
+
+    return [
+        case | {"outcome": REVERSED.get(case["outcome"], ""), "mean": far_on_the_other_side(case["mean"])}
+        for case in cases
+    ]
 
 
 ALL_OPPOSITE = {
@@ -81,9 +88,20 @@ def test_each_rests_on_claims_of_the_ledger_or_on_a_figure(paper):
 
 
 @every_paper
-def test_no_sentence_of_a_ledger_stands_if_the_rows_say_the_opposite(paper):
-    for each in found(paper, ALL_OPPOSITE).sentences:
-        assert not (each.claims and each.follows), each.words
+def test_no_sentence_stands_if_the_rows_of_one_of_its_claims_say_the_opposite(paper):
+    claims = {claim for each in found(paper).sentences for claim in each.claims}
+    for changed in [None, *sorted(claims)]:
+        for each in found(paper, ALL_OPPOSITE, changed).sentences:
+            assert not (each.follows and (changed in each.claims if changed else each.claims)), (changed, each.words)
+
+
+@every_paper
+def test_a_ledger_without_a_claim_is_refused(paper):
+    claim = next(claim for each in found(paper).sentences for claim in each.claims)
+    table = ledger(paper)
+    findings = Findings(getattr(papers, paper), table[table["id"] != claim])
+    with pytest.raises(ValueError, match=f"{claim}: 0 rows in this ledger, expected one"):
+        _ = findings.sentences
 
 
 def numbers(words):

@@ -46,16 +46,31 @@ class Rows:
     Parameters
     ----------
     ledger : DataFrame
-        With the columns of a ledger. Claims that have several rows are left out.
+        With the columns of a ledger.
+
+    Raises
+    ------
+    ValueError
+        By each method, if the ledger has no row of a claim, or several.
     """
 
     def __init__(self, ledger: pd.DataFrame):
-        once = ledger[~ledger["id"].duplicated(keep=False)]
-        self.rows = {row["id"]: row for row in once.to_dict("records")}
+        self.ledger = ledger
+
+    @cached_property
+    def _records(self) -> dict[str, list[dict]]:
+        return {claim: rows.to_dict("records") for claim, rows in self.ledger.groupby("id")}
+
+    def row(self, claim: str) -> dict:
+        """Return the row of a claim."""
+        several = self._records.get(claim, [])
+        if len(several) != 1:
+            raise ValueError(f"{claim}: {len(several)} rows in this ledger, expected one")
+        return several[0]
 
     def verdict(self, claim: str) -> str:
         """Return the verdict of a claim."""
-        return self.rows[claim]["verdict"]
+        return self.row(claim)["verdict"]
 
     def verdicts(self, *claims: str) -> set[str]:
         """Return the verdicts of several claims."""
@@ -63,14 +78,14 @@ class Rows:
 
     def under(self, claim: str, words: str) -> list[str]:
         """Return the readings under which a claim holds or fails, by the words `HOLDS` or `FAILS`."""
-        told = dict(part.split(": ") for part in filter(None, self.rows[claim]["readings"].split("; ")))
+        told = dict(part.split(": ") for part in filter(None, self.row(claim)["readings"].split("; ")))
         return list(filter(None, told.get(words, "").split(", ")))
 
     def cases(self, claim: str, check: str = "", case: str = "", outcome: str = "") -> pd.Series:
         """Return the means of the cases of a claim, by name, where names of check and case have these words."""
         chosen = {
             each["case"]: float(each["mean"] or "nan")
-            for each in self.rows[claim]["cases"]
+            for each in self.row(claim)["cases"]
             if each["case"] != TOGETHER and check in each["check"] and case in each["case"]
             if outcome in ("", each["outcome"])
         }
@@ -78,13 +93,13 @@ class Rows:
 
     def effect(self, claim: str, check: str = "") -> float:
         """Return the mean effect over the cases of the first check whose name has these words, or of its only case."""
-        first = next(each["check"] for each in self.rows[claim]["cases"] if check in each["check"])
-        several = [each for each in self.rows[claim]["cases"] if each["check"] == first]
+        first = next(each["check"] for each in self.row(claim)["cases"] if check in each["check"])
+        several = [each for each in self.row(claim)["cases"] if each["check"] == first]
         return float(several[-1]["mean"])
 
     def published(self, claim: str, check: str = "") -> str:
         """Return the published number of the first case of the first check whose name has these words."""
-        words = next(each["expected"] for each in self.rows[claim]["cases"] if check in each["check"])
+        words = next(each["expected"] for each in self.row(claim)["cases"] if check in each["check"])
         return words.lstrip("+")
 
 

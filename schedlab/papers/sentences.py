@@ -130,7 +130,7 @@ def kurian2003(rows: Rows) -> Iterator[Finding]:
         and loss > 2 * float(said[1][:-2]),
     )
     short = rows.cases("KUR-4a", "EASY", outcome="contradicts")
-    bound, kept_to = float(rows.rows["KUR-4a"]["published"][:-2]), rows.cases("KUR-4a", "conservative backfilling")
+    bound, kept_to = float(rows.row("KUR-4a")["published"][:-2]), rows.cases("KUR-4a", "conservative backfilling")
     yield Finding(
         "Whether short narrow jobs suffer depends on the local scheduler, which is not named: under EASY they lose up "
         f"to {percent(min(short, default=0))}, under conservative backfilling no class loses over {bound:g} %.",
