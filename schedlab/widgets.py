@@ -200,7 +200,10 @@ class Live(ipywidgets.VBox):
         defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
         documented = _documented(function)
         tooltips = {name: tooltip for name, (_, tooltip) in documented.items()}
-        labels = _checked_labels({} if labels is None else labels, dict.fromkeys([*defaults, *controls]))
+        known = dict.fromkeys([*defaults, *controls])
+        labels = _checked_labels({} if labels is None else labels, known)
+        for names in groups.values():
+            _check_parameters("groups", names, known)
         labels = {name: label for name, (label, _) in documented.items() if label} | labels
         self.controls = {
             name: _control(name, given, defaults.get(name, _EMPTY), labels.get(name), tooltips.get(name))
@@ -229,22 +232,26 @@ class Live(ipywidgets.VBox):
         self._place = ipywidgets.VBox([self.chart, self._error])
         self._hint = ipywidgets.HTML()
         placed = {name: _placed(control, controls[name]) for name, control in self.controls.items()}
-        top = self._arranged(placed, reset, groups)
+        own = [control for name, control in self.controls.items() if control is controls[name]]
+        top = self._arranged(placed, reset, groups, own)
         super().__init__([top, self._reasons, self._busy, self._place, self._table, self._script])
         self.add_class("schedlab-live")
         for control in self.controls.values():
             control.observe(self._moved, "value")
         self.redraw()
 
-    def _arranged(self, placed, reset, groups):
-        """Return the controls: the first slider by itself, two beside the button, the others folded, by group."""
+    def _arranged(self, placed, reset, groups, own):
+        """Return the controls: the first slider by itself, two beside the button, the others folded, by group.
+
+        Widgets of the user's `own` keep their layout.
+        """
         self._primary = next(filter(self._slides, self.controls), None)
         self._order = sorted(placed, key=lambda name: name != self._primary)
         rows, others, self._folded = [], self._order, []
         if self._primary is not None:
             others = self._order[1:]
             first = placed[self._primary]
-            if not isinstance(first, ipywidgets.HBox):
+            if first not in own and not isinstance(first, ipywidgets.HBox):
                 first.layout = {"flex": "1 1 auto", "width": "auto"}
             rows.append(ipywidgets.HBox([first, self._hint], layout={"width": "100%", "max_width": "60em"}))
         row = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "0 1.2em"}
@@ -1019,11 +1026,15 @@ def _checked_labels(labels, known):
     if not (isinstance(labels, Mapping) and all(isinstance(words, str) for words in labels.values())):
         expected = "expected a mapping of parameters to words; no control can have this name"
         raise TypeError(f"labels is {labels!r}, {expected}")
-    for name in labels:
+    _check_parameters("labels", labels, known)
+    return labels
+
+
+def _check_parameters(about, names, known):
+    for name in names:
         if name not in known:
             listed = f"{', '.join(known)}{suggestion(name, known)}"
-            raise ValueError(f"labels has {name!r}, which is no parameter; known: {listed}")
-    return labels
+            raise ValueError(f"{about} has {name!r}, which is no parameter; known: {listed}")
 
 
 def _documented(function):

@@ -113,6 +113,8 @@ def test_the_primary_slider_is_by_itself_and_others_are_folded():
     parts = [row.children for row in grouped.children[0].children[2].children[:-1]]
     assert [part[0].value for part in parts] == ["<b>view</b>", "<b>log</b>"]
     assert [part[1:] for part in parts] == [(grouped.controls["d"],), (grouped.controls["c"],)]
+    own = ipywidgets.IntSlider(1, 0, 5, layout={"width": "7em"})
+    assert sl.widgets.live(lambda a: drawing(a), a=own).controls["a"].layout.width == "7em"
     few = sl.widgets.live(lambda a=1, b=1, c=1, d=1: drawing(a), **dict.fromkeys("abcd", (0, 5)))
     assert len(few.children[0].children) == 2  # a fold for one control would be in its place
 
@@ -794,6 +796,8 @@ def test_limits_are_a_function():
         sl.widgets.live(stepping, limits=3, step=(1, 5))
     with pytest.raises(TypeError, match="groups is 3, expected lists of controls by name"):
         sl.widgets.live(stepping, groups=3, step=(1, 5))
+    with pytest.raises(ValueError, match="groups has 'stepp', which is no parameter; known: step.*mean 'step'"):
+        sl.widgets.live(stepping, groups={"view": ["stepp"]}, step=(1, 5))
 
 
 def test_moves_that_limits_cause_are_drawn_once(limited):
