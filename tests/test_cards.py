@@ -4,12 +4,14 @@ import inspect
 import re
 from dataclasses import FrozenInstanceError, replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from schedlab import charts, kept, papers
+from schedlab.papers import notebook
 from schedlab.papers.cards import (
     HEADS,
     NO_RUN,
@@ -372,6 +374,31 @@ def test_a_family_shows_one_card_at_a_time(made):
     assert html.count(" checked>") == 1
     ids = re.findall(r' id="([^"]*)"', html)
     assert len(set(ids)) == len(ids)
+
+
+def test_a_family_is_simulated_again_as_a_whole(made, monkeypatch):
+    shown, updated = [], []
+    monkeypatch.setattr(notebook, "display", lambda part, **about: shown.append(part) or SimpleNamespace(display_id=1))
+    monkeypatch.setattr(notebook, "update_display", lambda part, display_id: updated.append((part.data, display_id)))
+    monkeypatch.setattr(Card, "again", lambda card, size: replace(card, title=f"{card.number} at the {size} size"))
+    card = made()(progress=False)
+    family = papers.Family(card, replace(card, name="figure10", number="Figure 10"))
+    notebook.display_family(family)
+    html, buttons = shown
+    assert html.data == family._repr_html_()
+    buttons.children[0].children[0].click()
+    ((after, place),) = updated
+    assert place == 1
+    assert "Figure 9 at the quick size" in after
+    assert "Figure 10 at the quick size" in after
+
+
+def test_a_family_on_a_page_has_no_buttons(made, monkeypatch):
+    shown = []
+    monkeypatch.setattr(notebook, "display", lambda part, **about: shown.append(part))
+    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
+    notebook.display_family(papers.Family(made()(progress=False)))
+    assert [type(part).__name__ for part in shown] == ["HTML"]
 
 
 def test_titles_and_ledger_of_grudenic_count_alike():

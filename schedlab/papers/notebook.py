@@ -7,6 +7,7 @@ from IPython.display import HTML, display, update_display
 from schedlab.charts.theme import ON_PAGE
 
 from .cards import Card
+from .walls import Family
 
 
 def display_card(card: Card) -> None:
@@ -14,12 +15,6 @@ def display_card(card: Card) -> None:
     head = display(HTML(card.head(card.name)), display_id=True)
     picture = None if card.chart is None else display(card.chart, display_id=True)
     below = display(HTML(card.below()), display_id=True)
-    if not card.paper or ON_PAGE in os.environ:  # on a page there is no Python behind a button
-        return
-    try:
-        from schedlab.widgets import simulating
-    except ModuleNotFoundError:  # without the extra "lab" there are no buttons
-        return
 
     def show(size):
         new = card.again(size)
@@ -27,4 +22,27 @@ def display_card(card: Card) -> None:
             if place is not None and part is not None:
                 update_display(part, display_id=place.display_id)
 
-    display(simulating(show, quick=card.now is not None or not card.kept))
+    if card.paper:
+        _display_buttons(show, [card])
+
+
+def display_family(family: Family) -> None:
+    """Display cards of which one is shown at a time, and buttons that simulate all of them again."""
+    place = display(HTML(family._repr_html_()), display_id=True)
+
+    def show(size):
+        update_display(
+            HTML(Family(*(card.again(size) for card in family.cards))._repr_html_()), display_id=place.display_id
+        )
+
+    _display_buttons(show, family.cards)
+
+
+def _display_buttons(show, cards):
+    if ON_PAGE in os.environ:  # on a page there is no Python behind a button
+        return
+    try:
+        from schedlab.widgets import simulating
+    except ModuleNotFoundError:  # without the extra "lab" there are no buttons
+        return
+    display(simulating(show, quick=any(card.now is not None or not card.kept for card in cards)))

@@ -169,3 +169,8 @@ class Family:
             picture = "" if card.chart is None else page.picture(svg(card.chart), card.title)
             parts.append(f"{card.head(card.name)}{picture}{card.below()}")
         return page.switch(names, parts, f"family-{self.cards[0].paper}-{self.cards[0].name}")
+
+    def _ipython_display_(self):
+        from .notebook import display_family  # here, since IPython takes a second that only notebooks should spend
+
+        display_family(self)
