@@ -46,7 +46,7 @@ from .paths import kept_script
 from .schemes import Scheme, by_name
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES, OF_USERS
-from .show.page import duration as _duration
+from .show.page import duration, unit_of
 from .simulation import has_waits, simulate
 from .statistics import IntervalWarning, paired
 from .text import check_known, suggestion
@@ -798,14 +798,14 @@ def _both(schedule, other):
 def _difference(schedule, other):
     """Say in a sentence how long jobs wait under two schemes."""
     ours, theirs = (one.metrics()["wait_time"] for one in (schedule, other))
-    said = f"Under {schedule.scheme} a job waits {_duration(ours)} on average"
+    said = f"Under {schedule.scheme} a job waits {duration(ours)} on average"
     if str(schedule.scheme) != str(other.scheme):
         more = "less than" if ours < theirs else "more than"
         if ours == theirs or (theirs and abs(ours / theirs - 1) < 0.005):
             more = "as long as"
         elif theirs and 0.5 <= ours / theirs <= 2:
             more = f"{abs(ours / theirs - 1):.0%} {more}"
-        said += f", {more} under {other.scheme} ({_duration(theirs)})"
+        said += f", {more} under {other.scheme} ({duration(theirs)})"
     queues = dict.fromkeys(str(one.scheme) for one in (schedule, other) if not one.settles)
     return said + f"; under {' and '.join(queues)} the queue never settles" * bool(queues)
 
@@ -824,15 +824,16 @@ VIEWS = {
 OF_WEEKS = ("over time", "Gantt chart")  # views of the chosen weeks
 FROM_LOG = "log"  # the name of the schedule that really happened
 _MEASURES = {
-    "wait_time": "mean wait (s)",
-    "median_wait_time": "median wait (s)",
-    "p95_wait_time": "95th percentile of the wait (s)",
+    "wait_time": "mean wait",
+    "median_wait_time": "median wait",
+    "p95_wait_time": "95th percentile of the wait",
     "bounded_slowdown": "mean bounded slowdown",
     "utilization": "utilization",
     "loss_of_capacity_share": "loss of capacity (share)",
     "mean_queue": "mean queue (jobs)",
     "killed": "killed at their estimate (jobs)",
 }
+_WAITS = [name for name in _MEASURES if name.endswith("wait_time")]
 
 
 def _arrivals(trace):
@@ -848,6 +849,11 @@ def _side_by_side(schedule, other):
     If one of them does not settle, the caption says so, and there are no intervals.
     """
     ours, theirs = (one.metrics()[list(_MEASURES)] for one in (schedule, other))
+    names, scale = dict(_MEASURES), pd.Series(1.0, ours.index)
+    for wait in _WAITS:
+        unit, scale[wait] = unit_of(max(ours[wait], theirs[wait]))
+        names[wait] += f" ({unit})"
+    ours, theirs = ours / scale, theirs / scale
     columns, caption = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}, ""
     if len(columns) == 2:
         with warnings.catch_warnings():
@@ -855,19 +861,19 @@ def _side_by_side(schedule, other):
             pairs = {name: paired(schedule, other, name).difference for name in ("wait_time", "bounded_slowdown")}
         columns["difference"], settled = ours - theirs, schedule.settles and other.settles
         if settled:
-            shown = pd.Series({name: _between(pair) for name, pair in pairs.items()})
+            shown = pd.Series({name: _between(pair, scale[name]) for name, pair in pairs.items()})
             columns["95 % interval"] = shown.reindex(ours.index).fillna("")
         columns["change (%)"] = (100 * (ours / theirs - 1)).where(theirs > 0)
         notes = dict.fromkeys(note for pair in pairs.values() for note in pair.notes)
         about = "Intervals of the paired difference by batch means"
         caption = "; ".join([about, *notes]) if settled else f"No intervals: {'; '.join(notes)}"
-    table = pd.DataFrame(columns).rename(index=_MEASURES).rename_axis("measure").reset_index()
+    table = pd.DataFrame(columns).rename(index=names).rename_axis("measure").reset_index()
     return table, caption
 
 
-def _between(interval):
-    low, high = (f"{end:,.0f}" if abs(end) >= 1000 else f"{end:.4g}" for end in (interval.low, interval.high))
-    return f"{low} to {high}"
+def _between(interval, scale):
+    ends = (end / scale for end in (interval.low, interval.high))
+    return " to ".join(f"{end:,.0f}" if abs(end) >= 1000 else f"{end:.3g}" for end in ends)
 
 
 @remember(4)

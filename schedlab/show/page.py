@@ -68,11 +68,22 @@ def duration(seconds: float, like: float | None = None) -> str:
     >>> duration(45), duration(7720.5), duration(2.6e6)
     ('45 s', '2.14 h', '30.1 days')
     """
-    for unit, name in UNITS:
-        if isfinite(seconds) and abs(seconds if like is None else like) >= 2 * unit:
-            value = seconds / unit
-            return f"{value:,.0f} {name}" if abs(value) >= 1000 else f"{value:.3g} {name}"
-    return f"{number(seconds)} s"
+    name, unit = unit_of(seconds if like is None else like)
+    if unit == 1 or not isfinite(seconds):
+        return f"{number(seconds)} s"
+    value = seconds / unit
+    return f"{value:,.0f} {name}" if abs(value) >= 1000 else f"{value:.3g} {name}"
+
+
+def unit_of(seconds: float) -> tuple[str, int]:
+    """Return the unit in which a duration is readable, and its seconds.
+
+    Examples
+    --------
+    >>> unit_of(45), unit_of(7720.5), unit_of(2.6e6)
+    (('s', 1), ('h', 3600), ('days', 86400))
+    """
+    return next(((name, unit) for unit, name in UNITS if abs(seconds) >= 2 * unit), ("s", 1))
 
 
 def instant(moment) -> str:
