@@ -818,7 +818,9 @@ VIEWS = {
     ),
     "over time": lambda schedule, other, window, title: charts.profile(schedule, window, against=other, title=title),
     "Gantt chart": lambda schedule, other, window, title: charts.gantts(_both(schedule, other), window, title=title),
-    "job by job": lambda schedule, other, window, title: charts.scatter(other, schedule, title=title),
+    "job by job": lambda schedule, other, window, title: charts.scatter(
+        other, schedule, up_to=_span(schedule.trace), title=title
+    ),
     "arrivals": lambda schedule, other, window, title: _arrivals(schedule.trace),
 }
 OF_WEEKS = ("over time", "Gantt chart")  # views of the chosen weeks
@@ -918,11 +920,12 @@ def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks)
     schedule = _simulated(_trace(trace), load, one, overrun)
     window = f"window={_window(schedule, week, weeks)}"
     both = f"{{{str(other)!r}: {beside}, {str(one)!r}: {run}}}"
+    end = f"up_to={_span(schedule.trace):.0f}"
     drawn = {
-        "waits": f"sl.charts.distribution({both}, up_to={_span(schedule.trace):.0f}, width={WIDE})",
+        "waits": f"sl.charts.distribution({both}, {end}, width={WIDE})",
         "over time": f"sl.charts.profile({run}, {window}, against={beside})",
         "Gantt chart": f"sl.charts.gantts({both}, {window})",
-        "job by job": f"sl.charts.scatter({beside}, {run})",
+        "job by job": f"sl.charts.scatter({beside}, {run}, {end})",
         "arrivals": "sl.charts.arrivals(workload)",
     }
     return f"import schedlab as sl\nworkload = {source}\n{drawn[view]}"

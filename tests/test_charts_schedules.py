@@ -602,6 +602,19 @@ def test_two_schemes_job_by_job(easy, shortest):
     assert (diagonal["x"] == diagonal["y"]).all()
 
 
+def test_scatter_plots_of_two_loads_can_have_the_same_axes(easy):
+    other = sl.simulate(easy.trace.scale_load(0.5), "easy")
+    domains = [
+        [
+            part["scale"]["domain"]
+            for part in charts.scatter(one, one, up_to=864000).to_dict()["layer"][0]["encoding"].values()
+            if "scale" in part
+        ]
+        for one in (easy, other)
+    ]
+    assert domains == [[[1, 864000]] * 2] * 2
+
+
 def test_a_sample_is_said_and_counts_are_of_all_jobs(easy, shortest):
     all_of_them, sample = charts.scatter(easy, shortest), charts.scatter(easy, shortest, limit=300)
     assert rows(sample)["job"].tolist() == rows(all_of_them)["job"].tolist()[::3]

@@ -253,6 +253,7 @@ def scatter(
     column: str = "wait_time",
     limit: int = MOST_ROWS,
     *,
+    up_to: float | None = None,
     title: str | None = None,
     subtitle: str | None = None,
     width: float | None = None,
@@ -272,6 +273,8 @@ def scatter(
     limit : int
         Points at most, up to 5,000. Beyond that every k-th job in order of submission is drawn, and the subtitle says
         so.
+    up_to : float, optional
+        End of both axes, beyond which nothing is drawn. Times in seconds. Default: the largest value.
     title, subtitle : str, optional
         By default both schemes; the trace, its load and its jobs (both, where they differ).
     width, height : float, optional
@@ -296,7 +299,7 @@ def scatter(
         raise ValueError(f"the schedules are not of the same jobs: {about(a)}, and {about(b)}")
     names = [str(a.scheme), str(b.scheme)]
     x, y = (one.to_numpy(dtype=float) for one in (first, second))
-    ends, drawn, zeros = logarithmic(column, np.concatenate([x, y]))
+    ends, drawn, zeros = logarithmic(column, np.concatenate([x, y]), up_to)
     every = -(-len(x) // limit)
     scale, unit = (3600, " (hours)") if column in DURATIONS else (1, "")
     table = pd.DataFrame(
@@ -313,7 +316,7 @@ def scatter(
     titles = [f"{_title(column)}, {name}" for name in names]
     points = (
         alt.Chart(table.iloc[::every])
-        .mark_circle(size=14, opacity=0.35, color=BLUE)
+        .mark_circle(size=14, opacity=0.35, color=BLUE, clip=up_to is not None)
         .encode(
             x=alt.X("x:Q", title=titles[0], **ends),
             y=alt.Y("y:Q", title=titles[1], **ends),
