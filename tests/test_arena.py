@@ -327,6 +327,18 @@ def test_pictures_show_the_cells(found):
     assert row["text"] == "-12"
 
 
+def test_of_many_logs_only_the_two_farthest_from_their_bounds_have_a_colour():
+    rows = [(scheme, f"log {n}", worse * n, 1.0) for n in range(1, 9) for scheme, worse in (("EASY", 2), ("FCFS", 3))]
+    table = pd.DataFrame(rows, columns=["scheme", "log", "value", "bound"])
+    chart = sl.charts.against_bounds(table, "bounded_slowdown").to_dict()
+    color = chart["layer"][2]["encoding"]["color"]
+    assert color["scale"]["domain"] == ["log 8", "log 7", "6 others"]
+    (shown,) = chart["datasets"].values()
+    assert [row["named"] for row in shown[-4:]] == ["log 7", "log 7", "log 8", "log 8"]  # drawn last, on top
+    few = sl.charts.against_bounds(table[table["log"] < "log 7"], "bounded_slowdown").to_dict()
+    assert few["layer"][2]["encoding"]["color"]["scale"]["domain"] == [f"log {n}" for n in range(1, 7)]
+
+
 def test_changes_that_may_be_chance_are_faint():
     ends = {"low": [-20, -20, 5, math.nan], "high": [-5, 5, 20, math.nan]}
     table = pd.DataFrame({"load": 0.9, "log": list("abcd"), "scheme": "EASY, twice", "v": [-12.4, -12, 12, 12], **ends})

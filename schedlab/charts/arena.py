@@ -15,6 +15,7 @@ from .theme import (
     IN_HOURS,
     INK,
     MARGIN,
+    WIDTH,
     axis,
     check_columns,
     check_kind,
@@ -28,10 +29,11 @@ from .theme import (
 )
 from .timeline import ink_on
 
-CELL, ROW = 122, 38  # width and height of a cell with two lines of text, in pixels
+CELL, ROW = 122, 33  # width and height of a cell with two lines of text, in pixels: fifteen fit on a screen
 PALE = 0.25  # share of the winner's colour in a cell where others are tied with it
 ALL_TIED = "#8C8C8C"
 STEP, DOTS = 22, 600  # from scheme to scheme, and width of a plot of dots, in pixels
+COLOURED, FARTHEST = 6, 2  # logs that are all told apart by colour; of more, only those farthest from their bounds
 NARROW, LINE = 84, 20  # width and height of a cell with one number, in pixels
 NARROWEST, BROAD = 34, 720  # widths: such a cell in a panel; all panels of a row
 UNSURE = 0.7  # opacity of a change that may be none
@@ -95,7 +97,7 @@ def winners(
     ]
     cells = _cells().encode(tooltip=tooltip)
     layers, ink = [cells], alt.Color("ink:N", scale=None)
-    for words, shift, size in (("first", -7, 11), ("second", 8, 9)):
+    for words, shift, size in (("first", -6, 11), ("second", 7, 10)):
         letters = alt.Chart().mark_text(fontSize=size, dy=shift, limit=CELL - 6)
         layers.append(letters.encode(text=alt.Text(f"{words}:N"), color=ink, tooltip=tooltip))
     wide = CELL * len(loads)
@@ -127,7 +129,8 @@ def against_bounds(
     measure : str
         The measure to which the values belong.
     panel : str
-        The column with one dot for each value: "log" (each in its colour) or "load" (the higher, the larger).
+        The column with one dot for each value: "log" or "load" (the higher, the larger). Up to six logs have a colour
+        each; of more, only the two that are farthest from their bounds.
     title, subtitle : str
         The subtitle should name the load or the log.
     width, height : float, optional
@@ -182,6 +185,14 @@ def against_bounds(
         sizes = alt.Scale(domain=several, range=np.linspace(20, 140, len(several)).round().tolist())
         legend = alt.Legend(orient="bottom", symbolFillColor=BETTER, symbolStrokeColor=BETTER)
         of = {"color": alt.value(BETTER), "size": alt.Size("load:O", title=AXES["load"], scale=sizes, legend=legend)}
+    elif len(several) > COLOURED:
+        medians = shown.groupby(panel)["times"].median().sort_values(ascending=False, kind="stable")
+        far, others = medians.index[:FARTHEST].tolist(), f"{len(medians) - FARTHEST} others"
+        shown["named"] = shown[panel].where(shown[panel].isin(far), others)
+        shown = shown.sort_values("named", key=lambda names: names != others, kind="stable")  # grey below the colours
+        legend = alt.Legend(orient="bottom", labelLimit=WIDTH, symbolOpacity=1)
+        scale = alt.Scale(domain=[*far, others], range=[WORSE, BETTER, ALL_TIED])
+        of = {"color": alt.Color("named:N", title="", scale=scale, legend=legend)}
     dots = alt.Chart().mark_point(size=70, opacity=1, filled=True)
     dots = dots.encode(x=alt.X("times:Q", **along), tooltip=tooltip, **of)
     middle = alt.Chart().mark_tick(thickness=2, size=STEP - 4, color=INK).encode(x=alt.X("median(times):Q", **along))

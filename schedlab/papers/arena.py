@@ -70,6 +70,7 @@ COPIES = {"quick": 3, "now": 1, "full": 6}
 ROUNDS = {"quick": 20, "now": 0, "full": 150}  # of the search for lower bounds
 SHOWN = 0.9  # the load of figures that show a single load
 BASE = "EASY"
+ACROSS = 560  # width of the tables of changes, in pixels
 SHARE, SWEEPS, ARITY = 0.2, 0.05, 4  # share of moldable jobs; share of sweeps; arity of the tree
 CLASSES = {"SN": "short narrow", "SW": "short wide", "LN": "long narrow", "LW": "long wide"}
 charts.register({"EASY-SAF": "#3EA08F", "EASY-WFP3": "#999933", "EASY-F1": "#AA4499"})
@@ -345,8 +346,9 @@ def draw_price(found: Arena) -> "alt.LayerChart":
         for name, words in columns.items()
     ]
     subtitle = "change against EASY (%): geometric mean over logs and loads; blue is less"
-    title = "The price of a win"
-    return charts.changes(pd.concat(several), "measure", "scheme", "change (%)", title=title, subtitle=subtitle)
+    title = "What each scheme gains, and what it costs"
+    data = pd.concat(several)
+    return charts.changes(data, "measure", "scheme", "change (%)", title=title, subtitle=subtitle, width=ACROSS)
 
 
 def _draw_by_class(shown):
@@ -390,7 +392,8 @@ def draw_classes(found: Arena) -> "alt.LayerChart":
     """
     title = "Who waits less, and who more"
     subtitle = "mean wait, change against EASY (%): geometric mean over logs and loads; blue is less"
-    return charts.changes(by_class(found), "class", "scheme", "change (%)", title=title, subtitle=subtitle)
+    data = by_class(found)
+    return charts.changes(data, "class", "scheme", "change (%)", title=title, subtitle=subtitle, width=ACROSS)
 
 
 def live(
