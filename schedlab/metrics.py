@@ -140,6 +140,8 @@ class Measures(pd.Series):
 class MeasureTable(pd.DataFrame):
     """A table of measures: a DataFrame that displays with units. Anything computed from it is a plain DataFrame.
 
+    A notebook shows the measures' names in words.
+
     Examples
     --------
     >>> import schedlab as sl
@@ -168,7 +170,7 @@ class MeasureTable(pd.DataFrame):
         head = [" ".join(str(name) for name in shown.index.names if name is not None)]
         rows = [[name, *row] for name, row in zip(index, shown.to_numpy().tolist(), strict=True)]
         more = f"{len(self):,} rows; the first and the last {MOST_ROWS // 2} are shown" if len(self) > MOST_ROWS else ""
-        names = [*head, *map(str, shown.columns)]
+        names = [*head, *(MEASURES.get(name, (str(name),))[0] for name in shown.columns)]
         words = [place for place, name in enumerate(names) if place == 0 or name == "note"]
         return show.page(show.table(names, rows, words), show.line(more, faint=True))
 

@@ -323,6 +323,18 @@ def test_a_case_displays_itself():
         conformance.case(99)
 
 
+def test_verdicts_display_their_total_first_and_fold_the_cases():
+    right = verdicts(sl.EASY(), events="each")
+    opened, _, folded = right._repr_html_().partition("<details")
+    assert "all of 35 cases follow their scheme" in opened
+    assert "EASY, events: as pyss" in opened
+    assert "case 3 (" not in opened
+    assert "case 3 (" in folded
+    opened = verdicts(sl.FCFS(), "EASY")._repr_html_().partition("<details")[0]
+    assert "not following their scheme" in opened
+    assert opened.count("not EASY: case") == 3
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -389,6 +389,13 @@ def test_size_classes_end_with_the_widest_job(widest):
     assert int(low or high) <= max(widest, 2) <= int(high)
 
 
+def test_a_table_of_measures_has_heads_in_words():
+    measured = sl.simulate(trace_of([(0, 7200, 7200, 4), (0, 3600, 3600, 4)], 4)).metrics(by="size")
+    shown = metrics.MeasureTable(measured[["jobs", "max_wait_time"]].assign(own=1))._repr_html_()
+    assert "max_wait_time" not in shown
+    assert all(words in shown for words in ("longest wait", "2 h", "own"))
+
+
 def test_sabin_classes_are_those_of_the_log_whatever_the_load():
     trace = trace_of([(0, 100, 100, 1), (50, 200, 200, 1), (400, 100, 100, 1)], 2)
     schedule = sl.simulate(trace.scale(20.0))

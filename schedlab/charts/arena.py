@@ -104,7 +104,7 @@ def winners(
     layers = [one.encode(x=along, y=down) for one in layers]
     chart = alt.layer(*layers, data=shown, width=wide, height=ROW * len(logs))
     said = "full colour: every other scheme is worse; pale: tied with others; grey: all are tied"
-    return headed(chart, title, wide, subtitle, said, size=(width, height))
+    return headed(chart, title, max(wide, DOTS), subtitle, said, size=(width, height))
 
 
 @unchecked

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from schedlab import show
 from schedlab.machine import Flat
 from schedlab.schedule import Schedule
 from schedlab.schemes import Scheme, by_name
@@ -20,6 +21,7 @@ from .files import LIMIT, read_starts
 from .logs import judge_log
 from .suite import KINDS, MOST_NAMED, NONE, Case, case, cases, folder, mistakes
 
+MOST_SHOWN = 3  # cases of another scheme that are not folded away
 SUFFIXES = (".swf", ".csv", ".txt", ".data", ".out")  # of files of cases, in upper or lower case, also with .gz
 
 
@@ -368,15 +370,32 @@ class Verdicts(pd.DataFrame):
         return explanations
 
     def __str__(self) -> str:
-        lines = []
+        cases = [f"{'' if follows else 'not '}{words}" for follows, words in self._cases()]
+        return "\n".join([*cases, *self._explained(), self._total()])
+
+    def _repr_html_(self) -> str:
+        cases = self._cases()
+        wrong = [words for follows, words in cases if not follows]
+        parts = [show.line("", strong=self._total()), *map(show.line, self._explained())]
+        parts += [show.note(f"not {words}") for words in wrong[:MOST_SHOWN]]
+        every = [show.line(f"{'' if follows else 'not '}{words}") for follows, words in cases]
+        return show.page(*parts, show.folded(f"each of the {len(cases)} cases", *every))
+
+    def _cases(self):
+        """Return for each case whether it follows its scheme, and a sentence about it."""
+        told = []
         for row in self.itertuples():
             about = f"case {row.case} ({row.title})"
             if row.follows:
-                lines.append(f"{row.scheme}, {about}: {row.convention}")
+                told.append((True, f"{row.scheme}, {about}: {row.convention}"))
             else:
                 fault_words = f"as with: {row.convention}. {row.words}" if row.convention else row.words
-                lines.append(f"not {row.scheme}: {about}: {fault_words}")
-        lines += [f"not {contradiction}" for contradiction in self.contradictions]
+                told.append((False, f"{row.scheme}: {about}: {fault_words}"))
+        return told
+
+    def _explained(self):
+        """Return what all cases of a scheme say together, in a sentence each."""
+        lines = [f"not {contradiction}" for contradiction in self.contradictions]
         lines += [
             f"not {scheme}: each of these cases is as from a scheduler that {' or that '.join(names)}"
             for scheme, names in self.mistakes.items()
@@ -387,15 +406,16 @@ class Verdicts(pd.DataFrame):
             every = sum(each.scheme == scheme for each in cases())
             if len(numbers) < every:
                 lines.append(f"{scheme}: {len(numbers)} of {every} cases are here; the others may tell more")
+        return lines
+
+    def _total(self):
         count, total = int((~self["follows"]).sum()), len(self)
         of_them, follow = ("the case", "follows its") if total == 1 else (f"all of {total} cases", "follow their")
         if count:
-            lines.append(f"not following their scheme: {count} of {total} case{'s' * (total > 1)}")
-        elif self.contradictions:
-            lines.append(f"{of_them} {follow} scheme, but not under one convention")
-        else:
-            lines.append(f"{of_them} {follow} scheme")
-        return "\n".join(lines)
+            return f"not following their scheme: {count} of {total} case{'s' * (total > 1)}"
+        if self.contradictions:
+            return f"{of_them} {follow} scheme, but not under one convention"
+        return f"{of_them} {follow} scheme"
 
 
 @cache
