@@ -1260,6 +1260,14 @@ def test_a_logarithmic_x_axis_has_powers_of_two():
         charts.lines(table.assign(reservations=[0, 1, 2]), x="reservations", y="wait_time", log_x=True)
 
 
+def test_a_logarithmic_x_axis_has_ticks_at_powers_of_a_number():
+    table = pd.DataFrame({"tried": [10, 30, 1_000], "missed": [90, 50, 1], "scheme": "EASY"})
+    spec = charts.lines(table, "tried", "missed", log_x=10).to_dict()
+    across = [layer["encoding"]["x"] for layer in spec["layer"] if "title" in layer["encoding"].get("x", {})]
+    assert {each["scale"]["base"] for each in across} == {10}
+    assert all(each["axis"]["values"] == [10, 100, 1_000] for each in across)
+
+
 def test_points_are_drawn_in_the_hours_that_their_axes_name():
     table = pd.DataFrame({"scheme": ["EASY", "FCFS"], "wait_time": [3600, 7200], "max_wait_time": [36_000, 72_000]})
     table = table.assign(max_wait_time_low=[18_000, 54_000], max_wait_time_high=[54_000, 90_000])

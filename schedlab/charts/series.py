@@ -54,7 +54,7 @@ def lines(
     dash: str | None = None,
     column: str | None = None,
     log: bool = False,
-    log_x: bool = False,
+    log_x: bool | int = False,
     published: pd.DataFrame | None = None,
     rings: pd.DataFrame | None = None,
     range_label: str = "range",
@@ -82,8 +82,8 @@ def lines(
         A column with one panel for each value.
     log : bool
         Logarithmic y axis. It is linear near 0 if a value is 0.
-    log_x : bool
-        Logarithmic x axis, with ticks at powers of 2.
+    log_x : bool or int
+        Logarithmic x axis, with ticks at powers of 2, or of this number.
     published : DataFrame, optional
         Published numbers, drawn as hollow diamonds, or ranges, drawn as narrow boxes. Columns: y, or ``{y}_low`` and
         ``{y}_high``, in the table's units; and x, color and column, which say where a number belongs. Without x, it is
@@ -138,7 +138,12 @@ def lines(
     if along.size and not log_x and (along % 1 == 0).all():
         most = min(most, max(1, int(np.ptp(along))))  # no half months
     ticks = axis(tickCount=most)
-    scale = alt.Scale(type="log", base=2, nice=False) if log_x else alt.Scale(zero=False)
+    scale = alt.Scale(zero=False)
+    if log_x:
+        base = 2 if log_x is True else log_x
+        first, last = (round(np.log(end) / np.log(base)) for end in (along.min(), along.max()))
+        scale = alt.Scale(type="log", base=base, nice=False)
+        ticks = axis(tickCount=most) if base == 2 else axis(values=[base**power for power in range(first, last + 1)])
     horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=scale, axis=ticks)
     vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(values, log))
     colour = coloured(color, names, columns=min(4 * columns, beside(names, wide * columns)))

@@ -48,17 +48,19 @@ SEEN = (0.135, 0.2, 0.28)
 # After Okabe and Ito's palette, which readers with any colour vision can distinguish. The class of a scheme defines
 # its colour (`schedlab.schemes`), so that a scheme has the same colour in all charts.
 BLUE, ORANGE, VERMILION = "#0072B2", "#C28700", "#D55E00"
+# Schemes whose own colours are hard to see as lines on a dark page.
+CLEARER = {"EASY (count)": "#3E79E0", "DPSAn": "#138A3B", "DPSAw": "#CF3F87"}
 # Logs that are drawn together, in any version and also as stand-ins; Paul Tol's "muted" palette and black.
 LOGS = {
-    "CTC-SP2-1996": "#6751D4",
+    "CTC-SP2-1996": "#735ED7",
     "HPC2N-2002": "#1E97D3",
     "LLNL-Atlas-2006": "#3EA08F",
-    "LLNL-Thunder-2007": "#117733",
+    "LLNL-Thunder-2007": "#138338",
     "SDSC-BLUE-2000": "#999933",
     "SDSC-Par-1995": "#707070",
     "SDSC-Par-1996": "#CC6677",
     "SDSC-SP2-1998": "#AA4499",
-    "KTH-SP2-1996": "#B82E73",
+    "KTH-SP2-1996": "#CB337F",
 }
 LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin>(, [^(]*)? \(stand-in.*\))?")
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
@@ -517,7 +519,7 @@ def register(
     >>> waits = {"narrow jobs": jobs["wait_time"][~wide], "wide jobs": jobs["wait_time"][wide]}
     >>> chart = sl.charts.distribution(waits, title="Waits under EASY")
     """
-    own = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS
+    own = schemes.colours() | CLEARER | CLASSES | GROUPS | MEMBERSHIPS
     for what, given, known, into in (
         ("colour", colours, own | _registered, _registered),
         ("dash", dashes, DASHES, DASHES),
@@ -548,7 +550,7 @@ def colours(names: list[str]) -> list[str]:
     >>> sl.charts.colours(["FCFS", "EASY", "EASY-SJF"])
     ['#8C8C8C', '#0072B2', '#C28700']
     """
-    known = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS | _registered
+    known = schemes.colours() | CLEARER | CLASSES | GROUPS | MEMBERSHIPS | _registered
     return [known.get(name) or _of_log(name) or _made_of(name) for name in names]
 
 

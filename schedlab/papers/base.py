@@ -17,6 +17,13 @@ PAPER = Paper(
     year=2015,
     says="The base schedulers, against schedules that were published job by job with this paper.",
     found=(("EASY gives the published mean slowdown and wait to every printed digit", "BASE-2"),),
+    words=(
+        ("FCFS", "first come, first served: no job passes another"),
+        ("EASY", "jobs may pass the head of the queue if they do not delay it"),
+        ("EASY-SJF", "EASY with the queue in order of the estimates, shortest first"),
+        ("Conservative", "jobs may pass others if they delay none of them"),
+        ("bounded slowdown", "wait and run time, over the run time; run times below tau = 10 s count as tau"),
+    ),
     doi="10.1145/2807591.2807646",
 )
 LOGS = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")

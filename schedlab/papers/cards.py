@@ -391,6 +391,8 @@ class Paper:
         What the paper claims, in a sentence or two.
     found : tuple of (str, str)
         The three findings: a sentence each, and the id of the claim that it rests on.
+    words : tuple of (str, str)
+        The paper's codes and words, each with what it means in a line.
     doi : str
 
     Examples
@@ -407,6 +409,7 @@ class Paper:
     year: int
     says: str
     found: tuple[tuple[str, str], ...] = ()
+    words: tuple[tuple[str, str], ...] = ()
     doi: str = ""
 
 

@@ -33,6 +33,14 @@ PAPER = Paper(
         ("On most logs the effect of DPSAp (first come, first served) is smaller than chance variation", "GRU-2a"),
         ("Preferring wide jobs (DPSAw) is worse", "GRU-3a"),
     ),
+    words=(
+        ("EASY", "backfilling: jobs may pass the head of the queue if they do not delay it"),
+        ("DPSA", "the paper's scheduler: like EASY, but the set of jobs that passes the head is the best one"),
+        ("DPSAn, DPSAp, DPSAw", "among equal sets, that of narrow jobs, of jobs that came first, of wide jobs"),
+        ("narrow, wide", "of few processors, of many"),
+        ("bounded slowdown", "wait and run time, over the run time; run times below tau count as tau"),
+        ("tau", "10 s, unless it says otherwise"),
+    ),
 )
 NAMED = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "HPC2N-2002", "SDSC-Par-1995", "SDSC-Par-1996", "SDSC-SP2-1998")
 GUESSED = ("CTC-SP2-1996", "SDSC-BLUE-2000")  # the paper has eight logs and names six
@@ -45,6 +53,7 @@ DPSAP, DPSAN, DPSAW = VARIANTS
 PRINTED = (("LLNL-Atlas-2006", DPSAN, -0.3), ("LLNL-Thunder-2007", DPSAN, -40.0), ("LLNL-Thunder-2007", DPSAP, 17.0))
 MEASURE = "bounded_slowdown"
 GAIN = "gain (%)"
+CODES = "DPSAn prefers narrow jobs, DPSAp jobs that came first, DPSAw wide jobs."
 CASE = ["trace", "scheme"]
 PAYS = 5  # percent
 
@@ -67,7 +76,7 @@ USERS, EXACT, LEFT_OUT, RUN_ON = "users' estimates", "exact estimates", "jobs wi
 ESTIMATES = {USERS: "kill", EXACT: "kill", LEFT_OUT: "kill", RUN_ON: "keep"}
 SHAKEN, SINGLE = "copies with submissions shaken by up to a minute", "single copies, 95 %"
 BROAD = 760  # pixels, for bars that have the page to themselves
-charts.register({"gain": "#117A34", "utilization": "#8C8C8C"})
+charts.register({"gain": "#138A3B", "utilization": "#8C8C8C"})
 
 
 # The logs ----------------------------------------------------------------------------------------------------
@@ -314,10 +323,10 @@ def _draw_changes(shown):
     return Drawing(
         f"Preferring narrow jobs lowers the slowdown on {better[DPSAN]} of {count} logs, wide jobs raise it on "
         f"{worse[DPSAW]}",
-        "Change of the mean bounded slowdown against EASY; below zero is better. DPSAn, which prefers narrow jobs, "
-        f"gains up to {-least['change']:.0f} % ({least['trace']}); DPSAp, first come, changes it by "
-        f"{first.min():+.1f} to {first.max():+.1f} %. Counted are changes of at least {NOISE:g} % beyond chance. "
-        "Where a box crosses zero, the sign of a single run means little.",
+        f"Change of the mean bounded slowdown against EASY; below zero is better. {CODES} DPSAn gains up to "
+        f"{-least['change']:.0f} % ({least['trace']}); DPSAp changes it by {first.min():+.1f} to {first.max():+.1f} %. "
+        f"Counted are changes of at least {NOISE:g} % beyond chance. Where a box crosses zero, the sign of a single "
+        "run means little.",
         f"{_sampled(data, shown.size)} LLNL's logs record no arrival times: submissions are start times, so jobs "
         "hardly wait.",
         _bars(data, USERS, shown.now, BROAD),
@@ -351,8 +360,8 @@ def _draw_changes_by_estimates(shown):
     gains = {words: _beyond(part, "better")[DPSAN] for words, part in parts.items()}
     told = "; ".join(f"{words}: on {count} of {parts[words]['trace'].nunique()}" for words, count in gains.items())
     seen = (
-        f"DPSAn is better than EASY, beyond chance, by convention: {told}. The paper does not say how it treats "
-        f"missing estimates and jobs that outlive theirs."
+        f"DPSAn is better than EASY, beyond chance, by convention: {told}. {CODES} The paper does not say how it "
+        "treats missing estimates and jobs that outlive theirs."
     )
     if LEFT_OUT in parts and parts[LEFT_OUT]["trace"].str.startswith("LLNL-Thunder").any():
         seen += " Leaving out jobs without an estimate leaves so little work of LLNL-Thunder that nothing waits there."
@@ -392,9 +401,9 @@ def _draw_gains(shown):
     return Drawing(
         f"The gain of {DPSAN} and the utilization of a log: rank correlation {_rank_correlation(gains):.2f} over all "
         f"logs",
-        f"Logs in order of utilization under EASY. {DPSAN} gains {most[GAIN]:.0f} % on {most['trace']} at a "
-        f"utilization of {100 * most['utilization']:.0f} %, and {least[GAIN]:.1f} % on {least['trace']}, the least "
-        "used: lookahead needs a queue to choose from.",
+        f"Logs in order of utilization under EASY. {DPSAN}, which prefers narrow jobs, gains {most[GAIN]:.0f} % on "
+        f"{most['trace']} at a utilization of {100 * most['utilization']:.0f} %, and {least[GAIN]:.1f} % on "
+        f"{least['trace']}, the least used: lookahead needs a queue to choose from.",
         _sampled(gains, shown.size),
         charts.stacked([in_order, _points(gains, USERS)]),
         _table(_turned(gains), GAIN, "utilization"),
@@ -418,10 +427,12 @@ def figure4(size: str, progress: bool) -> pd.DataFrame:
 
 def _draw_gains_by_estimates(shown):
     gains = dict(list(shown.data.groupby("estimates", sort=False)))
-    ranked = "; ".join(f"{words}: {_rank_correlation(part):.2f}" for words, part in gains.items() if len(part) > 4)
+    ranks = {words: _rank_correlation(part) for words, part in gains.items() if len(part) > 4}
+    ranked = "; ".join(f"{words}: {rank:.2f}" for words, rank in ranks.items())
+    ends = f"{min(ranks.values()):.2f} to {max(ranks.values()):.2f}" if ranks else "of too few logs"
     return Drawing(
-        "The gain and utilization, by convention about estimates",
-        f"Spearman's rank correlation of gain and utilization: {ranked}.",
+        f"Gain and utilization have a rank correlation of {ends}, by convention about estimates",
+        f"Spearman's rank correlation of utilization and what {DPSAN} gains, which prefers narrow jobs: {ranked}.",
         f"{_sampled(shown.data, shown.size)}{_without(shown.size, 'All panels but the first leave out')}",
         charts.stacked([_points(part, on) for on, part in gains.items()]),
         _table(_turned(shown.data), GAIN, "utilization"),
@@ -508,8 +519,8 @@ def _draw_by_load(shown):
     some = sum(pays_from != "none" for pays_from in pays)
     return Drawing(
         f"DPSAn gains more than {PAYS} % from some load on, on {some} of {len(pays)} logs",
-        "Within one log the gain need not grow with the load: the mix of jobs matters as much. Numbers: the last "
-        f"column has the lowest load from which on DPSAn gains more than {PAYS} %.",
+        "DPSAn prefers narrow jobs. Within one log its gain need not grow with the load: the mix of jobs matters as "
+        f"much. Numbers: the last column has the lowest load from which on DPSAn gains more than {PAYS} %.",
         f"{len(pays)} whole logs, run times and estimates scaled to {means['load'].nunique()} loads, "
         f"{COPIES_BY_LOAD[shown.size]} shaken copies each; shaded: 95 % intervals.{_without(shown.size)}",
         charts.lines(means, "load", GAIN, color="trace", rings=rings),
@@ -545,19 +556,20 @@ def _pays_from(gains):
 
 def _draw_bounded(shown):
     most = shown.data.loc[shown.data["budget"] == shown.data["budget"].max(), ["budget", "lost"]]
-    lost, along = "processors missed (%)", "jobs tried at a pass (powers of ten)"
-    names = {"missed": "passes missed (%)", "lost": lost, "worse": "change of the slowdown (%)", "magnitude": along}
+    lost, along = "processors missed (%)", "jobs tried at a pass, at most"
+    names = {"missed": "passes missed (%)", "lost": lost, "worse": "change of the slowdown (%)", "budget": along}
     data, rings = (None if each is None else each.rename(columns=names) for each in (shown.data, shown.now))
+    few = shown.data.loc[shown.data["budget"] == shown.data["budget"].min(), ["budget", "lost"]]
+    many, missed = most["budget"].iloc[0], np.ceil(10 * most["lost"].max()) / 10
     return Drawing(
-        "A bounded search misses processors that the best sets would use",
-        f"The paper's search is exponential. One that tries at most {most['budget'].iloc[0]:,} jobs per pass leaves "
-        f"{most['lost'].min():.2g} to {most['lost'].max():.2g} % of the processors idle that the best sets would "
-        "use; a hole that is missed again at the next pass counts again. A small budget is spent at the front of "
-        "the list, where most jobs of a long queue do not fit. Where hardly anything is missed, the change of the "
-        "slowdown is chance.",
+        f"A search of {few['budget'].iloc[0]} jobs a pass misses up to {few['lost'].max():.0f} % of the processors "
+        f"that the best sets use, one of {many:,} under {missed:.1f} %",
+        "The paper's search is exponential; here it ends after so many jobs. A hole that is missed again at the next "
+        "pass counts again. A small budget is spent at the front of the list, where most jobs of a long queue do not "
+        f"fit. Where hardly anything is missed, the change of the slowdown is chance. {CODES}",
         f"{shown.title(AUDITED)}, the whole log as it is.",
-        charts.lines(data, along, lost, rings=rings),
-        data.drop(columns=along),
+        charts.lines(data, along, lost, rings=rings, log_x=10),
+        data.drop(columns="magnitude"),
     )
 
 
@@ -601,6 +613,8 @@ def _draw_readings(shown):
     worse = (narrow["change"] >= NOISE) & (narrow["change_low"] > 0)
     # What a reading leaves out differs between logs: the table says it.
     rows = data.assign(reading=data["reading"].str.replace(r" \(.*", "", regex=True))
+    largest = rows.groupby("trace")["change"].agg(lambda changes: changes.abs().max())
+    rows = rows.sort_values("trace", key=lambda logs: -logs.map(largest), kind="stable")
     chart = charts.changes(
         rows,
         "scheme",
@@ -614,8 +628,8 @@ def _draw_readings(shown):
     return Drawing(
         f"Whatever the paper leaves open, DPSAn is better than EASY beyond chance in {better.sum()} of {len(narrow)} "
         f"cases, worse in {worse.sum() or 'none'}",
-        "Each row reads one thing differently than Figure 3; a case is a log and a reading. Empty cells were not "
-        "measured, or the reading changes nothing there.",
+        "Each row reads one thing differently than Figure 3; a case is a log and a reading; logs with the largest "
+        f"changes come first. Empty cells were not measured, or the reading changes nothing there. {CODES}",
         f"{data['trace'].nunique()} logs; means over {COPIES[shown.size]} {SHAKEN}, the same for every "
         f"reading; in the fold of numbers: 95 % intervals in brackets.{_without(shown.size)}",
         chart,
@@ -673,7 +687,7 @@ def _draw_efforts(shown):
         f"The exact sets of the slowest log take {slowest['seconds']:.1f} s for {slowest['decisions']:,} decisions",
         "A decision is a pass with jobs to choose from; if nothing was freed since the last pass, these are the new "
         "jobs only. The shortcut: if taking whatever fits, down the list, reaches the upper bound, no tables are "
-        "needed.",
+        f"needed. {CODES}",
         f"Each whole log in one thread, timed on the machine that made the numbers.{_without(shown.size)}",
         None,
         data.assign(greedy=share, table=data["table"] / 1000).rename(columns=names),

@@ -32,6 +32,17 @@ PAPER = Paper(
         ("If the head of the queue is promised nodes, contiguity costs backfilling little", "PAS-1"),
         ("For backfilling the threshold depends on the reservation rule, and the paper names none", "PAS-7"),
     ),
+    words=(
+        ("contiguous", "all nodes of a job lie in one block: a switch, or a subtree of switches"),
+        ("quasi-contiguous", "in one block, or in one a stage higher"),
+        ("first-free", "the first free nodes, wherever they lie"),
+        ("best-fit", "contiguous, in the block that leaves the fewest nodes free"),
+        ("k-ary n-tree", "n stages of switches with k ports down each; it connects k to the power of n nodes"),
+        ("EASY (count)", "backfilling; the head of the queue is promised the time when enough nodes are free"),
+        ("EASY (block)", "backfilling; the head of the queue is promised nodes, the others may use the rest"),
+        ("s", "speed-up factor: by how much contiguity shortens the run times; 0.25 is 25 %"),
+        ("hops", "links between two nodes of a job, averaged over its pairs of nodes"),
+    ),
 )
 HPC2N, THUNDER, BLUE = LOGS = ("HPC2N-2002", "LLNL-Thunder-2007", "SDSC-BLUE-2000")
 OTHERS = ("CTC-SP2-1996", "KTH-SP2-1996")  # not in the paper; chosen before their results were seen
@@ -65,6 +76,7 @@ RULES = (
     "head of the queue is promised the time when enough nodes are free anywhere, and only jobs that end by then may "
     "pass it. By block, it is promised specific nodes, and other jobs may use the rest."
 )
+PROMISED = "The head of the queue is promised a time (count) or nodes (block)."
 CHOSEN = (
     "The paper does not say what the head of the queue is promised under backfilling. The rule by count was chosen "
     "after results had been seen, because it comes closest to the published numbers. The sound rule is that by block."
@@ -286,7 +298,7 @@ def _draw_ratios(shown):
         f"Contiguous jobs wait {drawn['wait_ratio'].min():.1f} to {drawn['wait_ratio'].max():.0f} times as long if "
         f"they gain nothing by it",
         f"The paper has 7 to 100 times for every log and policy; {within} of {len(of_paper)} cases of its logs "
-        f"here lie in this range. By block, the sound rule, most of the cost disappears.",
+        f"here lie in this range. {PROMISED} By block, the sound rule, most of the cost disappears.",
         f"Mean wait with contiguous placement over that without, at s = 0. {_sampled(shown)} {_beside(shown.size)}",
         chart,
         table,
@@ -323,7 +335,7 @@ def _draw_over_s(y, column, words, shown):
         logs = " and ".join(next(name for name in TREES if title.startswith(name)) for title in found["trace"].unique())
         told = ", ".join(f"{each} % under {policy}" for policy, each in at.items())
         title = f"{logs}: contiguity pays once it saves {told}"
-        seen = f"Contiguous placement begins to pay where the dashed line meets the solid one. {words}"
+        seen = f"Contiguous placement begins to pay where the dashed line meets the solid one. {words} {PROMISED}"
     logs = ", ".join(shown.data["trace"].unique())
     return Drawing(title, seen, f"{logs}, whole. {_sampled(shown)}", chart, None if found is None else _shown(found))
 
@@ -379,7 +391,7 @@ def _draw_thresholds(shown):
         f"Contiguity pays from {count.min():.0f} to {count.max():.0f} % of run time saved by count, from "
         f"{block.min():.0f} to {block.max():.0f} % by block",
         "In the paper HPC2N's lines cross at about 25 %, those of SDSC under backfilling between 25 and 30 %, and "
-        "those of LLNL slightly above. No bar means that it pays at once.",
+        f"those of LLNL slightly above. No bar means that it pays at once. {PROMISED}",
         f"Speed-up at which mean total times with and without contiguity are equal; whole logs. {_sampled(shown)} "
         f"{_beside(shown.size)}",
         chart,
@@ -399,8 +411,26 @@ CROSSES = {HPC2N: {NEEDED: 25}, BLUE: {f"{NEEDED}_low": 25, f"{NEEDED}_high": 30
 
 
 def _draw_allocations(shown):
-    data = shown.data
-    hops = data.groupby("allocation", sort=False)["hops (jobs of several nodes)"].mean()
+    data, hops = shown.data.rename(columns={HOPS: "hops"}), shown.data.groupby("allocation", sort=False)[HOPS].mean()
+    logs = data["trace"].map(lambda title: next(name for name in TREES if title.startswith(name)))
+    data = data.assign(trace=logs)
+    cells = data.assign(case=logs + ", " + data["policy"], wait=data[WAIT])
+    cells = cells.melt(["case", "allocation"], ["hops", "wait"], "of", "value")
+    base = cells[cells["allocation"] == ANYWHERE].set_index(["case", "of"])["value"]
+    cells = cells.join(base.rename("base"), on=["case", "of"])
+    forms = {"hops": "{:.1f}".format, "wait": _minutes}
+    told = [forms[of](value) for of, value in zip(cells["of"], cells["value"], strict=True)]
+    cells = cells.assign(told=told, change=100 * (cells["value"] / cells["base"] - 1))
+    chart = charts.changes(
+        cells.assign(of=cells["of"].map({"hops": "hops between nodes of a job", "wait": "mean wait"})),
+        "allocation",
+        "case",
+        "change",
+        panel="of",
+        written="told",
+        title="What each allocation gives",
+        subtitle=f"colour: blue is less than {ANYWHERE} of the same row, orange is more",
+    )
     return Drawing(
         f"Contiguous jobs are {hops[CONTIGUOUS]:.1f} hops wide on average, those placed at random {hops['random']:.1f}",
         "Hops: links between two nodes of a job, averaged over its pairs. Fragmentation: the share of free nodes "
@@ -408,8 +438,8 @@ def _draw_allocations(shown):
         "(quasi-contiguous, as in the authors' later work) keeps most of the locality.",
         f"{data['trace'].nunique()} logs as they are, without a speed-up."
         + _quick(shown.size, f"HPC2N only, {_part(shown.size)}"),
-        None,
-        data.rename(columns=MINUTES),
+        chart,
+        data.rename(columns=MINUTES | {"mean stage": "stage"}),
     )
 
 
@@ -427,6 +457,7 @@ def allocations(size: str, progress: bool) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
+HOPS = "hops (jobs of several nodes)"
 MINUTES = {WAIT: "wait (minutes)", TOTAL: "total (minutes)"}
 
 
@@ -439,7 +470,7 @@ def _measures(schedule):
         WAIT: means[WAIT],
         TOTAL: means[TOTAL],
         "mean stage": near["stage"].mean(),
-        "hops (jobs of several nodes)": near["hops"].to_numpy()[several].mean(),
+        HOPS: near["hops"].to_numpy()[several].mean(),
         "fragmentation": float((over_time["fragmentation"].to_numpy()[:-1] * lasts).sum() / lasts.sum()),
         "killed": means["killed"],
     }
@@ -449,10 +480,13 @@ ARITIES = (2, 4, 8, 16)  # the paper's is 4
 
 
 def _draw_other_trees(shown):
+    count = shown.data[shown.data["policy"] == BACKFILLING[0]]
+    few, many = count.iloc[0], count.iloc[-1]
     return Drawing(
-        "The same nodes as trees of other arities",
+        f"Contiguity pays from {_from(count.iloc[[0]])} on a {few['tree']}, from {_from(count.iloc[[-1]])} on a "
+        f"{many['tree']} ({few['policy']})",
         "The fewer ports a switch has, the more sizes of blocks there are, and the closer a block is to the size of "
-        "a job.",
+        f"a job. {PROMISED}",
         f"{shown.title(HPC2N)}, {_part(shown.size)}, one run of each."
         + _quick(shown.size, f"Three values of s, {_part(shown.size)}"),
         None,
@@ -525,10 +559,20 @@ READINGS = {
 }
 
 
+def _from(runs):
+    """Say from which share of the run time on contiguity pays, over some rows of `_cost`."""
+    at = pd.to_numeric(runs["total times cross at s"], errors="coerce")
+    ends = dict.fromkeys(f"{100 * end:.0f}" for end in (at.min(), at.max()))
+    return "nowhere" if at.isna().any() else f"{' to '.join(ends)} %"
+
+
 def _draw_readings(shown):
+    count, block = (_from(shown.data[shown.data["policy"] == policy]) for policy in BACKFILLING)
     return Drawing(
-        "What the paper does not say, one reading at a time",
-        "Where the lines of HPC2N cross under each reading of what happens to jobs that outlive their estimates.",
+        f"Whatever becomes of jobs that outlive their estimates, contiguity pays on HPC2N from {count} by count, "
+        f"{block} by block",
+        "Where the lines of HPC2N cross under each reading of what happens to jobs that outlive their estimates. "
+        f"{PROMISED}",
         f"{shown.title(HPC2N)}, one run of each. For HPC2N and LLNL the paper counts the jobs of the raw logs "
         f"(527,371 and 128,662), which are not available: these are the cleaned ones."
         + _quick(shown.size, f"Crossings from three values of s, {_part(shown.size)}"),

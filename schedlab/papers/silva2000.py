@@ -33,6 +33,21 @@ PAPER = Paper(
         ("With I/O jobs alone utilization less than doubles, unless bursts have a constant length", "SIL-2a"),
         ("Spin control lowers utilization a little; throughput does not gain, and falls with one job model", "SIL-6a"),
     ),
+    words=(
+        ("PE", "processing element: a processor with its own disk"),
+        ("IO", "jobs that compute and use the disk by turns"),
+        ("Msg", "jobs whose tasks send one another messages"),
+        ("BSP", "jobs whose tasks meet at barriers (bulk-synchronous parallel)"),
+        ("Emb", "jobs that only compute (embarrassingly parallel)"),
+        ("IO/Msg", "a mix: each job that arrives is of one of these kinds"),
+        ("KTH fit, CTC fit", "the model of arrivals, sizes and durations, fitted to the log of that machine"),
+        (
+            "without information",
+            "gang scheduling: all tasks of a job run at once, a slice long; a PE whose task waits idles",
+        ),
+        ("with information", "where a task waits, the PE runs another of its tasks, chosen by what it was seen to do"),
+        ("spin control", "a task that has waited in vain for a message a short while makes room, too"),
+    ),
     doi="10.1007/3-540-39997-6_2",
 )
 MIXES = ("IO", "IO/Msg", "IO/Msg/Emb", "IO/BSP", "IO/BSP/Emb", "Emb/Msg", "Emb/BSP")
@@ -45,7 +60,7 @@ FITS = {"kth": "KTH fit", "ctc": "CTC fit"}
 MODELS = {"kth": "Jann model (KTH fit, not Jann's numbers)", "ctc": "Jann model (CTC fit)"}
 WITHOUT, WITH, SPIN = "without information", "with information", "with information and spin control"
 TURNS = "round robin among ready tasks"
-charts.register({WITHOUT: "#8C8C8C", WITH: "#0072B2", SPIN: "#D55E00", "CTC fit": "#6751D4", "KTH fit": "#B82E73"})
+charts.register({WITHOUT: "#8C8C8C", WITH: "#0072B2", SPIN: "#D55E00", "CTC fit": "#735ED7", "KTH fit": "#CB337F"})
 SCHEDULERS = {WITHOUT: "gang", WITH: "priority", SPIN: "spin-block", TURNS: "round-robin"}
 DRAWN = (WITHOUT, WITH, SPIN)
 COMPARED = {mix: DRAWN if mix in SPUN else DRAWN[:2] for mix in MIXES}
@@ -172,7 +187,7 @@ def _table(number):
             f"{mix} on {pes} PEs: information multiplies utilization by {_between(gains.values())} (published: "
             f"{new[1] / old[1]:.2f})",
             f"Throughput is multiplied by {_between(ratio[fit, JOBS] for fit in FITS.values())} (published: "
-            f"{new[0] / old[0]:.2f}).",
+            f"{new[0] / old[0]:.2f}). {_kinds(mix)} PEs: processors.",
             f"Completed jobs and utilization, as published and under two fits of the job model. "
             f"{_measured_on(shown.size)}",
             None,
@@ -233,6 +248,18 @@ RATIO_FIGURES = {  # mix; scheduler, compared with the next simpler one; what th
     11: ("Emb/BSP", WITH, CLOSE_GAIN),
 }
 MEASURED = "measure and machine"
+BROAD = 760  # pixels, for bars that have the page to themselves
+SAID = {
+    "IO": "compute and use the disk by turns",
+    "Msg": "send messages",
+    "BSP": "meet at barriers",
+    "Emb": "only compute",
+}
+
+
+def _kinds(mix):
+    """Say what the jobs of a mix do."""
+    return f"Jobs: {'; '.join(f'{kind}: {SAID[kind]}' for kind in mix.split('/'))}."
 
 
 def _ratio_figure(number):
@@ -249,11 +276,11 @@ def _ratio_figure(number):
             for runs in (shown.data, shown.now)
         )
         published = _published(mix) if new == WITH else None
-        chart = charts.ratios(data, x=MEASURED, y="ratio", color="fit", published=published, rings=rings)
+        chart = charts.ratios(data, x=MEASURED, y="ratio", color="fit", published=published, rings=rings, width=BROAD)
         of = {measure: _between(data.loc[data["measure"] == measure, "ratio"]) for measure in WORDS}
         return Drawing(
             f"{mix}: {what} multiplies utilization by {of[UTILIZATION]}, throughput by {of[JOBS]}",
-            f"{_by_fit(data)} {in_the_paper}",
+            f"{_by_fit(data)} {in_the_paper} {_kinds(mix)}",
             f"Of the same jobs under the scheduler {new}, over {old}. {_measured_on(shown.size)}",
             chart,
             printed="diamonds" if published is not None else "",
@@ -264,10 +291,10 @@ def _ratio_figure(number):
 
 
 def _by_fit(data):
-    """Say by what the measures are multiplied under each fit of the job model."""
-    several = {words: data[data["measure"] == measure].groupby("fit")["ratio"] for measure, words in WORDS.items()}
-    told = [f"{words} {' and '.join(_between(part) for _, part in fits)}" for words, fits in several.items()]
-    return f"Ratios with the {' and the '.join(sorted(data['fit'].unique()))}: {', '.join(told)}."
+    """Say by what throughput is multiplied under each fit of the job model."""
+    means = data[data["measure"] == JOBS].groupby("fit", sort=False)["ratio"].mean()
+    told = " and ".join(f"{mean:.2f} with the {fit}" for fit, mean in means.items())
+    return f"Throughput is multiplied by {told} of the job model, on average over the machines."
 
 
 def _by_machine(rows):
@@ -498,7 +525,8 @@ def _draw_slice_lengths(shown):
     first, last = plain.iloc[0], plain.iloc[-1]
     return Drawing(
         f"Without information, utilization falls from {100 * first[UTILIZATION]:.0f} to "
-        f"{100 * last[UTILIZATION]:.0f} % as the slice grows from {first['slice']:g} to {last['slice']:g} ms (IO)",
+        f"{100 * last[UTILIZATION]:.0f} % as the slice grows from {first['slice']:g} ms to {last['slice'] / 1000:g} s "
+        "(IO)",
         "With shorter slices the PE of a blocked task gets new work sooner, even without information, but more of "
         "the time goes into switching.",
         f"8 PEs, KTH fit, {_sample(shown.size, SIDE)}.",

@@ -6,7 +6,7 @@ from html import escape
 
 import pandas as pd
 
-from .ledgers import VERDICTS, of_row, standing
+from .ledgers import FAILURES_FIRST, VERDICTS, of_row, standing
 from .page import image as picture
 from .page import note
 
@@ -142,9 +142,9 @@ def below(
 
 
 def _why(claims):
-    """Say at a glance which claims hold, and of the others why they do not."""
+    """Say at a glance which claims do not hold, and why, and which do."""
     lines, rows = [], list(zip(claims.to_dict("records"), standing(claims), strict=True))
-    for verdict in VERDICTS:
+    for verdict in FAILURES_FIRST:
         named = [row for row, each in rows if each == verdict]
         if not named:
             continue
@@ -221,6 +221,7 @@ def wall(
     tiles: Iterable[tuple[str, str, str, str, Mapping[str, int]]],
     beyond: Iterable[tuple] = (),
     notes: Iterable[str] = (),
+    words: Iterable[tuple[str, str]] = (),
 ) -> str:
     """Return a wall: a line, and for each card a tile with its picture.
 
@@ -232,8 +233,13 @@ def wall(
         Of the paper, and beyond it. The picture is an SVG; the verdicts are numbers of claims.
     notes : iterable of str
         What the reader of several figures must know.
+    words : iterable of (str, str)
+        The paper's words, each with what it means.
     """
-    parts = [f'<p class="lead">{lead}</p><div class="tiles">{"".join(map(_tile, tiles))}</div>']
+    parts = [f'<p class="lead">{lead}</p>']
+    if lines := "".join(f"<li><b>{escape(word)}</b>: {escape(meaning)}</li>" for word, meaning in words):
+        parts.append(_fold("words and codes of this paper", f"<ul>{lines}</ul>"))
+    parts.append(f'<div class="tiles">{"".join(map(_tile, tiles))}</div>')
     if beyond := "".join(map(_tile, beyond)):
         parts.append(f'<p class="fine">Behind the figures, and beyond the paper</p><div class="tiles">{beyond}</div>')
     if told := "".join(f"<p>{escape(words)}</p>" for words in notes):

@@ -32,6 +32,8 @@ VERDICTS = {
     "undecided": "background-color: #d9e6f5; color: #133a66",
     "cannot be tested": "background-color: #e4e4e4; color: #333333",
 }
+# The order in which a reader looks for them: what does not hold, and why, before what does.
+FAILURES_FIRST = ("not reproduced", "in part", "undecided", "cannot be tested", "reproduced")
 AGREEMENTS = ("agrees", "does not agree", "")  # of a quick run with the full size; "" if they have no case in common
 STYLE = """
 .schedlab-ledger { overflow-x: auto; font-size: 13px; line-height: 1.4; color: inherit; }
@@ -84,12 +86,16 @@ def counted(table: pd.DataFrame) -> dict[str, int]:
 def as_html(table: pd.DataFrame, most: int | None = None) -> str:
     """Write a ledger as HTML without a script: filters by verdict, and for each claim a row, its reason and a fold.
 
+    Claims that are not reproduced come first, and those with the same verdict in the order of the paper.
+
     Sentences of the details that most claims share stand once, above. Behind the fold are details, traces and all
     cases, or at most so many of a claim: the effect over all cases, then those that do not support it, then others.
     """
+    ranks = standing(table).map((*FAILURES_FIRST, "").index)
+    table = table.iloc[ranks.argsort(kind="stable")]
     verdicts = standing(table)
     key = f"l{crc32(table[['id', 'measured']].to_csv().encode()):08x}"
-    present = [verdict for verdict in VERDICTS if (verdicts == verdict).any()]
+    present = [verdict for verdict in FAILURES_FIRST if (verdicts == verdict).any()]
     filters, rules = [], []
     for number, verdict in enumerate(["all", *present]):
         count = len(table) if verdict == "all" else (verdicts == verdict).sum()

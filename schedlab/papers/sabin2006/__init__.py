@@ -22,6 +22,18 @@ PAPER = Paper(
         ("If they scale to what they ask for, iteration beats all shares only at high load", "SAB-13a"),
         ("Iteration helps small jobs; the largest pay for it", "SAB-12b"),
     ),
+    words=(
+        ("moldable", "the scheduler chooses a job's processors when it starts the job; they stay as they are"),
+        ("plain shares", "each job gets processors by the square root of its work (ObF 1, EF 0)"),
+        ("ObF", "overbooking factor: multiplies a job's share of the machine"),
+        ("EF", "efficiency factor: how far processors move from jobs that gain little from them to others"),
+        ("A", "average parallelism of a job: about how many processors it can use"),
+        ("A = P", "jobs can use the whole machine"),
+        ("A random", "jobs can use one to two times the processors they ask for"),
+        ("sigma", "variance of a job's parallelism: at 0 it speeds up without loss up to A"),
+        ("iterative", "starts from one processor a job, and adds one where the mean turnaround of the plan falls"),
+        ("effective load", "the work of the jobs on one processor each, as a share of what the machine could do"),
+    ),
     doi="10.1007/978-3-540-71035-6_5",
 )
 figure2, figure3, figure4, figure5, figure7, figure8, figure9, figure10 = NUMBERED

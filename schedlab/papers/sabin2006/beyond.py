@@ -11,8 +11,22 @@ from schedlab.statistics import geometric_means
 
 from ..cards import Drawing, rebuilt
 from . import grids
-from .figures import AGAINST, AXIS, NOTES, against_plain
-from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SEVEN, WIDE, how_many, of_all, short
+from .figures import AGAINST, AXIS, NAMED, NOTES, against_plain
+from .grids import (
+    BESIDE,
+    ITERATIVE,
+    LOG,
+    OTHER_LOGS,
+    PLAIN,
+    RANDOM,
+    SCENARIOS,
+    SEVEN,
+    SYSTEM,
+    WIDE,
+    how_many,
+    of_all,
+    short,
+)
 
 READ = {"quick": (1_000, 10), "full": (grids.JOBS, 10)}  # jobs and draws
 # For each reading: changes of the workload, changes of the shares' settings, and the iterative scheme.
@@ -35,14 +49,34 @@ INSTANCES = {"quick": 100, "now": 100, "full": 1_000}  # small decisions
 def _draw_readings(shown):
     jobs, draws = READ[shown.size]
     without = " Quick: shares only; full size: the iterative scheme, too." if shown.size == "quick" else ""
+    schemes = [name for name in shown.data if name.endswith(" (%)")]
+    rows = shown.data.melt(["scenario", "reading"], schemes, "compared", "words")
+    numbers = rows["words"].str.extract(r"(\S+) \((\S+) to (\S+)\)").astype(float)
+    rows = rows.assign(**dict(zip(("change", "low", "high"), numbers.to_numpy().T, strict=True)))
+    rows["compared"] = rows["compared"].str.removesuffix(" (%)").replace(AGAINST_PLAIN)
+    chart = charts.changes(
+        rows,
+        "compared",
+        "reading",
+        "change",
+        panel="scenario",
+        interval=("low", "high"),
+        title="Mean turnaround, change (%), by reading",
+        subtitle="blue is less, orange is more",
+    )
+    at = {name: part[part["compared"] == AGAINST_PLAIN[short(WIDE)]] for name, part in rows.groupby("scenario")}
+    better = {name: f"{(part['high'] < 0).sum()} of {len(part)}" for name, part in at.items()}
     return Drawing(
-        "What the paper does not say, one reading at a time",
-        f"Mean turnaround under plain shares at effective load {BESIDE:g}, and by how many percent it changes under "
-        f"other schemes, for each reading of what the paper leaves open.",
-        f"{shown.title(LOG)}, {how_many(jobs)}, {draws} draws; in brackets: 95 % intervals.{without}",
-        None,
+        f"{short(WIDE)} beats plain shares under {better[SYSTEM]} readings if jobs scale to the machine, under "
+        f"{better[RANDOM]} if not",
+        f"Each row reads one thing differently that the paper does not say, at effective load {BESIDE:g}. {NAMED}",
+        f"{shown.title(LOG)}, {how_many(jobs)}, {draws} draws; in the fold of numbers: 95 % intervals.{without}",
+        chart,
         shown.data,
     )
+
+
+AGAINST_PLAIN = {short(WIDE): f"{short(WIDE)} against plain", "iterative": "iterative against plain"}
 
 
 @rebuilt("", _draw_readings, NOTES, logs=(LOG,), again=None)
@@ -112,7 +146,7 @@ def _draw_other_logs(shown):
         f"Iteration beats plain shares in {(found[f'{AGAINST}_high'] < 0).sum()} of {len(found)} cases, beyond "
         f"chance, on {means['log'].nunique()} logs",
         f"Mean turnaround against plain shares; below zero is better. Under iteration it changes by "
-        f"{found[AGAINST].min():+.0f} to {found[AGAINST].max():+.0f} %.",
+        f"{found[AGAINST].min():+.0f} to {found[AGAINST].max():+.0f} %. {NAMED}",
         f"{jobs.capitalize()} of each log at effective load {BESIDE:g}, on its own machine (CTC: {grids.PROCS} "
         f"processors); {draws} draws, lines: 95 % intervals.{_full_size(shown.size)}",
         charts.stacked(panels),

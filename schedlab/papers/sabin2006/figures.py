@@ -16,11 +16,12 @@ DRAWN = (
     f"Each draw moves each submission by up to {grids.SHAKE} s, and draws A and sigma where they are random. Schemes "
     "are compared within the draw; changes and means over the draws are geometric."
 )
-NAMED = (
-    "ObF is the overbooking factor, which multiplies a job's share of the machine; EF is the efficiency factor, which "
-    "moves processors to jobs that gain most from them. ObF 1 with EF 0 are plain shares."
-)
-NOTES = (DRAWN, NAMED)
+NAMED = "ObF: overbooking factor; EF: efficiency factor; plain shares: ObF 1, EF 0."
+SCALE = {
+    SYSTEM: "A = P: jobs can use the whole machine.",
+    RANDOM: "A random: jobs can use about what they ask for, up to twice as much.",
+}
+NOTES = (DRAWN,)
 AGAINST = "turnaround against plain shares (%)"
 WASTED = "wasted, of what jobs hold (%)"
 AXIS = {"change": AGAINST, "low": f"{AGAINST}_low", "high": f"{AGAINST}_high"}  # what changes are called on an axis
@@ -80,12 +81,12 @@ def _apart(data, schemes):
     return apart.assign(scheme=apart["scheme"].map(short))
 
 
-def _told(rows):
-    """Write changes against plain shares, such as "iterative -14 %", from the best on."""
-    rows = rows.sort_values(AGAINST)
-    return ", ".join(
-        f"{short(name)} {change:+.0f} %" for name, change in zip(rows["scheme"], rows[AGAINST], strict=True)
-    )
+def _least(rows):
+    """Name the scheme with the least turnaround, and how far it is below plain shares."""
+    least = rows.loc[rows[AGAINST].idxmin()]
+    if least[AGAINST] >= 0:
+        return "none is below plain shares"
+    return f"{short(least['scheme'])} is best, {-least[AGAINST]:.0f} % below plain shares"
 
 
 def _best(rows):
@@ -112,14 +113,14 @@ def _draw_means(scenario, schemes, shown):
         title = f"{first} is the best of the six {at}"
     means = geometric_means(part, "turnaround", ["scheme", "load"])
     seen = (
-        f"Mean turnaround, change against plain shares (ObF 1, EF 0); below zero is better. At load {loads[1]:g}: "
-        f"{_told(high)}. At {loads[0]:g}: {_told(low)}."
+        f"Mean turnaround, change against plain shares; below zero is better. At load {loads[1]:g} {_least(high)}; at "
+        f"{loads[0]:g} {_least(low)}. {SCALE[scenario]} {NAMED}"
     )
     table = means.assign(hours=means["turnaround"] / 3600).pivot_table(
         index="scheme", columns="load", values="hours", sort=False
     )
     table = table.rename(columns=lambda load: f"load {load:g} (h)").reset_index()
-    return Drawing(title, seen, _sample(shown, part, f" {scenario}."), _lines(paper, AGAINST, rings=rings), table)
+    return Drawing(title, seen, _sample(shown, part), _lines(paper, AGAINST, rings=rings), table)
 
 
 def _draw_classes(scenario, schemes, shown):
@@ -131,22 +132,33 @@ def _draw_classes(scenario, schemes, shown):
     load, names = high["load"].iloc[0], list(dict.fromkeys(high["group"]))
     bests = {name: _best(high[high["group"] == name]) for name in names}
     ends = [names[0], names[-1]]
-    told = "; ".join(f"{name}: {_told(high[high['group'] == name])}" for name in ends)
+    least = [_least(high[high["group"] == name]) for name in ends]
     if ITERATIVE in schemes:
         own = high[high["scheme"] == short(ITERATIVE)].set_index("group")[AGAINST]
         small, large = (f"{own[end]:+.0f} %" for end in ends)
         title = f"Iteration at load {load:g} against plain shares: {small} turnaround of the smallest jobs, {large} of "
         title += "the largest"
+        own = sum(best == short(ITERATIVE) for best in bests.values())
+        first = f"At load {load:g} iteration is best in {own} of {len(names)} classes"
     else:
         title = f"At load {load:g} the smallest jobs do best under {bests[ends[0]]}, the largest under {bests[ends[1]]}"
+        first = f"At load {load:g} {'no' if len(set(bests.values())) > 1 else 'one'} scheme is best for all sizes"
     return Drawing(
         title,
-        f"Mean turnaround by class, change against plain shares; below zero is better. At load {load:g}: {told}. "
-        f"Best for each class: {', '.join(f'{name} {best}' for name, best in bests.items())}.",
-        _sample(shown, part, f" {scenario}. Classes by processor-seconds in the log; each panel has its own scale."),
-        _lines(apart, AGAINST, "group", rings),
+        f"Mean turnaround by class of job size, change against plain shares; below zero is better. {first}: for the "
+        f"smallest jobs {least[0]}, for the largest {least[1]}. {SCALE[scenario]} {NAMED}",
+        _sample(shown, part, " Sizes as in the log; each panel has its own scale."),
+        _lines(_sized(apart), AGAINST, "group", _sized(rings)),
         _of_classes(part),
     )
+
+
+def _sized(data):
+    """Name classes by what is measured, as titles of panels."""
+    if data is None:
+        return None
+    group = data["group"].replace({grids.CLASSES[0]: f"less than {grids.EDGES[1]:g}"}).str.replace("-", " to ")
+    return data.assign(group=group + " (processor-seconds)")
 
 
 def _of_classes(part):
@@ -197,8 +209,9 @@ def _draw_overbooking(shown):
         f"ObF 4 with perfect speedup: {low[AGAINST]:+.0f} % turnaround at load {low['load']:g}, {high[AGAINST]:+.0f} "
         f"% at {high['load']:g}",
         "Mean turnaround against plain shares, where all jobs speed up alike. With perfect speedup (sigma 0), the "
-        "paper expects overbooking to help at low load and to do harm at high load. It pays less if jobs scale worse.",
-        _sample(shown, part, f" {SYSTEM}. Draws differ only in the submissions.", "0, 1 or 2"),
+        "paper expects overbooking to help at low load and to do harm at high load. It pays less if jobs scale worse. "
+        "ObF: overbooking factor.",
+        _sample(shown, part, " Draws differ only in the submissions.", "0, 1 or 2"),
         _lines(apart, AGAINST, "sigma", rings),
     )
 
@@ -221,7 +234,7 @@ def _draw_widths(shown):
         f"If jobs scale to the machine, ObF 4 gives {wide:.0f} % of them more than half of it, plain shares "
         f"{plain:.0f} %",
         "Overbooking lets jobs take much of the machine, one after the other; plain shares keep them narrower. The "
-        "iterative scheme gives each job what the current queue leaves. EASY: as the jobs ask for.",
+        f"iterative scheme gives each job what the current queue leaves. EASY: as the jobs ask for. {NAMED}",
         f"{shown.title(LOG)} at effective load {BESIDE:g}, {grids.PROCS} processors; jobs of all draws.",
         charts.stacked(panels),
     )
@@ -261,7 +274,7 @@ def _draw_waste(shown):
     return Drawing(
         f"Wide partitions waste up to {most[WASTED]:.0f} % of the processor-seconds that jobs hold",
         f"A job with speedup S(n) on n processors wastes n - S(n) of them. {told}. The waste adds to the effective "
-        f"load.",
+        f"load. {NAMED}",
         _sample(shown, part),
         _lines(means, WASTED, "scenario", rings),
     )
