@@ -116,6 +116,7 @@ AXES = {
     "completed": "completed jobs",
     "slice": "slice (ms)",
     "pes": "PEs",
+    "trace": "log",
     "week": "week since the first submission",
 }
 IN_HOURS = {

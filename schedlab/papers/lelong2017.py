@@ -48,7 +48,6 @@ NAMED = {FCFS: "fcfs", SPF: "sjf", SQF: "narrow", SAF: "saf"}  # orders of backf
 HOUR, NEVER = 3_600, 10**9  # seconds
 BOUNDS = {"quick": (6, 24, 96), "full": (3, 6, 12, 24, 48, 96, 192)}  # hours
 BOUND = 24  # hours, of the claim
-BROAD = 760  # pixels, for bars that have the page to themselves
 FAR = 1e15  # before all other values
 PAIR, QUEUES = ["primary", "backfill"], ["order of the queue", "order of backfilling"]
 CHANGES = {"mean": "mean wait, change (%)", "longest": "longest wait, change (%)"}
@@ -135,9 +134,9 @@ def on_the_second_half(size, progress):
     return chosen.assign(pair=chosen["primary"] + ", backfilling " + chosen["backfill"])
 
 
-def _sample(size):
+def _sample(size, where="lines"):
     part = "" if JOBS[size] is None else f" of the first {JOBS[size]:,} jobs"
-    return f"{COPIES[size]} copies of each half{part}, submissions moved by up to a minute; lines: 95 % intervals."
+    return f"{COPIES[size]} copies of each half{part}, submissions moved by up to a minute; {where}: 95 % intervals."
 
 
 OTHERS = ("The paper uses five logs; these are other logs, or other parts of them.",)
@@ -193,12 +192,22 @@ def _draw_bounds(shown):
         return means
 
     means = means_of(shown.data)
-    panels = []
-    for words in CHANGES.values():  # as times: one log's longest wait grows far more than all others
-        wait = words.partition(",")[0]
-        times = {f"{wait}, times that of EASY{end}": 1 + means[f"{words}{end}"] / 100 for end in ("", "_low", "_high")}
-        drawn = means[["log", "bound on waiting"]].assign(**times)
-        panels.append(charts.ratios(drawn, "bound on waiting", next(iter(times)), color="log", width=BROAD))
+    cells = []
+    for words in CHANGES.values():  # written as times: one log's longest wait grows far more than all others
+        ends = {name: means[f"{words}{end}"] for name, end in (("change", ""), ("low", "_low"), ("high", "_high"))}
+        of = means[["log", "bound on waiting"]].assign(of=words.partition(",")[0], **ends)
+        cells.append(of.assign(times=[f"{1 + change / 100:.3g}" for change in of["change"]]))
+    chart = charts.changes(
+        pd.concat(cells),
+        "log",
+        "bound on waiting",
+        "change",
+        panel="of",
+        interval=("low", "high"),
+        written="times",
+        title="Waits, times that of EASY, by bound on waiting",
+        subtitle="blue is less than EASY, orange is more",
+    )
     mean, longest = CHANGES.values()
     without, day = (means[means["hours"] == hours].set_index("log") for hours in (inf, BOUND))
     return Drawing(
@@ -206,8 +215,8 @@ def _draw_bounds(shown):
         f"{_times(without[longest])} times",
         f"On the other half the learned pair makes the mean wait {_times(without[mean])} times EASY's without a bound, "
         f"{_times(day[mean])} times with one of a day. A job that has waited longer than the bound goes first.",
-        f"Learned on the first half, run on the second. {_sample(shown.size)}",
-        charts.stacked(panels),
+        f"Learned on the first half, run on the second. {_sample(shown.size, 'in the fold of numbers')}",
+        chart,
         means.drop(columns=["seeds", "hours"]),
     )
 

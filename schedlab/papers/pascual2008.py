@@ -76,6 +76,7 @@ RULES = (
     "head of the queue is promised the time when enough nodes are free anywhere, and only jobs that end by then may "
     "pass it. By block, it is promised specific nodes, and other jobs may use the rest."
 )
+BROAD = 760  # pixels, for bars that have the page to themselves
 PROMISED = "The head of the queue is promised a time (count) or nodes (block)."
 CHOSEN = (
     "The paper does not say what the head of the queue is promised under backfilling. The rule by count was chosen "
@@ -285,9 +286,11 @@ def _draw_ratios(shown):
         return means.rename(columns={name: f"wait_{name}" for name in means if name.startswith("ratio")})
 
     means, rings = (None if data is None else means_of(data) for data in (shown.data, shown.now))
+    means, rings = _shortly(means), None if rings is None else _shortly(rings)
     drawn = means.dropna(subset="wait_ratio")
     published = pd.DataFrame({"wait_ratio_low": [7], "wait_ratio_high": [100]})
-    chart = charts.ratios(drawn, "trace", "wait_ratio", color="policy", published=published, rings=rings)
+    how = {"color": "policy", "published": published, "rings": rings, "width": BROAD}
+    chart = charts.ratios(drawn, "trace", "wait_ratio", **how)
     times = [interval(*row, "{:.3g}") for row in means[["wait_ratio", "wait_ratio_low", "wait_ratio_high"]].to_numpy()]
     names = {WAIT: "contiguous (minutes)", "free_minutes": "anywhere (minutes)"}
     table = means[[*CASE, *names]].rename(columns=names).assign(**{"times as long": times})
@@ -340,6 +343,11 @@ def _draw_over_s(y, column, words, shown):
     return Drawing(title, seen, f"{logs}, whole. {_sampled(shown)}", chart, None if found is None else _shown(found))
 
 
+def _shortly(data):
+    """Name logs without their versions; the names of stand-ins say that they are."""
+    return data.assign(trace=data["trace"].str.replace(r"-[\d.]+(-cln)?$", "", regex=True))
+
+
 def _minutes(value):
     return duration(60 * value)
 
@@ -380,12 +388,12 @@ def _sampled(shown):
 
 
 def _draw_thresholds(shown):
-    data = shown.data
+    data = _shortly(shown.data)
     ends = {f"crossing{end}": f"{NEEDED}{end}" for end in ("", "_low", "_high")}
     drawn = data[CASE].join(100 * data[list(ends)].rename(columns=ends))[data["never"] < 1]
     names = {title: next(name for name in TREES if title.startswith(name)) for title in data["trace"].unique()}
     published = pd.DataFrame([{"trace": title, **CROSSES[name]} for title, name in names.items() if name in CROSSES])
-    chart = charts.bars(drawn, "trace", NEEDED, color="policy", width=560, published=published)  # the names lie level
+    chart = charts.bars(drawn, "trace", NEEDED, color="policy", width=BROAD, published=published)
     block, count = (drawn[drawn["policy"] == policy][NEEDED] for policy in BACKFILLING[::-1])
     return Drawing(
         f"Contiguity pays from {count.min():.0f} to {count.max():.0f} % of run time saved by count, from "
@@ -412,9 +420,8 @@ CROSSES = {HPC2N: {NEEDED: 25}, BLUE: {f"{NEEDED}_low": 25, f"{NEEDED}_high": 30
 
 def _draw_allocations(shown):
     data, hops = shown.data.rename(columns={HOPS: "hops"}), shown.data.groupby("allocation", sort=False)[HOPS].mean()
-    logs = data["trace"].map(lambda title: next(name for name in TREES if title.startswith(name)))
-    data = data.assign(trace=logs)
-    cells = data.assign(case=logs + ", " + data["policy"], wait=data[WAIT])
+    data = _shortly(data)
+    cells = data.assign(case=data["trace"] + ", " + data["policy"], wait=data[WAIT])
     cells = cells.melt(["case", "allocation"], ["hops", "wait"], "of", "value")
     base = cells[cells["allocation"] == ANYWHERE].set_index(["case", "of"])["value"]
     cells = cells.join(base.rename("base"), on=["case", "of"])
