@@ -404,6 +404,9 @@ def test_the_matrix_of_readings_has_the_numbers_of_the_kept_table():
     (cells,) = card.chart.to_dict()["datasets"].values()
     measured = card.data.dropna(subset="change")
     assert len(cells) == len(measured)
+    largest = measured.groupby("trace")["change"].agg(lambda changes: changes.abs().max())
+    assert list(dict.fromkeys(cell["trace"] for cell in cells)) == [*largest.sort_values(ascending=False).index]
+    measured = measured.sort_values("trace", key=lambda logs: -logs.map(largest), kind="stable")
     for cell, row in zip(cells, measured.to_dict("records"), strict=True):
         assert (cell["trace"], cell["scheme"]) == (row["trace"], row["scheme"])
         assert row["reading"].startswith(cell["reading"])

@@ -345,7 +345,7 @@ def _draw_over_s(y, column, words, shown):
 
 def _shortly(data):
     """Name logs without their versions; the names of stand-ins say that they are."""
-    return data.assign(trace=data["trace"].str.replace(r"-[\d.]+(-cln)?$", "", regex=True))
+    return data.assign(trace=data["trace"].str.replace(r"-\d+\.[\d.]+(-cln)?$", "", regex=True))
 
 
 def _minutes(value):
