@@ -229,7 +229,7 @@ def _draw_improvements(number, scheme, what, share, shown):
     for key in ("loss",) if what == LOSS else ("turnaround", "slowdown"):
         better, published = IMPROVED[key], PUBLISHED.get(number, {}).get(key)
         published = pd.DataFrame({better: published}) if published else None
-        width = BROAD if what == LOSS else None  # a single panel
+        width = BROAD if what == LOSS or at_sites else None  # otherwise two panels stand side by side
         panels.append(charts.bars(means, "load", better, color=bar, published=published, rings=rings, width=width))
     seeds = SITE_SEEDS if at_sites else SEEDS
     few = f" (quick; full size: {seeds['full']}{' at more loads' * at_sites})" if shown.size == "quick" else ""
@@ -374,6 +374,13 @@ SUMMARY = {
     **{f"{group}: {key}": (group, IMPROVED[key]) for group in (SWEEPS, OTHERS) for key in ("turnaround", "slowdown")},
     "loss of capacity": (OTHERS, IMPROVED["loss"]),
 }
+# Shorter names of the readings.
+BRIEF = {
+    "^three sites, ": "",
+    "the parallel job at home only, as in the figures": "three sites",
+    ": (site .), speed .": r", \1",
+    "^the first 5,000 jobs of ": "",
+}
 AS_DRAWN = "EASY"
 VARIED = {
     "conservative backfilling": {"local": "conservative"},
@@ -408,15 +415,19 @@ def _draw_readings(shown):
     for name in SUMMARY:
         better, low, high = (shown.data[f"{name}{end}"] for end in ("", "_low", "_high"))
         table[name] = [interval(*each, "{:+.1f}") for each in zip(better, low, high, strict=True)]
-        cells.append(shown.data[["reading"]].assign(of=name, change=-better, low=-high, high=-low))
+        jobs, _, measure = name.partition(": ")
+        cells.append(shown.data[["reading"]].assign(jobs=jobs, of=measure, change=-better, low=-high, high=-low))
     few = f" (quick; full size: {READ_SEEDS['full']}, and more readings)" if shown.size == "quick" else ""
     gains = shown.data[f"{SWEEPS}: slowdown"]
-    rows = pd.concat(cells)
+    rows = pd.concat(cells[:-1])  # the loss of capacity stands in the table
+    for long, brief in BRIEF.items():
+        rows["reading"] = rows["reading"].str.replace(long, brief, regex=True)
     chart = charts.changes(
-        rows.assign(reading=rows["reading"].str.replace("the parallel job at home only, as in the figures", "at home")),
+        rows,
         "of",
         "reading",
         "change",
+        panel="jobs",
         interval=("low", "high"),
         title="What shredding changes (%), by reading",
         subtitle="blue is less than without shredding, orange is more",

@@ -139,13 +139,13 @@ def _draw_classes(scenario, schemes, shown):
         title = f"Iteration at load {load:g} against plain shares: {small} turnaround of the smallest jobs, {large} of "
         title += "the largest"
         own = sum(best == short(ITERATIVE) for best in bests.values())
-        first = f"At load {load:g} iteration is best in {own} of {len(names)} classes"
+        first = f"At load {load:g} iteration is best in {own} of {len(names)} classes;"
     else:
         title = f"At load {load:g} the smallest jobs do best under {bests[ends[0]]}, the largest under {bests[ends[1]]}"
-        first = f"At load {load:g} {'no' if len(set(bests.values())) > 1 else 'one'} scheme is best for all sizes"
+        first = f"At load {load:g} {'no' if len(set(bests.values())) > 1 else 'one'} scheme is best for all sizes:"
     return Drawing(
         title,
-        f"Mean turnaround by class of job size, change against plain shares; below zero is better. {first}: for the "
+        f"Mean turnaround by class of job size, change against plain shares; below zero is better. {first} for the "
         f"smallest jobs {least[0]}, for the largest {least[1]}. {SCALE[scenario]} {NAMED}",
         _sample(shown, part, " Sizes as in the log; each panel has its own scale."),
         _lines(_sized(apart), AGAINST, "group", _sized(rings)),
