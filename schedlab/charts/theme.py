@@ -48,8 +48,6 @@ SEEN = (0.135, 0.2, 0.28)
 # After Okabe and Ito's palette, which readers with any colour vision can distinguish. The class of a scheme defines
 # its colour (`schedlab.schemes`), so that a scheme has the same colour in all charts.
 BLUE, ORANGE, VERMILION = "#0072B2", "#C28700", "#D55E00"
-# Schemes whose own colours are hard to see as lines on a dark page.
-CLEARER = {"EASY (count)": "#3E79E0", "DPSAn": "#138A3B", "DPSAw": "#CF3F87"}
 # Logs that are drawn together, in any version and also as stand-ins; Paul Tol's "muted" palette and black.
 LOGS = {
     "CTC-SP2-1996": "#735ED7",
@@ -520,7 +518,7 @@ def register(
     >>> waits = {"narrow jobs": jobs["wait_time"][~wide], "wide jobs": jobs["wait_time"][wide]}
     >>> chart = sl.charts.distribution(waits, title="Waits under EASY")
     """
-    own = schemes.colours() | CLEARER | CLASSES | GROUPS | MEMBERSHIPS
+    own = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS
     for what, given, known, into in (
         ("colour", colours, own | _registered, _registered),
         ("dash", dashes, DASHES, DASHES),
@@ -551,7 +549,7 @@ def colours(names: list[str]) -> list[str]:
     >>> sl.charts.colours(["FCFS", "EASY", "EASY-SJF"])
     ['#8C8C8C', '#0072B2', '#C28700']
     """
-    known = schemes.colours() | CLEARER | CLASSES | GROUPS | MEMBERSHIPS | _registered
+    known = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS | _registered
     return [known.get(name) or _of_log(name) or _made_of(name) for name in names]
 
 

@@ -96,7 +96,7 @@ class DPSA(Queued):
     reservation: str = "count"
 
     names = {"dpsap": {"variant": "p"}, "dpsan": {"variant": "n"}, "dpsaw": {"variant": "w"}}
-    colours = {"DPSAp": "#1E97D3", "DPSAn": "#117A34", "DPSAw": "#B82E73"}
+    colours = {"DPSAp": "#1E97D3", "DPSAn": "#138A3B", "DPSAw": "#CF3F87"}
     machines = (Flat, KaryTree)
     overruns = OVERRUN
     one_reservation = True

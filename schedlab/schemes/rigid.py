@@ -234,7 +234,7 @@ class EASY(Queued):
     names = {"easy": {}, "easy-sjbf": {"backfill": "sjf"}}
     colours = {
         "EASY": "#0072B2",
-        "EASY (count)": "#0068BF",
+        "EASY (count)": "#3E79E0",
         "EASY (block)": "#199BE4",
         "EASY-SJF": "#C28700",
         "EASY-SJBF": "#1E9BE2",
