@@ -31,7 +31,7 @@ help: ## Show this list
 figures: $(READY) ## Rebuild every figure and table into build/report.html (SIZE=full: at full size)
 	$(BIN)/schedlab figures --size $(SIZE)
 
-pictures: $(READY) ## Remake the picture of the README and the site
+pictures: $(READY) ## Remake the picture of the README
 	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images', only=['base'])"
 
 docs: kernels ## Build the site into build/site, without a network

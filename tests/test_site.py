@@ -160,6 +160,25 @@ def test_pages_ask_for_nothing_elsewhere_fail_nowhere_and_fit(chromium, address,
 
 
 @in_browser
+def test_on_a_phone_no_line_of_code_is_cut_and_no_text_of_a_picture_is_small(chromium, address):
+    context, page, trouble = opened(chromium, address, "light", 390)
+    page.goto(f"{address}/notebooks/00-tour.html")
+    cut = """() => [...document.querySelectorAll(".cell_input pre")]
+        .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent)"""
+    small = """() => [...document.querySelectorAll(".cell_output svg:not(.marks) text")]
+        .filter(one => { const {a, b} = one.getScreenCTM(); return Math.hypot(a, b) < 0.99; })
+        .filter(one => one.getBoundingClientRect().width).map(one => one.textContent)"""
+    assert page.evaluate(cut) == []
+    assert page.evaluate(small) == []
+    page.goto(f"{address}/index.html")
+    assert page.query_selector(".bd-article .chart")  # drawn in the page's ink, and narrow on a phone
+    page.goto(f"{address}/papers.html")
+    assert page.inner_text(".schedlab-wall").startswith("Of ")
+    assert not trouble
+    context.close()
+
+
+@in_browser
 def test_a_live_figure_on_a_page_shows_what_is_chosen(chromium, address):
     context, page, trouble = opened(chromium, address, "light", 1366)
     page.goto(f"{address}/notebooks/06-placement-pascual.html")

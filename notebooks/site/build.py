@@ -11,6 +11,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
+from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +51,6 @@ def main() -> int:
     shutil.copytree(SITE, SOURCE, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     for name in ("conf.py", "pictures.py"):
         shutil.copy(SITE / name, SOURCE)
-    shutil.copytree(ROOT / "notebooks" / "images", SOURCE / "images")
     (SOURCE / "notebooks").mkdir()
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         shutil.copy(notebook, SOURCE / "notebooks")
@@ -81,14 +82,26 @@ def _kept():
 
 
 def write_walls(folder: Path) -> None:
-    """Write the wall of each paper that has a notebook; its tiles lead there."""
-    from schedlab import papers
+    """Write the wall of each paper that has a notebook, whose tiles lead there, and a line that counts all claims.
+
+    Write the first picture, too.
+    """
+    from schedlab import charts, papers
+    from schedlab.show import card, ledgers
 
     folder.mkdir()
+    total = Counter()
     for name, notebook in NOTEBOOKS.items():
         (paper,) = papers.modules([name])
-        wall = papers.Wall(paper).html(f"notebooks/{notebook}.html#", "published-beside-measured")
-        (folder / f"{name}.html").write_text(wall, encoding="utf-8")
+        wall = papers.Wall(paper)
+        html = wall.html(f"notebooks/{notebook}.html#", "published-beside-measured")
+        (folder / f"{name}.html").write_text(html, encoding="utf-8")
+        total.update({} if wall.ledger is None else ledgers.counted(wall.ledger))
+    line = f'<div class="schedlab-wall"><p class="lead">{card.counts(total)}</p></div>'
+    (folder / "total.html").write_text(line, encoding="utf-8")
+    first = papers.base.figure1.as_kept()
+    chart = charts.on_page(charts.specified(first.chart))
+    (folder / "first.html").write_text(f"<p><strong>{escape(first.title)}</strong></p>\n{chart}", encoding="utf-8")
 
 
 def _write_script(folder):
