@@ -781,7 +781,8 @@ def waits(
     trace = _trace(trace)
     schemes = dict.fromkeys(map(scheme_named, (against, scheme)))
     schedules = [_simulated(trace, load, one, "kill") for one in schemes]
-    return charts.distribution(schedules, up_to=_span(trace), width=WIDE)
+    title = _difference(schedules[-1], schedules[0])
+    return charts.distribution(schedules, up_to=_span(trace), title=title, width=WIDE)
 
 
 def _span(trace):
@@ -853,7 +854,7 @@ def _side_by_side(schedule, other):
     ours, theirs = (one.metrics()[list(_MEASURES)] for one in (schedule, other))
     names, scale = dict(_MEASURES), pd.Series(1.0, ours.index)
     for wait in _WAITS:
-        unit, scale[wait] = unit_of(max(ours[wait], theirs[wait]))
+        unit, scale[wait] = unit_of((ours[wait] * theirs[wait]) ** 0.5)  # readable for both
         names[wait] += f" ({unit})"
     ours, theirs = ours / scale, theirs / scale
     columns, caption = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}, ""

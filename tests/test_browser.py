@@ -481,6 +481,22 @@ def test_a_name_with_markup_does_not_run_in_a_page_of_altairs_own(chromium, tmp_
     page.close()
 
 
+@pytest.mark.parametrize("at_top", [True, False])
+def test_a_notebook_shows_its_top_or_its_end_when_all_of_it_was_run(server, chromium, folder, at_top):
+    first = f"import schedlab as sl\nsl.charts.setup(at_top={at_top})"
+    page = Page(chromium, server, height=768)
+    page.open(written(folder, "top", first, *["print('line')\n" * 15] * 8)).run_all()
+    page.page.wait_for_timeout(1000)
+    scrolled = page.page.evaluate("() => document.querySelector('.jp-WindowedPanel-outer').scrollTop")
+    assert (scrolled == 0) == at_top
+    if at_top:  # not once the reader scrolls
+        page.page.mouse.move(600, 400)
+        page.page.mouse.wheel(0, 500)
+        page.page.wait_for_timeout(500)
+        assert page.page.evaluate("() => document.querySelector('.jp-WindowedPanel-outer').scrollTop") > 0
+    page.close()
+
+
 def test_a_name_with_markup_does_not_run_in_a_notebook(server, chromium, folder):
     cells = (
         NAMED.format(name=EVIL),

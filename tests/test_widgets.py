@@ -828,7 +828,7 @@ def test_every_view_is_drawn_with_the_measures_of_both_schemes(trace, view):
     schedules = [sl.simulate(trace.scale_load(0.8), one) for one in ("easy-sjf", "fcfs")]
     waits = [schedule.metrics()["wait_time"] for schedule in schedules]
     row = table.data.iloc[0]
-    unit, seconds = unit_of(max(waits))
+    unit, seconds = unit_of((waits[0] * waits[1]) ** 0.5)
     assert row["measure"] == f"mean wait ({unit})"
     assert row[["EASY-SJF", "FCFS"]].tolist() == pytest.approx([wait / seconds for wait in waits])
     assert row["difference"] == pytest.approx((waits[0] - waits[1]) / seconds)
@@ -908,7 +908,9 @@ def test_waits_under_two_schemes(trace):
     assert {row["scheme"] for row in rows} == {"FCFS", "EASY-SJF"}
     schedules = [sl.simulate(trace.scale_load(0.8), one) for one in ("fcfs", "easy-sjf")]
     last = float(trace.table["submit_time"].iloc[-1] - trace.table["submit_time"].iloc[0])
-    assert spec == sl.charts.distribution(schedules, up_to=last, width=720).to_dict()
+    title = spec["title"]["text"]
+    assert title.startswith("Under EASY-SJF a job waits ")
+    assert spec == sl.charts.distribution(schedules, up_to=last, width=720, title=title).to_dict()
     axes = [widgets.waits(trace, load).to_dict()["encoding"]["x"]["scale"] for load in (0.5, 0.95)]
     assert axes[0] == axes[1]
     assert axes[0]["domain"] == [1, last]

@@ -148,16 +148,43 @@ MARKS = {
 }
 
 
-def setup() -> None:
+# When all cells are run, JupyterLab makes the last one active and goes there. Until the reader scrolls, go back; a few
+# times, since it comes to the last cell only when those before have their heights.
+_TO_THE_TOP = """
+requestAnimationFrame(() => {  // by then, the element is on the page
+    const cell = element.closest(".jp-Cell"), view = element.closest(".jp-WindowedPanel-outer");
+    const active = view?.querySelector(".jp-Cell.jp-mod-active");
+    if (!view || active === cell || active === cell.nextElementSibling) return;
+    const end = performance.now() + 5000, stop = new AbortController();
+    for (const kind of ["wheel", "pointerdown", "keydown"])
+        window.addEventListener(kind, () => stop.abort(), {signal: stop.signal, capture: true});
+    const back = () => {
+        if (stop.signal.aborted) return;
+        view.scrollTop = 0;
+        performance.now() < end ? requestAnimationFrame(back) : stop.abort();
+    };
+    back();
+});
+"""
+
+
+def setup(*, at_top: bool = False) -> None:
     """Let charts show in JupyterLab without a network.
 
     JupyterLab itself draws Vega-Lite 5, while Altair's own renderers need version 6 or the network. These charts use
     only what version 5 can draw.
+
+    Parameters
+    ----------
+    at_top : bool
+        Show the top of the notebook, not its end, when all its cells are run.
     """
     alt.renderers.register("schedlab", _for_page if os.environ.get(ON_PAGE) else _for_lab)
     alt.renderers.enable("schedlab")
     if (ipython := sys.modules.get("IPython")) and (shell := ipython.get_ipython()):
         shell.display_formatter.mimebundle_formatter.for_type(alt.TopLevelMixin, shown)
+        if at_top and not os.environ.get(ON_PAGE):
+            shell.display_pub.publish({"application/javascript": _TO_THE_TOP, "text/plain": ""})
 
 
 def _for_lab(spec, **_):
