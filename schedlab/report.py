@@ -179,9 +179,10 @@ const known = [...document.querySelectorAll('section h2, section .schedlab-title
   const at = one.closest('figure[id], section[id]'), paper = one.closest('[data-page]');
   const row = one.closest('tr'), name = row ? row.cells[0].textContent + ': ' : '';
   const number = one.closest('.top')?.querySelector('.number')?.textContent || '';
-  const badge = (row || one.closest('.top'))?.querySelector('.schedlab-badge, .verdict')?.textContent || '';
+  const badges = (row || one.closest('.top'))?.querySelectorAll('.schedlab-badge, .verdict') || [];
+  const verdicts = [...badges].map(badge => badge.textContent).join(' ');
   const words = (number && number + ': ') + name + one.textContent;
-  return {words, all: `${words} ${badge} ${paper.dataset.page}`.toLowerCase(),
+  return {words, all: `${words} ${verdicts} ${paper.dataset.page}`.toLowerCase(),
     where: row ? paper.id + '-ledger' : at.id, paper: paper.dataset.page};
 });
 search.addEventListener('input', () => {

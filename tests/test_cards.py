@@ -141,10 +141,10 @@ def test_a_card_says_at_a_glance_which_claims_do_not_hold_and_why_and_which_do()
     told = page._why(claims)
     lines = [re.sub("<[^>]+>", "", line) for line in told.split("</li>")[:-1]]
     assert lines == [
-        "✕ not reproduced: A-3, it is &lt;so&gt; (All contradict it)",
-        *(f"◐ in part: B-{number}, it is &lt;so&gt; ({both})" for number in range(3)),
+        "✕ not reproduced: A-3, it is &lt;so&gt;: 5 (All contradict it)",
+        *(f"◐ in part: B-{number}, it is &lt;so&gt;: 5 ({both})" for number in range(3)),
         "◐ in part, too: B-3",
-        "? undecided: C-1, it is &lt;so&gt;",
+        "? undecided: C-1, it is &lt;so&gt;: 5",
         "● reproduced: A-1, A-2",
     ]
 
@@ -336,7 +336,57 @@ def test_every_verdict_has_a_shape_of_its_own():
     assert len(set(page.SHAPES.values())) == len(VERDICTS)
     for verdict in VERDICTS:
         assert page.SHAPES[verdict] in page.badge(verdict)
-    assert "no claim" in page.badge("")
+    assert "no claim" in page.badges({})
+
+
+def test_a_card_counts_verdicts_that_differ():
+    def told(**numbers):
+        html = page.badges({verdict: numbers.get(verdict.replace(" ", "_"), 0) for verdict in VERDICTS})
+        return re.findall(">([^<]*)</span>", html)
+
+    assert told(reproduced=2) == ["● reproduced"]
+    assert told(reproduced=3, not_reproduced=1) == ["● 3 reproduced", "✕ 1 not reproduced"]
+
+
+REASONS = pd.DataFrame(
+    [
+        # published, reason, readings, what stands on the card
+        (
+            "2.5 %",
+            "14 of 16 cases support it, 2 are open.",
+            "holds under: EASY; holds in part under: all",
+            "2.5 % (holds",
+        ),
+        ("2.5 %", "The intervals of all 7 cases allow both.", "undecided under: EASY, all", "2.5 % (The intervals"),
+        (
+            "",
+            "8 of 8 cases contradict it. More.",
+            "holds under: all; fails under: EASY",
+            "other (holds under: all; fails",
+        ),
+        (
+            "",
+            "3 of 8 cases contradict it (+2 % (SN)). More.",
+            "holds under: all; holds in part under: EASY",
+            "other (3 of",
+        ),
+        (
+            "",
+            "a check, all: 4 of 9 cases contradict it.",
+            "holds under: EASY; holds in part under: all",
+            "other (holds",
+        ),
+        ("", "", "", "other"),
+    ],
+    columns=["published", "reason", "readings", "told"],
+).assign(id="KUR-1", statement="no job suffers more than any other", verdict="in part")
+
+
+@pytest.mark.parametrize("row", REASONS.to_dict("records"), ids=lambda row: row["told"])
+def test_a_card_says_what_is_claimed_and_why_it_does_not_hold(row):
+    claim = pd.DataFrame([row | {"published": row["published"] or "the paper gives no number: less"}])
+    (line,) = re.findall("<li>(.*?)</li>", page._why(claim))
+    assert line.endswith(row["told"]) if not row["reason"] else row["told"] in line
 
 
 @pytest.mark.parametrize(("paper", "figure"), OF_PAPERS, ids=lambda each: getattr(each, "__name__", each))

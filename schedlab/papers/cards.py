@@ -22,7 +22,7 @@ from schedlab import kept, load_trace
 from schedlab.paths import own_folder
 from schedlab.show import card as page
 from schedlab.show import duration, interval
-from schedlab.show.ledgers import VERDICTS, standing
+from schedlab.show.ledgers import VERDICTS, counted, standing
 from schedlab.text import check_known
 from schedlab.workload import archive
 from schedlab.workload.archive import TraceNotFound, standing_in
@@ -247,7 +247,7 @@ class Card:
             Where links to the card lead; "": nowhere.
         """
         where = self.number or (IN_TEXT if len(self.claims) else BEYOND)
-        return page.head(where, self.title, self.verdict, name)
+        return page.head(where, self.title, counted(self.claims) if len(self.claims) else {}, name)
 
     def below(self) -> str:
         """Return what stands below the picture as HTML: what it shows, the sample, and the folds."""

@@ -40,6 +40,7 @@ PAPER = Paper(
         ("narrow, wide", "of few processors, of many"),
         ("bounded slowdown", "wait and run time, over the run time; run times below tau count as tau"),
         ("tau", "10 s, unless it says otherwise"),
+        ("exact estimates, overruns run on", "readings: estimates are the run times; jobs may outlive their estimates"),
     ),
 )
 NAMED = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "HPC2N-2002", "SDSC-Par-1995", "SDSC-Par-1996", "SDSC-SP2-1998")

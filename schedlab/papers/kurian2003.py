@@ -39,6 +39,13 @@ PAPER = Paper(
         ("narrow, wide", "fewer than 32 processors, or at least 32"),
         ("SN, SW, LN, LW", "short narrow, short wide, long narrow, long wide jobs"),
         ("loss of capacity", "processor-seconds that idle although jobs wait that could use them"),
+        ("EASY, conservative backfilling", "the scheduler beneath, which the paper does not name: two readings"),
+        ("percent of all jobs", "a reading: so many of all jobs are sweeps, not of the jobs large enough for one"),
+        (
+            "processors given back in the last round",
+            "a reading: a sweep gives up each processor that has no more tasks",
+        ),
+        ("a copy in every queue", "a reading: at three sites, each queue holds the sweep's parallel job"),
     ),
 )
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000

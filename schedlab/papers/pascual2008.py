@@ -40,6 +40,12 @@ PAPER = Paper(
         ("k-ary n-tree", "n stages of switches with k ports down each; it connects k to the power of n nodes"),
         ("EASY (count)", "backfilling; the head of the queue is promised the time when enough nodes are free"),
         ("EASY (block)", "backfilling; the head of the queue is promised nodes, the others may use the rest"),
+        ("by count, by block", "these two readings of what the head of the queue is promised"),
+        (
+            "with, without spare nodes",
+            "readings: whether jobs that end later may use nodes that the head does not need",
+        ),
+        ("whatever fits until the reservation", "a reading: any job may start, and is killed at the head's time"),
         ("s", "speed-up factor: by how much contiguity shortens the run times; 0.25 is 25 %"),
         ("hops", "links between two nodes of a job, averaged over its pairs of nodes"),
     ),

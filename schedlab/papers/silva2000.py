@@ -47,6 +47,9 @@ PAPER = Paper(
         ),
         ("with information", "where a task waits, the PE runs another of its tasks, chosen by what it was seen to do"),
         ("spin control", "a task that has waited in vain for a message a short while makes room, too"),
+        ("constant bursts", "a reading: all computing and all disk accesses last equally long, not at random"),
+        ("alternate selection", "a reading: without information, too, jobs of other rows fill columns that are empty"),
+        ("uneven supersteps", "a reading: tasks reach a barrier at different times, not together"),
     ),
     doi="10.1007/3-540-39997-6_2",
 )

@@ -13,8 +13,9 @@ from .page import note
 # A colour and a shape for each verdict, so that they can be told apart without colour.
 SHAPES = dict(zip(VERDICTS, ("●", "◐", "✕", "?", "□"), strict=True))
 COLOURS = dict(zip(VERDICTS, ("yes", "part", "no", "open", "open"), strict=True))
+CONTRADICTED = re.compile(r"\d+ of \d+ cases? .*contradict")  # how a reason begins
 MOST_REASONS = 3  # of a verdict; the others are in the fold of claims
-__all__ = ["badge", "below", "counts", "findings", "head", "picture", "switch", "wall"]
+__all__ = ["badge", "badges", "below", "counts", "findings", "head", "picture", "switch", "wall"]
 STYLE = """<style>
 .schedlab-card, .schedlab-wall { --yes: #0a7d5a; --part: #8f6000; --no: #b42318; --open: #5c6675;
   --edge: rgba(128, 128, 128, .35); color: var(--jp-content-font-color1, inherit); max-width: 58rem; line-height: 1.5;
@@ -54,11 +55,18 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 </style>"""
 
 
-def badge(verdict: str) -> str:
-    """Return a verdict in its colour and with its shape; without one, that there is no claim."""
-    if not verdict:
+def badge(verdict: str, count: str = "") -> str:
+    """Return a verdict in its colour and with its shape, and of how many claims it is, if that is told."""
+    words = " ".join(filter(None, (SHAPES[verdict], count, verdict)))
+    return f'<span class="schedlab-badge schedlab-{COLOURS[verdict]}">{words}</span>'
+
+
+def badges(numbers: Mapping[str, int]) -> str:
+    """Return the verdicts of some claims; where they differ, with the number of each."""
+    given = {verdict: count for verdict, count in numbers.items() if count}
+    if not given:
         return '<span class="schedlab-badge schedlab-open">no claim</span>'
-    return f'<span class="schedlab-badge schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {verdict}</span>'
+    return " ".join(badge(verdict, f"{count}" if len(given) > 1 else "") for verdict, count in given.items())
 
 
 def counts(numbers: Mapping[str, int]) -> str:
@@ -72,12 +80,12 @@ def counts(numbers: Mapping[str, int]) -> str:
     return f"Of {total} claims: {', '.join(told)}."
 
 
-def head(where: str, title: str, verdict: str, name: str = "") -> str:
-    """Return what stands above the picture of a card: its place in the paper, what is seen, and the verdict."""
+def head(where: str, title: str, numbers: Mapping[str, int], name: str = "") -> str:
+    """Return what stands above the picture of a card: its place in the paper, what is seen, and the verdicts."""
     place = f' id="{escape(name)}"' if name else ""
     return (
         f'{STYLE}<div class="schedlab-card"{place}><div class="top"><div class="number">{escape(where)}</div>'
-        f'<h3 class="schedlab-title">{escape(title)}</h3>{badge(verdict)}</div></div>'
+        f'<h3 class="schedlab-title">{escape(title)}</h3><span>{badges(numbers)}</span></div></div>'
     )
 
 
@@ -153,19 +161,29 @@ def _why(claims):
             lines.append(f"{mark}: {escape(', '.join(row['id'] for row in named))}")
             continue
         for row in named[:MOST_REASONS]:
-            why = _reason(row)
-            lines.append(f"{mark}: {escape(row['id'])}, {escape(row['statement'])}{f' ({escape(why)})' if why else ''}")
+            why = f" ({_reason(row)})".replace(" ()", "")
+            lines.append(f"{mark}: {escape(row['id'] + ', ' + _claimed(row) + why)}")
         if left := [row["id"] for row in named[MOST_REASONS:]]:
             lines.append(f"{mark}, too: {escape(', '.join(left))}")
     return f'<ul class="why">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
 
 
+def _claimed(row):
+    """Say what the paper claims, with the number or words that it gives."""
+    published = "" if row["published"].startswith("the paper gives no number") else row["published"]
+    return ": ".join(filter(None, (row["statement"], published)))
+
+
 def _reason(row):
-    """Say why a claim is not reproduced: where it depends on a reading, under which; else what was found."""
+    """Say why a claim is not reproduced: where it depends on a reading, under which; else what was found.
+
+    Cases that contradict it in the sample itself say more than the readings, unless it holds under one of these.
+    """
     reason, readings = (words if isinstance(words := of_row(row, name), str) else "" for name in ("reason", "readings"))
-    if "fails under" in readings and "holds under" in readings:
-        return readings
     reason = reason.partition(". ")[0].rstrip(".")
+    depends = "; " in readings and "holds under" in readings
+    if depends and ("fails under" in readings or not CONTRADICTED.match(reason)):
+        return readings
     while reason != (reason := re.sub(r" ?(\([^()]*\)|\[[^][]*\])", "", reason)):
         pass  # brackets within brackets
     return reason or readings

@@ -33,6 +33,13 @@ PAPER = Paper(
         ("sigma", "variance of a job's parallelism: at 0 it speeds up without loss up to A"),
         ("iterative", "starts from one processor a job, and adds one where the mean turnaround of the plan falls"),
         ("effective load", "the work of the jobs on one processor each, as a share of what the machine could do"),
+        ("shares by work", "a reading: in proportion to the work of a job, not to its square root"),
+        ("work as estimate x processors", "a reading: of the processors that a job asks for, not of one"),
+        ("shares among queued jobs only", "a reading: running jobs do not count when the machine is shared out"),
+        (
+            "backfilled jobs start at once or wait",
+            "a reading: on what is free now, even if it is less than their share",
+        ),
     ),
     doi="10.1007/978-3-540-71035-6_5",
 )
