@@ -12,6 +12,7 @@ PUBLISHED = "published"  # the word in the legend, and the column of the numbers
 RING = "just now"  # the column of what was simulated just now
 FAR = 1.0  # an interval that exceeds the extent of the values by more than this many times is cut off
 ROUNDED = 1e-9  # relative; a computed interval may miss its value by this much
+DASH = [6, 3]  # of a published number that is drawn across the whole width, unlike the line at zero
 EDGE = 1.5  # line width for ranges and published numbers, in pixels
 BOX = 8  # the width of a range
 PALE = 0.3  # its opacity
@@ -263,7 +264,7 @@ def ring_layers(rows: Rows, y: alt.Y, tooltip: list, measure: str, form: str, co
 def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list[alt.Chart], list[alt.Chart]]:
     """Draw published ranges as narrow boxes and numbers as hollow diamonds, in ink.
 
-    A number with no place along the other axis is drawn across the whole width: a range as a band, a number as a rule.
+    A number with no place along the other axis is drawn across the whole width: as a dashed rule, a range as a band.
 
     Parameters
     ----------
@@ -282,6 +283,7 @@ def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list
     numbers, ends = PUBLISHED in rows.published, [name for name in rows.published if name != PUBLISHED]
     legend = {"orient": "bottom", "symbolType": "diamond" if numbers and where else "stroke", "symbolOpacity": 1}
     legend |= {"symbolSize": DIAMOND["size"], "symbolFillColor": DIAMOND["fill"], "symbolStrokeWidth": EDGE}
+    legend |= {"symbolDash": DASH} if numbers and not where else {}
     scale = {"domain": [PUBLISHED], "range": [INK]}
     drawn = {"stroke": alt.Stroke("source:N", title=None, scale=scale, legend=legend), "tooltip": tooltip, **where}
 
@@ -297,6 +299,6 @@ def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list
         under = [band.encode(y=across(ends[0], y), y2=alt.Y2(ends[1]), **drawn)]
     if numbers:
         base = known(PUBLISHED)
-        mark = base.mark_point(**DIAMOND) if where else base.mark_rule(strokeWidth=EDGE)
+        mark = base.mark_point(**DIAMOND) if where else base.mark_rule(strokeWidth=EDGE, strokeDash=DASH)
         over = [mark.encode(y=across(PUBLISHED, y), **drawn)]
     return under, over

@@ -85,7 +85,7 @@ class Drawing:
         The numbers, ready to read.
     notes : tuple of str
     printed : str
-        The mark of what the paper prints: "diamonds", "a band", "a line"; "" if it prints no numbers.
+        The mark of what the paper prints: "diamonds", "a band", "a dashed line"; "" if it prints no numbers.
     ringed : bool
         Whether the chart has what was simulated just now as rings.
     """
@@ -134,7 +134,7 @@ class Card:
     claims : DataFrame
         The rows of the kept ledger that belong to the figure.
     printed : str
-        The mark of what the paper prints: "diamonds", "a band", "a line"; "" if it prints no numbers.
+        The mark of what the paper prints: "diamonds", "a band", "a dashed line"; "" if it prints no numbers.
     ringed : bool
         Whether the chart has what was simulated just now as rings.
 

@@ -249,7 +249,7 @@ def _draw_improvements(number, scheme, what, share, shown):
         f"Above zero is better than without shredding: (old - new) / old. {where}, run times scaled to the load, exact "
         f"estimates; {seeds[shown.size]} draws{few}; lines: 95 % intervals over the draws. The paper has one draw.",
         charts.stacked(panels),
-        printed="a line" if number in PUBLISHED else "",
+        printed="a dashed line" if number in PUBLISHED else "",
     )
 
 

@@ -446,9 +446,10 @@ def _draw_allocations(shown):
     )
     return Drawing(
         f"Contiguous jobs are {hops[CONTIGUOUS]:.1f} hops wide on average, those placed at random {hops['random']:.1f}",
-        "Hops: links between two nodes of a job, averaged over its pairs. Fragmentation: the share of free nodes "
-        "that the largest job that fits into one block leaves over, averaged over time. Allowing one stage more "
-        "(quasi-contiguous, as in the authors' later work) keeps most of the locality.",
+        "Hops: links between two nodes of a job, averaged over its pairs. Allowing one stage more "
+        "(quasi-contiguous, as in the authors' later work) keeps most of the locality. In the fold of numbers, "
+        "fragmentation is the share of free nodes that the largest job that fits into one block leaves over, averaged "
+        "over time.",
         f"{data['trace'].nunique()} logs as they are, without a speed-up."
         + _quick(shown.size, f"HPC2N only, {_part(shown.size)}"),
         chart,

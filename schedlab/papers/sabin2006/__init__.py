@@ -20,7 +20,7 @@ PAPER = Paper(
     found=(
         ("If jobs scale to the whole machine, iteration beats ObF 4 with EF 1, by 6 %", "SAB-11"),
         ("If they scale to what they ask for, iteration beats all shares only at high load", "SAB-13a"),
-        ("Iteration helps small jobs; the largest pay for it", "SAB-12b"),
+        ("Against ObF 4 with EF 1, iteration helps small jobs; the largest pay for it", "SAB-12b"),
     ),
     words=(
         ("moldable", "the scheduler chooses a job's processors when it starts the job; they stay as they are"),
