@@ -412,6 +412,11 @@ def test_a_wall_shows_every_figure_in_the_papers_order(paper):
     assert numbers == sorted(numbers, key=lambda number: (number.split()[0], int(number.split()[1])))
     assert [tile.number for tile in tiles] == numbers + [""] * (len(tiles) - len(numbers))
     html = wall.html("#")
+    ledger = kept.ledger_of(paper)
+    lines = re.findall("<li><b class=[^>]*>[^<]*</b>: ([^,]*), ", html)
+    assert sorted(lines) == sorted(ledger["id"])  # all claims, in a line each
+    verdicts = ledger.set_index("id")["verdict"]
+    assert lines[: (verdicts == "not reproduced").sum()] == verdicts.index[verdicts == "not reproduced"].tolist()
     assert f"Of {len(kept.ledger_of(paper))} claims: " in html
     assert html.count("<svg") == sum(bool(tile.picture) for tile in tiles)
     rest = wall.rest()

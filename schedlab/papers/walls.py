@@ -114,7 +114,7 @@ class Wall:
             [(address and address + names.get(tile.name, tile.name), *_shown(tile)) for tile in several]
             for several in (of_paper, beyond)
         )
-        return page.wall(lead, of_paper, beyond, self.notes(), self.paper.PAPER.words)
+        return page.wall(lead, of_paper, beyond, self.notes(), self.paper.PAPER.words, self.ledger)
 
     def _repr_html_(self) -> str:
         return self.html()

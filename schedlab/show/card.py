@@ -29,7 +29,7 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 .schedlab-card .top { display: flex; flex-wrap: wrap; gap: .2rem 1rem; align-items: start; }
 .schedlab-card .top h3 { flex: 1 1 18rem; margin: 0; font-size: 1.3em; font-weight: 600; line-height: 1.25; }
 .schedlab-card .number { flex-basis: 100%; font-size: .9em; opacity: .75; }
-.schedlab-card ul.why { list-style: none; margin: .3em 0; padding: 0; font-size: .93em; }
+:is(.schedlab-card, .schedlab-wall) ul.why { list-style: none; margin: .3em 0; padding: 0; font-size: .93em; }
 .schedlab-card p { margin: .3em 0; } .schedlab-card .fine { font-size: .9em; opacity: .85; }
 .schedlab-card .folds { display: flex; flex-wrap: wrap; gap: .1rem 1.4rem; align-items: start; margin: .3em 0; }
 .schedlab-card details[open] { flex-basis: 100%; overflow-x: auto; }
@@ -156,15 +156,31 @@ def _why(claims):
         named = [row for row, each in rows if each == verdict]
         if not named:
             continue
-        mark = f'<b class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {verdict}</b>'
         if verdict == "reproduced":
-            lines.append(f"{mark}: {escape(', '.join(row['id'] for row in named))}")
+            lines.append(f"{_mark(verdict)}: {escape(', '.join(row['id'] for row in named))}")
             continue
-        for row in named[:MOST_REASONS]:
-            why = f" ({_reason(row)})".replace(" ()", "")
-            lines.append(f"{mark}: {escape(row['id'] + ', ' + _claimed(row) + why)}")
+        lines += [_line(row, verdict) for row in named[:MOST_REASONS]]
         if left := [row["id"] for row in named[MOST_REASONS:]]:
-            lines.append(f"{mark}, too: {escape(', '.join(left))}")
+            lines.append(f"{_mark(verdict)}, too: {escape(', '.join(left))}")
+    return _listed(lines)
+
+
+def _in_lines(claims):
+    """Say each claim in a line, with its verdict, and why it does not hold; those that do not hold first."""
+    rows = list(zip(claims.to_dict("records"), standing(claims), strict=True))
+    return _listed(_line(row, each) for verdict in FAILURES_FIRST for row, each in rows if each == verdict)
+
+
+def _line(row, verdict):
+    why = "" if verdict == "reproduced" else f" ({_reason(row)})".replace(" ()", "")
+    return f"{_mark(verdict)}: {escape(row['id'] + ', ' + _claimed(row) + why)}"
+
+
+def _mark(verdict):
+    return f'<b class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {verdict}</b>'
+
+
+def _listed(lines):
     return f'<ul class="why">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
 
 
@@ -240,6 +256,7 @@ def wall(
     beyond: Iterable[tuple] = (),
     notes: Iterable[str] = (),
     words: Iterable[tuple[str, str]] = (),
+    claims: pd.DataFrame | None = None,
 ) -> str:
     """Return a wall: a line, and for each card a tile with its picture.
 
@@ -253,8 +270,12 @@ def wall(
         What the reader of several figures must know.
     words : iterable of (str, str)
         The paper's words, each with what it means.
+    claims : DataFrame, optional
+        Rows of the ledger.
     """
     parts = [f'<p class="lead">{lead}</p>']
+    if claims is not None and len(claims):
+        parts.append(_fold("all claims, in a line each", _in_lines(claims)))
     if lines := "".join(f"<li><b>{escape(word)}</b>: {escape(meaning)}</li>" for word, meaning in words):
         parts.append(_fold("words and codes of this paper", f"<ul>{lines}</ul>"))
     parts.append(f'<div class="tiles">{"".join(map(_tile, tiles))}</div>')
