@@ -86,7 +86,7 @@ def test_figure1_draws_its_data(quick):
         keys = figure.data[["trace", "load", "scheme"]].itertuples(index=False, name=None)
         assert found == dict(zip(keys, figure.data[measure] / unit, strict=True))
         assert panel["facet"]["field"] == "trace"
-        assert panel["title"]["subtitle"] == ["each panel has its own scale"]
+        assert "own scale" in panel["facet"]["header"]["labelExpr"]
     assert figure.sample.startswith("Lublin-Feitelson model, another, whole; ")
 
 

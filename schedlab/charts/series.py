@@ -36,7 +36,7 @@ from .theme import (
     vertical,
 )
 
-OWN_SCALES = "each panel has its own scale"
+OWN_SCALE = "own scale"  # said of each panel whose y axis is not that of the others
 MOST_LABELS = 6  # lines that have their names at their ends
 LABEL, ZERO = "label at", "zero"  # columns of their places, and of the baseline
 LINE = 15  # of text, in pixels
@@ -193,13 +193,19 @@ def lines(
     layers += ring_layers(rows, vertically, names_shown, AXES.get(y, y), ",.4~g", colour, x=horizontal)
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
     if column:
-        split = "split(replace(datum.label, ' (', '\\n('), '\\n')"  # for example the name of a stand-in
-        fits = f"length(datum.label) <= {wide // CHARACTER:.0f}"
-        header = alt.Header(labelLimit=wide, labelExpr=f"{fits} ? datum.label : {split}")
+        header = _header(wide, OWN_SCALE if len(shown) > 1 else "")
         facet = alt.Facet(f"{column}:N", title=None, sort=shown, header=header)
         chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="independent")
-    said = [OWN_SCALES] * (len(shown) > 1) + [CUT] * rows.cut
-    return headed(chart, title, round(wide * columns), subtitle, "; ".join(said))
+    return headed(chart, title, round(wide * columns), subtitle, CUT if rows.cut else "")
+
+
+def _header(wide, scale):
+    """Head panels with their names and what is told of their scale: in a line if that fits, else in several."""
+    beside, below = (f", {scale}", f"\\n{scale}") if scale else ("", "")
+    # In brackets, since Vega-Lite puts a condition in place of `datum.label`.
+    fits = f"length(datum.label) <= {wide // CHARACTER - len(beside):.0f}"
+    several = f"split(replace(datum.label, ' (', '\\n(') + '{below}', '\\n')"  # for example the name of a stand-in
+    return alt.Header(labelLimit=wide, labelExpr=f"{fits} ? (datum.label) + '{beside}' : {several}")
 
 
 def _baseline(shown, values, vertically, log, panel):

@@ -147,7 +147,7 @@ def _draw_classes(scenario, schemes, shown):
         title,
         f"Mean turnaround by class of job size, change against plain shares; below zero is better. {first} for the "
         f"smallest jobs {least[0]}, for the largest {least[1]}. {SCALE[scenario]} {NAMED}",
-        _sample(shown, part, " Sizes as in the log; each panel has its own scale."),
+        _sample(shown, part, " Sizes as in the log."),
         _lines(_sized(apart), AGAINST, "group", _sized(rings)),
         _of_classes(part),
     )
