@@ -62,6 +62,7 @@ GHOST = {"strokeWidth": 1, "opacity": 0.6}  # of lines from before a move
 AT_ONCE = 0.15  # seconds; a figure that is drawn within them follows the hand
 DRAG = 1  # seconds between moves of one drag, at most
 CHARACTERS = 130  # of a line that says the setting
+TITLE = 88  # characters of a line of a title
 SMALL = 12  # size of its letters where nothing else is above the panels, in pixels
 BESIDE = 2  # controls beside the primary one; the others are behind "More"
 MOST_STEPS = 150  # of a slider next to others: with more, a step is only a pixel or two
@@ -561,14 +562,17 @@ def _ghosted(spec, before):
 
 
 def _titled(spec, setting):
-    """Return a figure with its setting below its title."""
+    """Return a figure with its setting below its title, which has several lines if it is long."""
     title = spec.get("title", {})
     title = title if isinstance(title, dict) else {"text": title}
     told = title.get("subtitle", [])
     lines = [*([told] if isinstance(told, str) else told), *wrap(setting, CHARACTERS)]
     if "text" not in title:  # panels with titles of their own
         return spec | {"title": {"text": lines, "fontWeight": "normal", "fontSize": SMALL}}
-    return spec | {"title": title | {"subtitle": lines}}
+    text = title["text"]
+    if isinstance(text, str) and len(text) > TITLE:
+        text = wrap(text, TITLE)
+    return spec | {"title": title | {"text": text, "subtitle": lines}}
 
 
 def _said(control):

@@ -840,6 +840,8 @@ def test_the_setting_is_said_below_the_title(figure):
     figure.controls["scheme"].value = "fcfs"
     figure.controls["load"].value = 0.6
     assert figure.chart.spec["title"] == {"text": "fcfs", "subtitle": ["load: 0.6; scheme: fcfs"]}
+    long = widgets._titled({"title": "a long word " * 20}, "load: 0.8")["title"]["text"]
+    assert [len(line) <= widgets.TITLE for line in long] == [True] * 3
     panels = widgets._titled({"vconcat": []}, "load: 0.8")
     assert panels["title"]["text"] == ["load: 0.8"]
 

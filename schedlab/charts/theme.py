@@ -681,7 +681,9 @@ def _heading(spec):
     if not title:
         return 0
     title = title if isinstance(title, dict) else {"text": title}
-    return title.get("fontSize", 15) + 9 + 13 * len(title.get("subtitle") or ())
+    text = title.get("text", "")
+    lines = 1 if isinstance(text, str) else len(text)
+    return lines * title.get("fontSize", 15) + 9 + 13 * len(title.get("subtitle") or ())
 
 
 def _plots(spec, told):
