@@ -785,7 +785,8 @@ def waits(
     trace = _trace(trace)
     schemes = dict.fromkeys(map(scheme_named, (against, scheme)))
     schedules = [_simulated(trace, load, one, "kill") for one in schemes]
-    title = _difference(schedules[-1], schedules[0])
+    means = (f"{duration(one.metrics()['wait_time'])} under {one.scheme}" for one in reversed(schedules))
+    title = f"Mean wait: {', '.join(means)}"
     return charts.distribution(schedules, up_to=_span(trace), title=title, width=WIDE)
 
 

@@ -911,7 +911,8 @@ def test_waits_under_two_schemes(trace):
     schedules = [sl.simulate(trace.scale_load(0.8), one) for one in ("fcfs", "easy-sjf")]
     last = float(trace.table["submit_time"].iloc[-1] - trace.table["submit_time"].iloc[0])
     title = spec["title"]["text"]
-    assert title.startswith("Under EASY-SJF a job waits ")
+    means = [duration(one.metrics()["wait_time"]) for one in reversed(schedules)]
+    assert title == f"Mean wait: {means[0]} under EASY-SJF, {means[1]} under FCFS"
     assert spec == sl.charts.distribution(schedules, up_to=last, width=720, title=title).to_dict()
     axes = [widgets.waits(trace, load).to_dict()["encoding"]["x"]["scale"] for load in (0.5, 0.95)]
     assert axes[0] == axes[1]
