@@ -137,6 +137,11 @@ class Measures(pd.Series):
         return [(str(name), written(name, value), MEASURES.get(name, ("",))[0]) for name, value in self.items()]
 
 
+def _in_words(name):
+    """Return a measure in words, or another name as it is."""
+    return MEASURES[name][0] if name in MEASURES else str(name)
+
+
 class MeasureTable(pd.DataFrame):
     """A table of measures: a DataFrame that displays with units. Anything computed from it is a plain DataFrame.
 
@@ -166,11 +171,11 @@ class MeasureTable(pd.DataFrame):
 
     def _repr_html_(self) -> str:
         shown = self._written()
-        index = [" ".join(map(str, np.atleast_1d(name))) for name in shown.index.to_flat_index()]
+        index = [" ".join(map(_in_words, np.atleast_1d(name))) for name in shown.index.to_flat_index()]
         head = [" ".join(str(name) for name in shown.index.names if name is not None)]
         rows = [[name, *row] for name, row in zip(index, shown.to_numpy().tolist(), strict=True)]
         more = f"{len(self):,} rows; the first and the last {MOST_ROWS // 2} are shown" if len(self) > MOST_ROWS else ""
-        names = [*head, *(MEASURES.get(name, (str(name),))[0] for name in shown.columns)]
+        names = [*head, *map(_in_words, shown.columns)]
         words = [place for place, name in enumerate(names) if place == 0 or name == "note"]
         return show.page(show.table(names, rows, words), show.line(more, faint=True))
 

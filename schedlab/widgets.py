@@ -46,7 +46,8 @@ from .paths import kept_script
 from .schemes import Scheme, by_name
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES, OF_USERS
-from .show.page import duration, unit_of
+from .show.page import duration as _duration
+from .show.page import unit_of as _unit_of
 from .simulation import has_waits, simulate
 from .statistics import IntervalWarning, paired
 from .text import check_known, suggestion
@@ -785,7 +786,7 @@ def waits(
     trace = _trace(trace)
     schemes = dict.fromkeys(map(scheme_named, (against, scheme)))
     schedules = [_simulated(trace, load, one, "kill") for one in schemes]
-    means = (f"{duration(one.metrics()['wait_time'])} under {one.scheme}" for one in reversed(schedules))
+    means = (f"{_duration(one.metrics()['wait_time'])} under {one.scheme}" for one in reversed(schedules))
     title = f"Mean wait: {', '.join(means)}"
     return charts.distribution(schedules, up_to=_span(trace), title=title, width=WIDE)
 
@@ -804,14 +805,14 @@ def _both(schedule, other):
 def _difference(schedule, other):
     """Say in a sentence how long jobs wait under two schemes."""
     ours, theirs = (one.metrics()["wait_time"] for one in (schedule, other))
-    said = f"Under {schedule.scheme} a job waits {duration(ours)} on average"
+    said = f"Under {schedule.scheme} a job waits {_duration(ours)} on average"
     if str(schedule.scheme) != str(other.scheme):
         more = "less than" if ours < theirs else "more than"
         if ours == theirs or (theirs and abs(ours / theirs - 1) < 0.005):
             more = "as long as"
         elif theirs and 0.5 <= ours / theirs <= 2:
             more = f"{abs(ours / theirs - 1):.0%} {more}"
-        said += f", {more} under {other.scheme} ({duration(theirs)})"
+        said += f", {more} under {other.scheme} ({_duration(theirs)})"
     queues = dict.fromkeys(str(one.scheme) for one in (schedule, other) if not one.settles)
     return said + f"; under {' and '.join(queues)} the queue never settles" * bool(queues)
 
@@ -859,7 +860,7 @@ def _side_by_side(schedule, other):
     ours, theirs = (one.metrics()[list(_MEASURES)] for one in (schedule, other))
     names, scale = dict(_MEASURES), pd.Series(1.0, ours.index)
     for wait in _WAITS:
-        unit, scale[wait] = unit_of((ours[wait] * theirs[wait]) ** 0.5)  # readable for both
+        unit, scale[wait] = _unit_of((ours[wait] * theirs[wait]) ** 0.5)  # readable for both
         names[wait] += f" ({unit})"
     ours, theirs = ours / scale, theirs / scale
     columns, caption = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}, ""
