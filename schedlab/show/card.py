@@ -57,16 +57,16 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 
 def badge(verdict: str, count: str = "") -> str:
     """Return a verdict in its colour and with its shape, and of how many claims it is, if that is told."""
-    words = " ".join(filter(None, (SHAPES[verdict], count, verdict)))
-    return f'<span class="schedlab-badge schedlab-{COLOURS[verdict]}">{words}</span>'
+    label = " ".join(filter(None, (SHAPES[verdict], count, verdict)))
+    return f'<span class="schedlab-badge schedlab-{COLOURS[verdict]}">{label}</span>'
 
 
 def badges(numbers: Mapping[str, int]) -> str:
     """Return the verdicts of some claims; where they differ, with the number of each."""
-    given = {verdict: count for verdict, count in numbers.items() if count}
-    if not given:
+    present = {verdict: count for verdict, count in numbers.items() if count}
+    if not present:
         return '<span class="schedlab-badge schedlab-open">no claim</span>'
-    return " ".join(badge(verdict, f"{count}" if len(given) > 1 else "") for verdict, count in given.items())
+    return " ".join(badge(verdict, f"{count}" if len(present) > 1 else "") for verdict, count in present.items())
 
 
 def counts(numbers: Mapping[str, int]) -> str:
