@@ -318,8 +318,11 @@ class Page:
 
 
 def scroll_to(place):
-    """Bring an element into view; Playwright's own way waits for it to stand still, without end on a busy machine."""
-    place.evaluate("one => one.scrollIntoView({block: 'center'})")
+    """Bring an element into view as a reader does, with the wheel: only then the top of a notebook lets go of the page.
+
+    Playwright's own way waits for the element to stand still, without end on a busy machine.
+    """
+    place.evaluate("one => { dispatchEvent(new Event('wheel')); one.scrollIntoView({block: 'center'}); }")
 
 
 def drawn_in(svg: str) -> dict:
