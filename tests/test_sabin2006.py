@@ -1,6 +1,8 @@
 """The paper on moldable jobs: figures from a small log, paired comparisons, and verdicts."""
 
 import itertools
+import json
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -100,6 +102,18 @@ def test_every_figure_is_drawn_from_a_small_log(small, shared_runs, function, si
         figure.chart.to_dict()
     else:
         assert len(figure.table)
+
+
+def test_a_scheme_has_one_name_and_one_colour_in_all_figures():
+    found = {}
+    for function in paper.FIGURES:
+        card = function.as_kept()
+        text = "" if card is None or card.chart is None else json.dumps(card.chart.to_dict())
+        assert "Fair share (" not in text, function.__name__
+        for names, colours in re.findall(r'"domain": (\[[^]]*\]), "range": (\["#[^]]*\])', text):
+            for name, colour in zip(json.loads(names), json.loads(colours), strict=True):
+                assert found.setdefault(name, colour) == colour
+    assert {"ObF 1, EF 0", "ObF 4, EF 1", "Iterative", "EASY"} <= set(found)
 
 
 def test_the_papers_figures_are_there():

@@ -126,7 +126,8 @@ def _draw_other_logs(shown):
             against_plain(part, (*SEVEN, EASY()), ["log"]).assign(scenario=scenario)
             for scenario, part in data.groupby("scenario", sort=False)
         )
-        return pd.concat(parts, ignore_index=True).rename(columns=AXIS)
+        found = pd.concat(parts, ignore_index=True).rename(columns=AXIS)
+        return found.assign(scheme=found["scheme"].map(short))
 
     means, rings = (None if data is None else apart(data) for data in (shown.data, shown.now))
     panels = [
@@ -169,7 +170,11 @@ def other_logs(size: str, progress: bool) -> pd.DataFrame:
 def _draw_mixes(shown):
     by = ["scenario", "scheme", "share"]
     means, rings = (
-        None if data is None else geometric_means(data, "turnaround", by).rename(columns={"share": MOLDABLE})
+        None
+        if data is None
+        else geometric_means(data.assign(scheme=data["scheme"].map(short)), "turnaround", by).rename(
+            columns={"share": MOLDABLE}
+        )
         for data in (shown.data, shown.now)
     )
     jobs, draws = shown.data["jobs"].iloc[0], shown.data["draw"].nunique()

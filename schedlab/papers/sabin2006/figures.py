@@ -28,7 +28,7 @@ AXIS = {"change": AGAINST, "low": f"{AGAINST}_low", "high": f"{AGAINST}_high"}  
 OVERBOOKING = ("SAB-3a", "SAB-3b", "SAB-3c", "SAB-3d", "SAB-4a", "SAB-4b", "SAB-16", "SAB-17")
 CASE = ("jobs", "load", "scheme", "group")  # what tells runs apart, besides the draw
 charts.register(
-    {short(name): colour for name in map(str, SEVEN) for colour in charts.colours([name])},
+    {short(name): colour for name in map(str, (*SEVEN, *grids.OVERBOOKED)) for colour in charts.colours([name])},
     dashes={"the paper's": (1, 0), "to compare with": (2, 2)},
 )
 
@@ -59,6 +59,7 @@ def _lines(data, y, column=None, rings=None, title=""):
         if each is None
         else each.assign(
             schemes=np.where(each["scheme"].isin(references), "to compare with", "the paper's"),
+            scheme=each["scheme"].map(short),
             effective_load=each["load"],
         )
         for each in (data, rings)
@@ -77,8 +78,7 @@ def against_plain(data: pd.DataFrame, schemes, by) -> pd.DataFrame:
 def _apart(data, schemes):
     if data is None:
         return None
-    apart = against_plain(_primary(data), schemes, ["jobs", "load"]).rename(columns=AXIS)
-    return apart.assign(scheme=apart["scheme"].map(short))
+    return against_plain(_primary(data), schemes, ["jobs", "load"]).rename(columns=AXIS)
 
 
 def _least(rows):
@@ -226,10 +226,10 @@ def _draw_widths(shown):
     panels, half, data = [], {}, shown.data
     for scenario, part in data.groupby("scenario", sort=False):
         counts = dict(list(part.groupby("scheme", sort=False)))
-        sizes = {name: np.repeat(rows["procs"], rows["count"]).to_numpy() for name, rows in counts.items()}
+        sizes = {short(name): np.repeat(rows["procs"], rows["count"]).to_numpy() for name, rows in counts.items()}
         panels.append(charts.distribution(sizes, "procs", title=f"Processors of a job, {scenario}"))
         half |= {(scenario, name): np.mean(several > grids.PROCS / 2) for name, several in sizes.items()}
-    wide, plain = (100 * half[SYSTEM, str(scheme)] for scheme in (grids.SHARES[4, 0], PLAIN))
+    wide, plain = (100 * half[SYSTEM, short(scheme)] for scheme in (grids.SHARES[4, 0], PLAIN))
     return Drawing(
         f"If jobs scale to the machine, ObF 4 gives {wide:.0f} % of them more than half of it, plain shares "
         f"{plain:.0f} %",
