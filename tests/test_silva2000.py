@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -115,6 +116,16 @@ def test_figures_have_both_fits_and_what_is_published(small, shared_runs):
             "utilization, 16 PEs",
             "throughput, 16 PEs",
         ]
+
+
+def test_a_single_run_lies_in_the_range_of_the_kept_ones_around_the_mean():
+    kept = paper.figure3.as_kept().data
+    rows = paper.ratios(kept)
+    ends = rows[["ratio_range_low", "ratio", "ratio_range_high"]].to_numpy()
+    assert (np.diff(ends, axis=1) > 0).all()
+    for seed in range(3):
+        single = paper.ratios(kept[kept["seed"] == seed])["ratio"]
+        assert single.between(rows["ratio_range_low"], rows["ratio_range_high"]).all()
 
 
 def test_readings_change_what_they_say(small, shared_runs):

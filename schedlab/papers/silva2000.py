@@ -73,6 +73,7 @@ HORIZON = 50_000  # seconds
 RUNS = {"quick": (8, 50), "now": (1, 1), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
 SIDE = {"quick": (4, 200), "now": (1, 20), "full": (10, 20)}  # the same, for experiments outside the paper's figures
 RATIO = ["ratio", "ratio_low", "ratio_high"]
+SINGLE = ["ratio_range_low", "ratio_range_high"]  # of single seeds
 CLOSE = 0.1  # ratios that differ from one another, or from 1, by no more than this are called close
 
 # Names of columns in the figures' data, which the kept results have too.
@@ -158,8 +159,11 @@ def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFr
     for case, part in data.groupby(["mix", "fit", "pes"], sort=False):
         by = part.set_index(["scheduler", "seed"])[list(WORDS)]
         these, those = by.loc[new].align(by.loc[old])  # seed by seed
-        rows += [(*case, measure, *ratio_over_seeds(these[measure], those[measure])) for measure in WORDS]
-    return pd.DataFrame(rows, columns=["mix", "fit", "pes", "measure", *RATIO])
+        single = (these / those).agg(["min", "max"])
+        rows += [
+            (*case, measure, *ratio_over_seeds(these[measure], those[measure]), *single[measure]) for measure in WORDS
+        ]
+    return pd.DataFrame(rows, columns=["mix", "fit", "pes", "measure", *RATIO, *SINGLE])
 
 
 def _sample(size, runs=RUNS):
@@ -279,7 +283,8 @@ def _ratio_figure(number):
             for runs in (shown.data, shown.now)
         )
         published = _published(mix) if new == WITH else None
-        chart = charts.ratios(data, x=MEASURED, y="ratio", color="fit", published=published, rings=rings, width=BROAD)
+        said = {"published": published, "rings": rings, "range_label": "single runs, least to most"}
+        chart = charts.ratios(data, x=MEASURED, y="ratio", color="fit", width=BROAD, **said)
         of = {measure: _between(data.loc[data["measure"] == measure, "ratio"]) for measure in WORDS}
         return Drawing(
             f"{mix}: {what} multiplies utilization by {of[UTILIZATION]}, throughput by {of[JOBS]}",
@@ -634,7 +639,8 @@ FIGURES = (
 
 # Live --------------------------------------------------------------------------------------------------------
 
-LISTED = {"jobs": "jobs", JOBS: "completed", "turnaround": "mean response (s)", UTILIZATION: "utilization"}
+LISTED = {"jobs": "jobs", JOBS: "completed", "turnaround": "mean response (min)"}
+SHARES = (UTILIZATION, *gang.DOES)
 
 
 def live(
@@ -698,7 +704,9 @@ def live(
     begin = slice * np.floor(min(second, jobs.horizon - 5 * slice) / slice + 1e-9)
     window = (begin, begin + 5 * slice)
     measures = pd.DataFrame({name: _logged(jobs, config, *window).metrics() for name, config in settings.items()}).T
-    rows = measures[[*LISTED, *gang.DOES]].rename(columns=LISTED).rename_axis("scheduler").reset_index()
+    shares = (100 * measures[[*SHARES]]).add_suffix(" (%)")
+    rows = measures[[*LISTED]].assign(turnaround=measures["turnaround"] / 60).rename(columns=LISTED).join(shares)
+    rows = rows.rename_axis("scheduler").reset_index()
     caption = f"{jobs.horizon:,.0f} s, {MODELS[table]}, {mix}"
     return _slices(jobs, settings, window, color), charts.table(rows, caption)
 
