@@ -20,7 +20,7 @@ from altair.utils.schemapi import SchemaValidationError
 import schedlab as sl
 from schedlab import charts
 from schedlab.charts import theme
-from schedlab.charts.theme import LOGS, about, about_trace
+from schedlab.charts.theme import LOGS, MODELS, PAGE, about, about_trace
 from schedlab.show.ledgers import VERDICTS
 
 pytestmark = pytest.mark.tables
@@ -161,6 +161,20 @@ def test_a_panel_for_each_value_in_the_order_of_the_table(table):
     assert heads == sorted(heads)
 
 
+def test_cells_without_a_panel_have_no_axis():
+    for count, axes in ((5, 5), (6, 3)):  # in rows of three, whose full columns share an axis
+        several = pd.DataFrame({"load": [0.5, 0.7] * count, "scheme": "EASY", "utilization": 0.5})
+        several["trace"] = [f"log {place // 2}" for place in range(2 * count)]
+        svg = vl_convert.vegalite_to_svg(charts.lines(several, "load", "utilization", column="trace").to_dict())
+        assert len(re.findall(">offered load<", svg)) == axes
+
+
+def test_a_chart_is_as_wide_as_the_page(table):
+    single = table[table["trace"] == TRACES[0]]
+    width, _ = pixels(charts.lines(single, "load", "utilization"))
+    assert 0.8 * PAGE < width <= PAGE
+
+
 def test_the_head_of_a_panel_is_on_two_lines_only_where_one_has_no_room(table):
     short = table.assign(trace=table["trace"].replace({TRACES[0]: "EASY"}))
     svg = vl_convert.vegalite_to_svg(charts.lines(short, "load", "utilization", column="trace", width=300).to_dict())
@@ -189,7 +203,8 @@ def test_an_interval_is_shaded_where_the_table_has_one(table, single):
     assert (hours["wait_time_high"] / 2).tolist() == hours["wait_time"].tolist()
     assert [tip["title"] for tip in line["tooltip"][3:]] == ["low", "high"]
     half = charts.lines(single.assign(wait_time_low=low), "load", "wait_time").to_dict()
-    assert [part["mark"]["type"] for part in parts(half)] == ["line", "circle", "text"]
+    kinds = [part["mark"]["type"] for part in parts(half)]
+    assert kinds == ["line", "circle", "point", "text"]  # the point: a stroke beside each name
 
 
 def test_an_option_of_the_machine_has_its_dash_whatever_else_is_drawn(single):
@@ -296,6 +311,16 @@ def test_logs_and_stand_ins_are_told_apart_together():
     assert len(set(charts.colours(names))) == len(names)
     logs = charts.colours([*sl.papers.grudenic2010.LOGS])
     assert len(set(logs)) == len(logs)
+
+
+def test_models_are_told_apart_and_keep_their_colours_with_any_seed():
+    titles = [sl.model_trace(name, jobs=10, procs=430, seed=1).title for name in ("lublin", "jann", "downey")]
+    found = charts.colours([*titles, "Tsafrir's model", "CTC-SP2-1996"])
+    assert len(set(found)) == len(found)
+    assert set(found[:4]) == set(MODELS.values())
+    assert charts.colours([f"{title}, seed 7" for title in titles]) == found[:3]
+    another = "Jann model (KTH, not Jann's numbers)"  # may be drawn beside the one fitted to the CTC's log
+    assert charts.colours([another]) != found[1:2]
 
 
 def test_colours_by_something_that_is_no_text(table):
@@ -586,6 +611,18 @@ def test_what_was_simulated_just_now_is_a_ring(single, draw):
     assert not [part for part in parts(plain) if part["encoding"]["y"].get("field") == "just now"]
     with pytest.raises(ValueError, match="wait_time"):
         draw(given, "load", "wait_time", rings=now.drop(columns="wait_time"))
+
+
+def test_a_name_at_the_end_of_lines_that_meet_has_the_stroke_of_its_line():
+    meet = pd.DataFrame({"load": [0.5, 0.9] * 2, "scheme": ["EASY"] * 2 + ["FCFS"] * 2, "wait_time": [1.0, 3, 2, 3]})
+    chart = charts.lines(meet, "load", "wait_time")
+    stroke, name = list(parts(chart.to_dict()))[-2:]
+    assert (stroke["mark"]["shape"], name["mark"]["type"]) == ("stroke", "text")
+    assert stroke["encoding"]["y"] == name["encoding"]["y"]  # moved apart together
+    svg = vl_convert.vegalite_to_svg(chart.to_dict())
+    for colour in charts.colours(["EASY", "FCFS"]):
+        before, small = (text.count(f'stroke="{colour}"') for text in (svg, charts.thumbnail(chart)))
+        assert before > small > 0  # a thumbnail has the lines only
 
 
 @pytest.mark.parametrize("panels", [None, "trace"])

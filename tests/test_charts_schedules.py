@@ -900,7 +900,7 @@ def contrast(one, other):
 def test_colours_of_series_are_seen_on_light_and_on_dark():
     sl.papers.modules()  # which register more
     names = [*theme._registered, *schemes.colours(), *theme.LOGS, *theme.CLASSES, *theme.GROUPS, *map(str, range(200))]
-    names += [f"{log} (stand-in, not the real log)" for log in theme.LOGS]
+    names += [*theme.MODELS, *(f"{log} (stand-in, not the real log)" for log in theme.LOGS)]
     for name, colour in zip(names, charts.colours(names), strict=True):
         for ground in ("#ffffff", "#14171c"):
             assert contrast(colour, ground) >= 3, (name, colour, ground)

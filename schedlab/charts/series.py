@@ -40,6 +40,7 @@ OWN_SCALE = "own scale"  # said of each panel whose y axis is not that of the ot
 MOST_LABELS = 6  # lines that have their names at their ends
 LABEL, ZERO = "label at", "zero"  # columns of their places, and of the baseline
 LINE = 15  # of text, in pixels
+STROKE = 10  # of a line beside its name, in pixels
 TICK = 50  # least distance of two ticks on a horizontal axis, in pixels, so that their labels do not touch
 CUT = "shaded intervals are cut off where they reach far beyond the lines"
 
@@ -150,7 +151,7 @@ def lines(
     labelled = not column and not dash and 0 < len(names) <= MOST_LABELS
     if labelled:
         colour["legend"] = None
-        room = CHARACTER * max(map(len, names)) + SYMBOL
+        room = CHARACTER * max(map(len, names)) + SYMBOL + STROKE
         wide = min(wide, max(PAGE - MARGIN - room, WIDTH))
     place = {"x": horizontal, "color": colour}
     tooltip = [
@@ -188,7 +189,7 @@ def lines(
             heart = having(PUBLISHED).mark_circle(size=14, opacity=1)  # shows whose number it is
             layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=told, **place))
     if labelled:
-        layers.append(_labels(rows.shown, x, y, color, high, log, horizontal, vertically))
+        layers += _labels(rows.shown, x, y, color, high, log, horizontal, vertically, colour)
     names_shown = [alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))]
     layers += ring_layers(rows, vertically, names_shown, AXES.get(y, y), ",.4~g", colour, x=horizontal)
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
@@ -196,6 +197,8 @@ def lines(
         header = _header(wide, OWN_SCALE if len(shown) > 1 else "")
         facet = alt.Facet(f"{column}:N", title=None, sort=shown, header=header)
         chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="independent")
+        if len(shown) % columns:  # else the last row would draw a common axis below its empty cells, too
+            chart = chart.resolve_axis(x="independent")
     return headed(chart, title, round(wide * columns), subtitle, CUT if rows.cut else "")
 
 
@@ -217,8 +220,11 @@ def _baseline(shown, values, vertically, log, panel):
     return [having(ZERO).mark_rule(color=INK, opacity=0.5).encode(y=across(ZERO, vertically))]
 
 
-def _labels(shown, x, y, color, high, log, horizontal, vertically):
-    """Name each line at its end, in ink, which is readable where a colour is not; names that would touch move apart."""
+def _labels(shown, x, y, color, high, log, horizontal, vertically, colour):
+    """Name each line at its end, in ink, which is readable where a colour is not; names that would touch move apart.
+
+    A stroke in the line's colour stands before its name, since several lines may end at one place.
+    """
     known = shown[shown[y].notna()]
     ends = known.sort_values(x, kind="stable").groupby(color, sort=False).tail(1).sort_values(y, kind="stable")
     turn, back = (np.log, np.exp) if log and (known[y] > 0).all() else (np.asarray, np.asarray)
@@ -227,8 +233,10 @@ def _labels(shown, x, y, color, high, log, horizontal, vertically):
     pixel = ((most - low) or 1) / high
     places = back(_spread(turn(ends[y].to_numpy(float)) / pixel, LINE) * pixel)
     shown[LABEL] = pd.Series(places, index=ends.index).reindex(shown.index)
-    label = having(LABEL).mark_text(align="left", dx=8, fontSize=12, color=INK)
-    return label.encode(x=horizontal, y=across(LABEL, vertically), text=alt.Text(f"{color}:N"))
+    stroke = having(LABEL).mark_point(shape="stroke", size=STROKE**2, strokeWidth=2, opacity=1, xOffset=STROKE)
+    label = having(LABEL).mark_text(align="left", dx=8 + STROKE, fontSize=12, color=INK)
+    place = {"x": horizontal, "y": across(LABEL, vertically)}
+    return [stroke.encode(**place, color=colour), label.encode(**place, text=alt.Text(f"{color}:N"))]
 
 
 def _spread(places, gap):

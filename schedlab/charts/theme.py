@@ -60,6 +60,14 @@ LOGS = {
     "SDSC-SP2-1998": "#AA4499",
     "KTH-SP2-1996": "#CB337F",
 }
+# Models of workloads, with any seed; unlike one another and unlike the logs that they are compared with.
+MODELS = {
+    "Lublin-Feitelson model": "#D55E00",
+    "Jann model": "#1E97D3",
+    "Downey model": "#138338",
+    "Tsafrir's model": "#C28700",
+}
+MODEL = re.compile(rf"(?P<model>{'|'.join(MODELS)})( \(CTC\))?(, seed \d+)?")
 LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin>(, [^(]*)? \(stand-in.*\))?")
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
 CLASSES = {"SN": "#1E9BE2", "SW": "#C28700", "LN": "#0072B2", "LW": "#D55E00"}
@@ -502,7 +510,7 @@ def panels(count: int, width: float | None, height: float | None) -> tuple[int, 
         Of all panels together.
     """
     columns = count if count <= ACROSS else 2 if count == 4 else ACROSS
-    each = (PAGE - columns * MARGIN) // columns if count > 1 else WIDE * 3 // 4
+    each = (PAGE - columns * MARGIN) // columns if count > 1 else WIDE
     each = each if width is None else width / columns
     return columns, each, HEIGHT if height is None else height / -(-count // columns)
 
@@ -558,7 +566,7 @@ def register(
 
 
 def colours(names: list[str]) -> list[str]:
-    """Give each scheme, class, group or log its colour: its own, or one derived from its name alone.
+    """Give each scheme, class, group, log or model its colour: its own, or one derived from its name alone.
 
     Parameters
     ----------
@@ -577,7 +585,7 @@ def colours(names: list[str]) -> list[str]:
     ['#8C8C8C', '#0072B2', '#C28700']
     """
     known = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS | _registered
-    return [known.get(name) or _of_log(name) or _made_of(name) for name in names]
+    return [known.get(name) or _of_log(name) or _of_model(name) or _made_of(name) for name in names]
 
 
 def _of_log(name):
@@ -587,6 +595,12 @@ def _of_log(name):
         return None
     own = LOGS[found["log"]]
     return _like(own) if found["standin"] else own
+
+
+def _of_model(name):
+    """Return the colour of a model of workloads, with any seed."""
+    found = MODEL.fullmatch(name)
+    return found and MODELS[found["model"]]
 
 
 def _like(colour):
@@ -650,7 +664,7 @@ def coloured(name: str, names: list[str], *, columns: int = 4, title: str | None
     """
     return alt.Color(
         f"{name}:N",
-        title=name if title is None else title,
+        title=AXES.get(name, name) if title is None else title,
         scale=alt.Scale(domain=names, range=colours(names)),
         legend=alt.Legend(orient="bottom", columns=columns, labelLimit=WIDTH * (1 + (columns == 1)), symbolOpacity=1),
     )

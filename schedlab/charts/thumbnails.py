@@ -64,8 +64,9 @@ def _first(spec):
 
 
 def _strip(view):
-    """Leave out words: labels, titles, legends, tooltips, and marks that are text."""
-    layers = [each for each in view.get("layer", []) if _kind(each) != "text"]
+    """Leave out words: labels, titles, legends, tooltips, and marks that are text or stand beside it."""
+    words = [_kind(each) == "text" or "xOffset" in each.get("mark", "") for each in view.get("layer", [])]
+    layers = [each for each, said in zip(view.get("layer", []), words, strict=True) if not said]
     if layers:
         view["layer"] = layers
     for layer in layers:
