@@ -467,6 +467,7 @@ def test_live_figure(small, shared_runs):
     assert not {"site", "speed"} & set(" ".join(alone.data.columns).split())
     assert "1, speed 2" in table.to_html()
     assert "2, speed 1" in table.to_html()
+    assert "short narrow" in table.to_html()
     _, other = paper.live(sites=2, speeds=(1, 4), share=20, day=0)
     assert "2, speed 4" in other.to_html()
     assert other.to_html() != table.to_html()

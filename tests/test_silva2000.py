@@ -265,6 +265,9 @@ def test_live_figures(small, shared_runs):
     chart, table = paper.live(faster=200, second=100.0)
     assert chart.to_dict()
     assert "with information and spin control" in table.to_html()
+    rows = table.data.set_index("scheduler")
+    assert rows[[f"{what} (%)" for what in gang.DOES]].sum(axis=1).tolist() == pytest.approx([100, 100])
+    assert "mean response (min)" in rows
     later, same = paper.live(faster=200, second=120.0)
     assert later.to_dict() != chart.to_dict()
     assert same.to_html() == table.to_html()

@@ -552,7 +552,7 @@ def live(
         for row in _better(schedule, old)
     ]
     columns = ["group", *COLUMNS] if sites == 1 else ["site", "group", *COLUMNS]
-    return chart, charts.table(pd.DataFrame(rows)[columns].rename(columns=COLUMNS))
+    return chart, charts.table(pd.DataFrame(rows)[columns].replace({"group": CLASS_WORDS}).rename(columns=COLUMNS))
 
 
 def _local_of(scheme, local):
