@@ -403,6 +403,14 @@ def test_every_figure_is_drawn_from_what_is_kept(paper, figure):
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
+def test_in_a_notebook_a_wall_begins_with_what_was_found(paper):
+    first, _, after = wall_of(paper)._repr_html_().partition("all claims")
+    assert after
+    for words, claim in wall_of(paper).paper.PAPER.found:
+        assert f"{html.escape(words)} ({claim})." in first
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
 def test_a_wall_shows_every_figure_in_the_papers_order(paper):
     (module,) = papers.modules([paper])
     wall = wall_of(paper)

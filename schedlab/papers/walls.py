@@ -1,8 +1,10 @@
 """The wall of a paper: its verdicts in a line, and all its figures as small pictures, in the paper's order."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from types import ModuleType
 
 import pandas as pd
@@ -95,7 +97,7 @@ class Wall:
         """Return the notes that figures share, each once."""
         return list(dict.fromkeys(note for figure in self.paper.FIGURES for note in getattr(figure, "notes", ())))
 
-    def html(self, address: str = "", ledger: str = "ledger") -> str:
+    def html(self, address: str = "", ledger: str = "ledger", found: Iterable[tuple[str, str]] = ()) -> str:
         """Return the wall as HTML.
 
         Parameters
@@ -104,8 +106,11 @@ class Wall:
             Of a figure, up to its name; "" for no links.
         ledger : str
             The name of the ledger, in place of a figure's.
+        found : iterable of (str, str)
+            Findings to begin with: sentences, each with the id of its claim.
         """
         lead = page.counts(counted(self.ledger)) if self.ledger is not None else "Nothing is kept of this paper."
+        lead = "<br>".join([lead, *(f"{escape(words)} ({escape(claim)})." for words, claim in found)])
         tiles = [*self.tiles, *filter(None, [self.rest()])]
         of_paper = [tile for tile in tiles if tile.number or tile.verdicts]
         beyond = [tile for tile in tiles if tile not in of_paper]
@@ -117,7 +122,7 @@ class Wall:
         return page.wall(lead, of_paper, beyond, self.notes(), self.paper.PAPER.words, self.ledger)
 
     def _repr_html_(self) -> str:
-        return self.html()
+        return self.html(found=self.paper.PAPER.found)  # in a notebook, what was found is many screens further down
 
 
 def _shown(tile):
