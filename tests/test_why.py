@@ -705,7 +705,7 @@ def test_a_wait_within_a_minute_has_a_beginning_and_an_end():
 # The page --------------------------------------------------------------------------------------------------
 
 SVG = "{http://www.w3.org/2000/svg}"
-LEFT, WIDTH, HEIGHT, BELOW = 44, 720, 220, 240  # of the chart, in pixels
+WIDE, HEIGHT, LEAST = 640, 220, 18  # of the plot, in pixels: its width on a wide page; room for labels above it
 
 
 def shown(why):
@@ -714,17 +714,23 @@ def shown(why):
     assert not any(each.tag.endswith(("img", "script")) for each in page.iter())
     chart = page.find(f".//{SVG}svg")
     bars = bars_of(chart)
+    below = float(next(line.get("y1") for line in chart.iter(f"{SVG}line") if line.get("x2") == "100%"))
+    assert below - HEIGHT >= LEAST
     for bar in bars:
-        x, y, width, height = (float(bar.get(name)) for name in ("x", "y", "width", "height"))
-        assert LEFT <= x <= x + width <= WIDTH + 1.1
-        assert BELOW - HEIGHT - 0.1 <= y < y + height <= BELOW + 0.1
+        x, y, width, height = (number_of(bar, name) for name in ("x", "y", "width", "height"))
+        assert 0 <= x <= x + width <= 100.2
+        assert below - HEIGHT - 0.1 <= y < y + height <= below + 0.1
         label = label_of(chart, bar)
         if label is not None:
-            assert width > 6 * len(label.text)
+            assert width * WIDE / 100 > 6 * len(label.text)
             assert height > 11
-            assert x < float(label.get("x")) < x + width
+            assert x < number_of(label, "x") < x + width
             assert y < float(label.get("y")) < y + height
     return page, chart
+
+
+def number_of(part, name):
+    return float(part.get(name).removesuffix("%"))  # of the width of the plot, in per cent
 
 
 def bars_of(chart):
@@ -753,9 +759,9 @@ def test_the_chart_shows_the_job_and_all_who_held_processors():
     (own,) = own_bars(chart)
     assert own.find(f"{SVG}title").text == "job 2, 4 processors, 700 s to 1,500 s"
     begin, end = 60, 700 + 640  # as long on as it waited
-    scale = (WIDTH - LEFT) / (end - begin)
-    assert float(own.get("x")) == pytest.approx(LEFT + 640 * scale, abs=0.1)
-    assert float(own.get("x")) + float(own.get("width")) == pytest.approx(WIDTH, abs=0.1)
+    left, width = (number_of(own, name) for name in ("x", "width"))
+    assert left == pytest.approx(100 * 640 / (end - begin), abs=0.1)
+    assert left + width == pytest.approx(100, abs=0.1)
     assert [label_of(chart, bar).text for bar in bars_of(chart)] == ["2", "1", "3"]
     words = words_of(page)
     for said in ("submitted", "starts", "ran already", "submitted after it", "the job", "60 s", "1,340 s"):

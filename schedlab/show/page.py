@@ -12,8 +12,7 @@ from zlib import crc32
 import numpy as np
 
 UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"))
-BINS = 280  # of a picture: one for two pixels
-WIDTH, LEFT = 560, 150  # of a picture, and of the labels beside it, in pixels
+BINS = 280  # of a picture: one for two or three pixels
 USED, QUEUED = "#3d8fd1", "#e69f00"  # visible on white and on black
 STYLE = "color:var(--jp-ui-font-color1,inherit);line-height:1.5;overflow-x:auto"
 FAINT = "color:var(--jp-ui-font-color2,inherit)"
@@ -188,32 +187,32 @@ def picture(time, used, queued, procs: int, ends: tuple[str, str]) -> str:
     if time[0] == time[-1]:
         return ""
     busy, waiting = means(time, used), means(time, queued)
-    of = f"of {procs:,} (dashed)" if busy.max() <= procs else f"over {procs:,} (dashed)"
+    most = max(procs, busy.max())
+    dashed = f"of {procs:,} (dashed)" if busy.max() <= procs else f"over {procs:,} (dashed)"
+    limit = 14 + _height(procs, 64, most)
     parts = [
-        *_panel(4, 64, busy, max(procs, busy.max()), USED, "processors in use", of),
-        f'<line x1="{LEFT}" x2="{WIDTH}" y1="{_height(procs, 4, 64, max(procs, busy.max()))}" stroke="currentColor" '
-        f'y2="{_height(procs, 4, 64, max(procs, busy.max()))}" stroke-dasharray="5 3" opacity=".7"/>',
-        *_panel(78, 44, waiting, max(waiting.max(), 1), QUEUED, "jobs queued", f"mean up to {number(waiting.max())}"),
-        f'<text x="{LEFT}" y="138" opacity=".75">{escape(ends[0])}</text>',
-        f'<text x="{WIDTH}" y="138" text-anchor="end" opacity=".75">{escape(ends[1])}</text>',
+        *_panel(14, 64, busy, most, USED, f"processors in use, {dashed}"),
+        f'<line x1="0" x2="100%" y1="{limit}" y2="{limit}" stroke="currentColor" stroke-dasharray="5 3" opacity=".7"/>',
+        *_panel(98, 44, waiting, max(waiting.max(), 1), QUEUED, f"jobs queued, mean up to {number(waiting.max())}"),
+        f'<text x="0" y="157" opacity=".75">{escape(ends[0])}</text>',
+        f'<text x="100%" y="157" text-anchor="end" opacity=".75">{escape(ends[1])}</text>',
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="processors in use and jobs queued over time" '
-        f'width="{WIDTH}" height="142" viewBox="0 0 {WIDTH} 142" font-family="sans-serif" font-size="11" '
-        f'fill="currentColor" style="max-width:100%">{"".join(parts)}</svg>'
+        f'width="100%" height="162" font-family="sans-serif" font-size="12" fill="currentColor" '
+        f'style="display:block">{"".join(parts)}</svg>'
     )
 
 
-def _panel(top, height, values, most, colour, *words):
-    step = (WIDTH - LEFT) / values.size
-    places = [_height(value, top, height, most) for value in values]
-    path = "".join(f"V{place}h{step:.3f}" for place in places)
-    yield f'<path d="M{LEFT} {top + height}{path}V{top + height}z" fill="{colour}"/>'
-    yield f'<line x1="{LEFT}" x2="{WIDTH}" y1="{top + height}" y2="{top + height}" stroke="currentColor" opacity=".5"/>'
-    for row, text in enumerate(words):
-        place = f'x="{LEFT - 10}" y="{top + height / 2 + 14 * row}" text-anchor="end"'
-        yield f'<text {place} opacity="{0.75 if row else 1}">{escape(text)}</text>'
+def _panel(top, height, values, most, colour, words):
+    """Return an area under its name; the area is stretched to the width of the page, the name is not."""
+    path = "".join(f"V{_height(value, height, most)}h1" for value in values)
+    yield f'<text x="0" y="{top - 3}">{escape(words)}</text>'
+    stretched = f'viewBox="0 0 {values.size} {height}" preserveAspectRatio="none"'
+    yield f'<svg y="{top}" width="100%" height="{height}" {stretched}>'
+    yield f'<path d="M0 {height}{path}V{height}z" fill="{colour}"/></svg>'
+    yield f'<line x1="0" x2="100%" y1="{top + height}" y2="{top + height}" stroke="currentColor" opacity=".5"/>'
 
 
-def _height(value, top, height, most):
-    return round(top + height * (1 - value / most), 1)
+def _height(value, height, most):
+    return round(height * (1 - value / most), 1)
