@@ -313,6 +313,15 @@ def test_marks_of_no_known_meaning_and_two_in_a_cell_are_refused():
         charts.marks(table, "x", "y", "mark", "abcd")
 
 
+def test_the_picture_of_a_case_is_as_wide_as_other_charts_and_drawn_for_the_width_of_a_page(monkeypatch):
+    case = conformance.case(12)
+    assert {part["width"] for part in case.chart().to_dict()["vconcat"]} == {charts.theme.WIDE}
+    monkeypatch.setenv(charts.theme.ON_PAGE, "1")
+    shown = case._repr_html_()
+    assert '<div class="chart"' in shown
+    assert "<svg" not in shown
+
+
 def test_a_case_displays_itself():
     shown = conformance.case(12)._repr_html_()
     assert "Case 12, FCFS: A job of length zero" in shown

@@ -30,7 +30,6 @@ WAITING = 12  # waiting jobs that the words list
 SETTINGS = 6  # settings that the words list
 BEFORE, AFTER = 0.5, 1.5  # what the chart shows around the first difference, as shares of the difference
 SHORTEST = 600  # seconds; the least difference that the chart is drawn for
-CHART = {"width": 480, "height": 260}
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +192,7 @@ class LogVerdict:
         window = int(at.time - BEFORE * span), int(at.time + AFTER * span)
         schedules = {"theirs": self.theirs, f"ours: {self.ours.scheme}": self.ours}
         title = f"The first difference, at {self._at(at.time)}: job {at.job}"
-        return gantts(schedules, window, "job_number", label="job_number", title=title, **CHART)
+        return gantts(schedules, window, "job_number", label="job_number", title=title, height=260)
 
     def _at(self, second):
         moment = self.output.trace.at(int(second))
@@ -307,7 +306,7 @@ class LogVerdict:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from schedlab.charts import svg
+        from schedlab.charts.within import within  # here, since Altair is slow to load
 
         name = f"{'follows' if self.passed else 'does not follow'} {self.kind or 'a known scheme'}"
         parts = [show.line(f"on {self.output.trace.title}", strong=f"another simulator {name}")]
@@ -316,7 +315,7 @@ class LogVerdict:
         if self.first_difference is not None:
             first, free, *starts = list(self._difference())[:4]
             parts += [show.line(words.strip()) for words in (first, free, *starts)]
-            parts.append(show.image(svg(self.chart()), first))
+            parts.append(within(self.chart(), first))
             table = self.first_difference.waiting[:WAITING]
             rows = [
                 (str(job), *(f"{value:,}" for value in row))

@@ -143,7 +143,7 @@ class Case:
         from schedlab.charts import gantts  # here, since Altair is slow to load
 
         schedules = {answer.convention: self.schedule(answer) for answer in self.answers}
-        how = {"color": "job_number", "label": "job_number", "width": 480, "height": 100 * len(schedules)}
+        how = {"color": "job_number", "label": "job_number", "height": 100 * len(schedules)}
         how["estimates"] = len(self.records) <= FEW
         return gantts(schedules, title=str(self), **how)
 
@@ -151,12 +151,12 @@ class Case:
         return f"Case {self.number}, {self.scheme}: {self.title}"
 
     def _repr_html_(self) -> str:
-        from schedlab.charts import svg
+        from schedlab.charts.within import within  # here, since Altair is slow to load
 
         parts = [show.line(self.words, strong=str(self))]
         for answer in self.answers:
             parts.append(show.line(f"{answer.words} Starts: {answer.told}.", strong=answer.convention))
-        parts.append(show.image(svg(self.chart()), self.title))
+        parts.append(within(self.chart(), self.title))
         if wrong := mistakes()[self.number]:
             rows = [(_told(starts), _named(names)) for starts, names in wrong.items()]
             parts.append(show.folded("what known mistakes make of it", show.table(("starts", "mistake"), rows, (0, 1))))

@@ -60,7 +60,7 @@ class Check:
         from schedlab.charts import gantts  # here, since Altair is slow to load
 
         try:
-            return gantts(self.schedules, color="job_number", label="job_number", title=self.name, width=480)
+            return gantts(self.schedules, color="job_number", label="job_number", title=self.name)
         except ValueError:  # from a schedule that holds more processors than the machine has
             return None
 
@@ -121,7 +121,7 @@ class Report:
         return "\n".join([*lines, *filter(None, [self.covered and f"covered: {self.covered}"])])
 
     def _repr_html_(self) -> str:
-        from schedlab.charts import svg
+        from schedlab.charts.within import within  # here, since Altair is slow to load
 
         parts = [show.line(self._summary(), strong=self.subject)]
         for check in self.checks:
@@ -129,7 +129,7 @@ class Report:
             parts.append((show.line if check.passed else show.note)(words[0]))
             parts += [show.line(words[1], faint=True)] if len(words) > 1 else []
             parts += [show.text("\n".join(words[2:]))] if len(words) > 2 else []
-            parts += [show.image(svg(chart), check.name)] if (chart := check.chart()) else []
+            parts += [within(chart, check.name)] if (chart := check.chart()) else []
         for note in self.notes:
             first, *more = note.split("\n")
             parts += [show.note(f"Note: {first}"), *([show.text("\n".join(more))] if more else [])]
