@@ -77,8 +77,66 @@ article p { margin: .3rem 0; } #search { font: inherit; color: inherit; backgrou
 """
 )
 # A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing. On a
-# narrow screen charts become narrower, instead of smaller, so that their text stays readable.
-EMBED = """// Make panels this wide, below one another, and break titles into lines.
+# narrow screen charts become narrower, instead of smaller, so that their text stays readable; a matrix whose words need
+# more than the room becomes several. What still scrolls sideways fades out at the edge where there is more.
+EMBED = r"""const LETTER = 6.5, LINE = 14, BESIDE = 24;  // width of a letter, height of a line; letters beside a plot
+const ruler = document.createElement('canvas').getContext('2d');
+ruler.font = '12px sans-serif';
+const broken = (words, letters) => [words].flat().flatMap(
+  line => String(line).match(RegExp(`\\S.{0,${letters - 1}}(?=\\s|$)|\\S+`, 'g')) || []);
+const longest = lines => Math.max(0, ...lines.map(line => line.length));
+const kind = layer => layer.mark?.type || layer.mark;
+const named = at => at?.field && ['nominal', 'ordinal'].includes(at.type);
+const valuesOf = (at, rows) => {
+  const values = [...new Set(rows.map(row => row[at.field]).filter(value => value != null))];
+  return Array.isArray(at.sort) ? at.sort.filter(value => values.includes(value)) : values;
+};
+const linesOf = (at, rows) => valuesOf(at, rows).flatMap(value => String(value).split('\n'));
+const wide = lines => Math.max(0, ...lines.map(line => ruler.measureText(line).width));  // in pixels
+// On a phone, names of logs lose their version.
+const short = name => String(name).replace(/-\d+(\.\d+)?-cln\b/g, '');
+const inLines = (name, letters) => short(name).split('\n').flatMap(
+  line => line.length > letters ? line.split(/(?<=,) /).flatMap(part => broken(part, letters)) : [line]);
+// Write names in lines of so many letters.
+const written = (names, letters) => {
+  const lines = names.map(name => [name, inLines(name, letters)]);
+  return `(${JSON.stringify(Object.fromEntries(lines))})[datum.label]`;
+};
+// Return how much the words of a column of a matrix need; 0 for other charts.
+const isMatrix = spec => (spec.layer || []).some(one => kind(one) === 'rect' && named(one.encoding?.x));
+const worded = spec => spec.layer.filter(
+  one => kind(one) === 'text' && named(one.encoding?.x) && named(one.encoding.text));
+const needed = (spec, rows) => isMatrix(spec)
+  ? Math.max(0, ...worded(spec).map(one => wide(linesOf(one.encoding.text, rows)) + 4)) : 0;
+// Turn a matrix whose columns need more than the room into several below one another, each with some of the columns.
+const parts = new WeakSet();
+const inParts = (spec, room, rows) => {
+  const {x} = worded(spec)[0].encoding;
+  const columns = valuesOf(x, rows), fit = Math.max(1, Math.floor(room / needed(spec, rows)));
+  const most = Math.ceil(columns.length / Math.ceil(columns.length / fit));
+  if (columns.length <= most) return;
+  const {layer, height, transform} = spec;
+  spec.vconcat = [];
+  for (let first = 0; first < columns.length; first += most) {
+    const shown = columns.slice(first, first + most), part = structuredClone({layer, height, transform});
+    for (const one of part.layer) if (one.encoding?.x?.field === x.field) {
+      one.transform = [{filter: {field: x.field, oneOf: shown}}, ...(one.transform || [])];
+      one.encoding.x.sort = shown;
+    }
+    part.width = room * shown.length / most;
+    parts.add(part);
+    spec.vconcat.push(part);
+  }
+  for (const name of ['layer', 'height', 'width', 'transform', 'encoding']) delete spec[name];
+};
+// Turn the panels of a facet into charts of their own, below one another.
+const unfolded = (spec, rows) => {
+  const {facet, spec: inner} = spec, {field} = facet;
+  spec.vconcat = valuesOf(facet, rows).map(value => ({
+    ...structuredClone(inner), title: String(value), transform: [{filter: {field, equal: value}}]}));
+  for (const name of ['facet', 'spec', 'columns', 'resolve']) delete spec[name];
+};
+// Make panels this wide, below one another, and break titles and names into lines.
 window.narrow = (spec, room, rows) => {
   for (const many of ['hconcat', 'concat']) if (spec[many]) { spec.vconcat = spec[many]; delete spec[many]; }
   const {facet, encoding} = spec;
@@ -86,25 +144,69 @@ window.narrow = (spec, room, rows) => {
   if (encoding?.column && !encoding.row) { encoding.facet = {...encoding.column, columns: 1}; delete encoding.column; }
   delete spec.columns;
   if (spec.facet?.field) spec.columns = 1;
-  const across = spec.facet?.column?.sort?.length;
-  for (const inner of [spec.spec, ...(spec.vconcat || []), ...(spec.layer || [])]) if (inner) narrow(inner, room, rows);
-  if (across > 1 && spec.spec) spec.spec.width = room / across - 20;
-  const namesOf = field => [...new Set(rows.map(row => row[field]).filter(name => name != null))].map(String);
-  const longest = names => Math.max(0, ...names.flatMap(name => name.split('\\n')).map(line => line.length));
-  const named = at => at && ['nominal', 'ordinal'].includes(at.type), x = encoding?.x;
-  const long = named(x) ? longest(namesOf(x.field)) : 0;
-  if (long > 4 && x.axis !== null && 7 * long * namesOf(x.field).length > room) {
-    x.axis = {...x.axis, labelAngle: -40, labelAlign: 'right', labelLimit: 150};  // else names would overlap
+  if (spec.facet?.field && needed(spec.spec, rows)) unfolded(spec, rows);
+  if (spec.width) spec.width = room;
+  if (needed(spec, rows)) inParts(spec, room, rows);
+  for (const inner of [spec.spec, ...(spec.vconcat || []), ...(spec.layer || [])]) {
+    if (inner) narrow(inner, parts.has(inner) ? inner.width : room, rows);
   }
-  const kind = layer => layer.mark?.type || layer.mark, layers = spec.layer || [];
-  const cells = layers.filter(one => kind(one) === 'text' && named(one.encoding?.x) && one.encoding.text?.field);
-  const needs = layers.some(one => kind(one) === 'rect') ? cells.map(one => one.encoding).map(
-    ({x, text}) => 6.5 * longest(namesOf(text.field)) * namesOf(x.field).length) : [];
-  if (spec.width) spec.width = Math.max(room, ...needs);  // a matrix whose words need more scrolls sideways
+  const across = spec.facet?.column?.sort?.length;
+  if (across > 1 && spec.spec) spec.spec.width = room / across - 20;
+  const {x, y} = encoding || {};
+  if (named(x) && x.axis !== null) {
+    const names = valuesOf(x, rows), step = room / names.length, lines = linesOf(x, rows);
+    const deep = Math.max(...names.map(name => inLines(name, Infinity).length));
+    if (longest(lines) > 4 && wide(lines) + 4 > step) {  // else names would overlap
+      const top = x.axis?.orient === 'top', many = lines.length > names.length;  // slanted, these overlap too
+      const angle = top || (many && 0.64 * step < LINE * deep) ? -90 : -40;
+      x.axis = {...x.axis, labelAngle: angle, labelAlign: top ? 'left' : 'right', labelLimit: 150};
+      if (top) Object.assign(x.axis, {labelExpr: 'datum.label', labelPadding: 4});
+    }
+  }
+  const down = [spec, ...(spec.layer || [])].map(one => one.encoding?.y).find(named);
+  if (down && down.axis !== null && linesOf(down, rows).some(line => line.length > BESIDE || short(line) !== line)) {
+    const names = valuesOf(down, rows), most = Math.max(...names.map(name => inLines(name, BESIDE).length));
+    down.axis = {...down.axis, labelExpr: written(names, BESIDE)};
+    if (spec.height > 0) spec.height = Math.max(spec.height, names.length * (LINE * most + 4));
+  }
+  for (const at of [x, y]) if (at?.title) at.title = broken(at.title, Math.floor((at === x ? room : 220) / LETTER));
+  for (const name of ['color', 'stroke', 'shape']) {
+    const one = encoding?.[name], letters = Math.floor(room / LETTER);
+    if (!one?.field || !one.legend) continue;
+    if (one.title) one.title = broken(one.title, letters);
+    if (one.legend.title) one.legend.title = broken(one.legend.title, letters);
+    const names = one.scale?.domain || valuesOf(one, rows);
+    if (named(one) && longest(names.map(String)) > letters) one.legend.labelExpr = written(names, letters);
+  }
   for (const layer of spec.layer || []) delete layer.width;
-  const broken = words => [words].flat().flatMap(line => line.match(/\\S.{0,41}(?=\\s|$)|\\S+/g) || []);
-  for (const part of ['text', 'subtitle']) if (spec.title?.[part]) spec.title[part] = broken(spec.title[part]);
+  for (const [part, letters] of [['text', 38], ['subtitle', 42]]) {
+    if (spec.title?.[part]) spec.title[part] = broken(spec.title[part], letters);
+  }
   return spec;
+};
+// Words beside points that lie on one another move apart, up or down.
+const apart = place => {
+  const words = [...place.querySelectorAll('.role-mark.mark-text text')], seen = [];
+  for (const word of words) {
+    const at = word.getBoundingClientRect(), by = move => (
+      {left: at.left, right: at.right, top: at.top + move, bottom: at.bottom + move});
+    const free = box => !seen.some(one => Math.min(one.right, box.right) - Math.max(one.left, box.left) > 1
+      && Math.min(one.bottom, box.bottom) - Math.max(one.top, box.top) > 3);
+    const move = [0, -12, 12, -24, 24].find(move => free(by(move))) ?? 0;
+    if (move) word.setAttribute('dy', move);
+    seen.push(by(move));
+  }
+};
+// Whether a box has more to its sides.
+const SIDES = `.more-right { mask-image: linear-gradient(to left, transparent, #000 2.5rem); }
+.more-left { mask-image: linear-gradient(to right, transparent, #000 2.5rem); }
+.more-left.more-right { mask-image: linear-gradient(to right, transparent, #000 2.5rem calc(100% - 2.5rem),
+  transparent); }
+@media print { .more-left, .more-right { mask-image: none !important; } }`;
+const sides = box => {
+  const more = ['auto', 'scroll'].includes(getComputedStyle(box).overflowX) ? box.scrollWidth - box.clientWidth : 0;
+  box.classList.toggle('more-left', more > 4 && box.scrollLeft > 4);
+  box.classList.toggle('more-right', more > 4 && box.scrollLeft < more - 4);
 };
 // No text is under 12 px, and legends are listed line by line.
 window.legible = (name, value) => {
@@ -130,12 +232,14 @@ window.draw = async place => {
   try {
     if (full >= 700) await embed(unpacked(JSON.parse(text)));
     let room = full - 90;
-    for (let tries = 0; full < 700 && tries < 3; tries += 1) {  // labels take more or less of the width
+    for (let tries = 0; full < 700 && tries < 5; tries += 1) {  // labels take more or less of the width
       const spec = JSON.parse(JSON.stringify(unpacked(JSON.parse(text))), legible);
       narrow(spec, room, Object.values(spec.datasets || {}).flat());
       spec.config.legend = {...spec.config.legend, columns: 1};
       spec.config.text = {fontSize: 12, ...spec.config.text};
+      spec.config.axisX = {labelSeparation: 6, ...spec.config.axisX};
       await embed(spec);
+      apart(place);
       const spare = full - place.querySelector('svg.marks').viewBox.baseVal.width;
       if (spare >= 0 && spare < 30) break;
       room = Math.max(80, room + spare);
@@ -146,6 +250,7 @@ window.draw = async place => {
       Object.assign(place.style, {display: 'block', overflowX: 'auto'});
       drawn.style.maxWidth = 'none';
     }
+    sides(place);
   } catch (error) { place.textContent = error; }
 };
 window.addEventListener('DOMContentLoaded', () => {
@@ -154,6 +259,11 @@ window.addEventListener('DOMContentLoaded', () => {
     seen => seen.filter(one => one.isIntersecting).forEach(one => { watch.unobserve(one.target); draw(one.target); }),
     {rootMargin: '600px'});
   places.forEach(place => watch.observe(place));
+  document.head.insertAdjacentHTML('beforeend', `<style>${SIDES}</style>`);
+  const boxes = new ResizeObserver(list => list.forEach(one => sides(one.target)));
+  document.querySelectorAll('main div, main details, main pre').forEach(box => boxes.observe(box));
+  document.addEventListener('scroll', event => { if (event.target !== document) sides(event.target); },
+    {capture: true, passive: true});
   window.addEventListener('beforeprint', () => {
     document.querySelectorAll('[data-page]').forEach(page => { page.hidden = false; });
     places.forEach(draw);

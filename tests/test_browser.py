@@ -7,8 +7,10 @@ import textwrap
 import time
 from dataclasses import replace
 
+import altair as alt
 import kept_report
 import nbformat
+import pandas as pd
 import pytest
 import vl_convert
 from browser import CHROME, DRAWING, ROOT, Page, Trouble, browser, drawn_in, lab, scroll_to
@@ -416,6 +418,45 @@ def test_the_report_fits_a_phone_with_text_of_12_px(chromium, tmp_path, monkeypa
         page.page.wait_for_timeout(500)
         assert page.page.evaluate(NARROW) == [390, []]
     page.check()
+    page.close()
+
+
+def _on_a_phone(chromium, tmp_path, body):
+    page = tmp_path / "page.html"
+    script = f"<script type='module'>{report.script()}</script>"
+    page.write_text(f"<!doctype html><meta charset='utf-8'><main>{body}</main>{script}", encoding="utf-8")
+    page = Page(chromium, page.as_uri(), width=390, height=844)
+    page.page.goto(page.address)
+    page.page.wait_for_function("() => window.draw")
+    page.page.evaluate("() => Promise.all([...document.querySelectorAll('.chart')].map(draw))")
+    return page
+
+
+def test_a_matrix_too_wide_for_a_phone_becomes_several_with_all_of_its_words(chromium, tmp_path):
+    cells = [(f"column {x}", f"KTH-SP2-1996-2.1-cln, row {y}", f"{x}{y} is long enough") for x in "abcde" for y in "pq"]
+    base = alt.Chart(pd.DataFrame(cells, columns=["x", "y", "words"])).encode(x="x:N", y="y:N")
+    chart = charts.themed((base.mark_rect(opacity=0.2) + base.mark_text().encode(text="words:N")).properties(width=720))
+    page = _on_a_phone(chromium, tmp_path, charts.on_page(charts.specified(chart)))
+    place = page.page.locator(".chart")
+    assert place.evaluate("place => place.scrollWidth - place.clientWidth") <= 0
+    words = place.locator("text").all_text_contents()
+    assert {cell[2] for cell in cells} <= set(words)
+    assert {cell[0] for cell in cells} <= set(words)
+    assert not [word for word in words if "cln" in word]
+    page.check()
+    page.close()
+
+
+def test_what_scrolls_sideways_fades_out_where_there_is_more(chromium, tmp_path):
+    body = "<div id='box' style='overflow-x: auto'><div style='width: 900px'>long</div></div><div id='fits'>short</div>"
+    page = _on_a_phone(chromium, tmp_path, body).page
+    page.wait_for_function("() => document.getElementById('box').className === 'more-right'")
+    page.evaluate("() => document.getElementById('box').scrollTo(200, 0)")
+    page.wait_for_function("() => document.getElementById('box').classList.length === 2")
+    page.evaluate("() => document.getElementById('box').scrollTo(900, 0)")
+    page.wait_for_function("() => document.getElementById('box').className === 'more-left'")
+    assert page.evaluate("() => getComputedStyle(document.getElementById('box')).maskImage").startswith("linear")
+    assert page.evaluate("() => document.getElementById('fits').className") == ""
     page.close()
 
 
