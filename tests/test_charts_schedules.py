@@ -464,6 +464,7 @@ def test_bins_lose_nothing(easy):
 
 def test_the_distribution_of_few_jobs_is_exact(three):
     chart = charts.distribution(three)
+    assert chart.width == charts.theme.WIDE
     found = rows(chart)
     assert found["value"].tolist() == [1, 10, 25]
     assert found["share"].tolist() == pytest.approx([1 / 3, 2 / 3, 1])

@@ -111,7 +111,7 @@ def distribution(
     steps = turned(steps, "scheme", names)
     kinds = {Schedule: "scheme", Trace: "workload"}
     of = next((words for kind, words in kinds.items() if any(isinstance(one, kind) for one in named.values())), "")
-    colour = coloured("scheme", names, columns=min(4, beside(names, width or SQUARE)), title=of)
+    colour = coloured("scheme", names, columns=min(4, beside(names, width or WIDE)), title=of)
     chart = (
         alt.Chart(steps)
         .mark_line(interpolate="step-after", strokeWidth=2, clip=up_to is not None)
@@ -125,13 +125,13 @@ def distribution(
                 alt.Tooltip("share:Q", title="share of jobs", format=".1%"),
             ],
         )
-        .properties(width=SQUARE, height=HEIGHT)
+        .properties(width=WIDE, height=HEIGHT)
     )
     if subtitle is None:
         subtitle = "; ".join(dict.fromkeys(_about(one) for one in named.values() if isinstance(one, Schedule | Trace)))
     title = f"Distribution of the {_title(column).partition(' (')[0]}" if title is None else title
     thinning = f"{most} points of each curve" if thinned else ""
-    return headed(chart, title, SQUARE, subtitle, said, thinning, size=(width, height))
+    return headed(chart, title, WIDE, subtitle, said, thinning, size=(width, height))
 
 
 def _named(schedules):
