@@ -77,7 +77,6 @@ USERS, EXACT, LEFT_OUT, RUN_ON = "users' estimates", "exact estimates", "jobs wi
 ESTIMATES = {USERS: "kill", EXACT: "kill", LEFT_OUT: "kill", RUN_ON: "keep"}
 SHAKEN, SINGLE = "copies with submissions shaken by up to a minute", "single copies, 95 %"
 BROAD = 760  # pixels, for bars that have the page to themselves
-HALF = 290  # pixels, for points side by side, which need room for their names
 charts.register({"gain": "#138A3B", "utilization": "#8C8C8C"})
 
 
@@ -436,7 +435,7 @@ def _draw_gains_by_estimates(shown):
         f"Gain and utilization have a rank correlation of {ends}, by convention about estimates",
         f"Spearman's rank correlation of utilization and what {DPSAN} gains, which prefers narrow jobs: {ranked}.",
         f"{_sampled(shown.data, shown.size)}{_without(shown.size, 'All panels but the first leave out')}",
-        charts.stacked([_points(part, on, width=HALF) for on, part in gains.items()]),
+        charts.stacked([_points(part, on) for on, part in gains.items()]),
         _table(_turned(shown.data), GAIN, "utilization"),
     )
 

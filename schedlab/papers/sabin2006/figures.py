@@ -227,7 +227,7 @@ def _draw_widths(shown):
     for scenario, part in data.groupby("scenario", sort=False):
         counts = dict(list(part.groupby("scheme", sort=False)))
         sizes = {short(name): np.repeat(rows["procs"], rows["count"]).to_numpy() for name, rows in counts.items()}
-        panels.append(charts.distribution(sizes, "procs", title=f"Processors of a job, {scenario}"))
+        panels.append(charts.distribution(sizes, "procs", title=f"Processors of a job, {scenario}", width=grids.HALF))
         half |= {(scenario, name): np.mean(several > grids.PROCS / 2) for name, several in sizes.items()}
     wide, plain = (100 * half[SYSTEM, short(scheme)] for scheme in (grids.SHARES[4, 0], PLAIN))
     return Drawing(

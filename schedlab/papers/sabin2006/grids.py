@@ -26,6 +26,7 @@ UNRESTRICTED = (GREEDY, UNLIMITED)
 SIX, SEVEN = tuple(SHARES.values()), (*SHARES.values(), ITERATIVE)  # of Figures 2 to 5, and 7 to 10
 REFERENCES = (GREEDY, EASY(), Conservative())
 EVERY = (*SEVEN, *REFERENCES)
+HALF = 365  # pixels; two charts of this width fit on a page
 OVERBOOKED = tuple(FairShareMoldable(overbooking=obf) for obf in (1, 2, 4))
 SIGMAS = (0, 1, 2)  # where all jobs speed up alike
 # Jobs (None: the whole log), loads, and draws; the primary sample first. Quick runs are among those of the full size,

@@ -77,7 +77,7 @@ def live(
     most = {"turnaround": float(np.ptp(first.submit)), "procs": first.machine.procs}
     subtitle = grids.about(name, jobs, machine)
     panels = [
-        charts.distribution(schedules, measure, up_to=most[measure], title=title, subtitle=subtitle)
+        charts.distribution(schedules, measure, up_to=most[measure], title=title, subtitle=subtitle, width=grids.HALF)
         for measure, title in (("turnaround", "Turnaround"), ("procs", "Processors of a job"))
     ]
     means = {
