@@ -27,7 +27,7 @@ from schedlab.papers.cards import (
 )
 from schedlab.papers.walls import REST
 from schedlab.show import card as page
-from schedlab.show.ledgers import VERDICTS
+from schedlab.show.ledgers import FAILURES_FIRST, VERDICTS
 from schedlab.workload.archive import TraceNotFound
 
 pytestmark = pytest.mark.tables
@@ -389,6 +389,56 @@ def test_a_card_says_what_is_claimed_and_why_it_does_not_hold(row):
     assert line.endswith(row["told"]) if not row["reason"] else row["told"] in line
 
 
+LINES = [
+    # verdict, published, reason, readings, the line
+    ("in part", "2 %", "", "holds under: a; fails under: b, c", "more: 2 % (only R1)"),
+    ("in part", "2 %", "", "holds under: b, c; fails under: a", "more: 2 % (not R1)"),
+    ("in part", "", "", "holds under: b; holds in part under: c; fails under: a", "more (only R1)"),
+    ("in part", "", "9 of 12 cases support it, 1 contradicts it, 2 are open.", "", "more (9/12 hold)"),
+    ("not reproduced", "", "9 of 12 cases support it, 3 contradict it.", "", "more (9/12 hold, 3 fail)"),
+    (
+        "not reproduced",
+        "",
+        "2 of 8 cases contradict it (+2 % (SN)), 6 are open.",
+        "fails under: a",
+        "(2/8 fail, 6 open)",
+    ),
+    (
+        "undecided",
+        "",
+        "The intervals of all 7 cases allow both. More.",
+        "",
+        "more (The intervals of all 7 cases allow both)",
+    ),
+    ("reproduced", "more", "", "holds under: a; undecided under: b", "more"),
+    ("reproduced", " ".join("123456789"), "", "", "more: \N{HORIZONTAL ELLIPSIS}"),
+]
+
+
+@pytest.mark.parametrize(("verdict", "published", "reason", "readings", "line"), LINES)
+def test_in_the_fold_of_claims_a_line_is_short(verdict, published, reason, readings, line):
+    row = {"id": "KUR-1", "where": "caption of Figure 3", "statement": "more", "verdict": verdict, "readings": readings}
+    claims = pd.DataFrame([row | {"published": published or "the paper gives no number: more", "reason": reason}])
+    html = page._in_lines(claims)
+    (told,) = re.findall("<li><b>Figure 3</b> (.*)</li>", html)
+    assert told.startswith(f'<b class="schedlab-{page.COLOURS[verdict]}" title="{verdict}">{page.SHAPES[verdict]}</b> ')
+    assert told.endswith(line)
+    assert ("Readings: R1 " in html) == ("R1" in line)
+
+
+def test_in_the_fold_of_claims_what_is_shared_is_said_once():
+    several = [("Figure 4", "A, B: less"), ("Figure 3", "A: x, more"), ("Figure 3", "A, B: more"), ("Figure 5", "all")]
+    claims = pd.DataFrame(several, columns=["where", "statement"]).assign(
+        id=list("1234"), published="the paper gives no number: more", reason="", readings=""
+    )
+    claims["verdict"] = ["in part", "in part", "not reproduced", "reproduced"]
+    html = page._in_lines(claims)
+    text = re.sub(" +", " ", re.sub("<[^>]*>", " ", html)).strip()
+    failing, whole = text.removeprefix("n/m: cases. ").split(" ● reproduced: ")
+    assert failing == "Figure 3 , A ✕ 3: B: more ◐ 2: x, more Figure 4 ◐ 1: A, B: less"
+    assert whole == "Figure 5 Figure 5 ● 4: all"
+
+
 @pytest.mark.parametrize(("paper", "figure"), OF_PAPERS, ids=lambda each: getattr(each, "__name__", each))
 def test_every_figure_is_drawn_from_what_is_kept(paper, figure):
     card = as_kept(figure)
@@ -421,10 +471,14 @@ def test_a_wall_shows_every_figure_in_the_papers_order(paper):
     assert [tile.number for tile in tiles] == numbers + [""] * (len(tiles) - len(numbers))
     html = wall.html("#")
     ledger = kept.ledger_of(paper)
-    lines = re.findall("<li><b class=[^>]*>[^<]*</b>: ([^,]*), ", html)
-    assert sorted(lines) == sorted(ledger["id"])  # all claims, in a line each
-    verdicts = ledger.set_index("id")["verdict"]
-    assert lines[: (verdicts == "not reproduced").sum()] == verdicts.index[verdicts == "not reproduced"].tolist()
+    lines = re.findall('<b class=[^>]* title="([^"]*)">[^<]*</b> ([^:]*): ', html)
+    assert sorted(lines) == sorted(zip(ledger["verdict"], ledger["id"], strict=True))  # all claims, in a line each
+    places = re.findall("<li><b>([^<]*)</b>(.*?)(?=<li><b>|$)", page._in_lines(ledger))
+    assert len(places) == len({place for place, _ in places})
+    worst = [min(map(FAILURES_FIRST.index, re.findall(r'title="([^"]*)"', told))) for _, told in places]
+    assert worst == sorted(worst)  # what does not hold is first
+    stated = {(where.removeprefix("caption of ").lower(), name) for where, name in ledger[["where", "id"]].to_numpy()}
+    assert {(place.lower(), name) for place, told in places for name in re.findall("</b> ([^:]*): ", told)} == stated
     assert f"Of {len(kept.ledger_of(paper))} claims: " in html
     assert html.count("<svg") == sum(bool(tile.picture) for tile in tiles)
     rest = wall.rest()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
+from itertools import takewhile
 
 import pandas as pd
 
@@ -14,6 +15,11 @@ from .page import note
 SHAPES = dict(zip(VERDICTS, ("●", "◐", "✕", "?", "□"), strict=True))
 COLOURS = dict(zip(VERDICTS, ("yes", "part", "no", "open", "open"), strict=True))
 CONTRADICTED = re.compile(r"\d+ of \d+ cases? .*contradict")  # how a reason begins
+OF_CASES = re.compile(
+    r"(\d+) of (\d+) cases? (support|contradict)s? it(?:, (\d+) contradicts? it)?(?:, (\d+) \w+ open)?"
+)
+HOLDS = re.compile("holds under: .*; ")  # under some readings only
+MOST_PUBLISHED = 8  # words of what the paper gives, in a line; more are in the ledger
 MOST_REASONS = 3  # of a verdict; the others are in the fold of claims
 __all__ = ["badge", "badges", "below", "counts", "findings", "head", "picture", "switch", "wall"]
 STYLE = """<style>
@@ -30,6 +36,7 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 .schedlab-card .top h3 { flex: 1 1 18rem; margin: 0; font-size: 1.3em; font-weight: 600; line-height: 1.25; }
 .schedlab-card .number { flex-basis: 100%; font-size: .9em; opacity: .75; }
 :is(.schedlab-card, .schedlab-wall) ul.why { list-style: none; margin: .3em 0; padding: 0; font-size: .93em; }
+:is(.schedlab-card, .schedlab-wall) ul.why ul.why { margin: 0 0 .2em 1em; }
 .schedlab-card p { margin: .3em 0; } .schedlab-card .fine { font-size: .9em; opacity: .85; }
 .schedlab-card .folds { display: flex; flex-wrap: wrap; gap: .1rem 1.4rem; align-items: start; margin: .3em 0; }
 .schedlab-card details[open] { flex-basis: 100%; overflow-x: auto; }
@@ -166,9 +173,79 @@ def _why(claims):
 
 
 def _in_lines(claims):
-    """Say each claim in a line, with its verdict, and why it does not hold; those that do not hold first."""
-    rows = list(zip(claims.to_dict("records"), standing(claims), strict=True))
-    return _listed(_line(row, each) for verdict in FAILURES_FIRST for row, each in rows if each == verdict)
+    """Say each claim in a line, below its place in the paper, and why it does not hold.
+
+    What does not hold is first, places as well as the claims of each; places where all holds are in a fold of their
+    own. The verdict is told by its shape alone, as in the line above, and a reading by a short name.
+    """
+    rows, places = list(zip(claims.to_dict("records"), standing(claims), strict=True)), {}
+    for verdict in FAILURES_FIRST:
+        for row, each in rows:
+            if each == verdict:
+                place = row["where"].removeprefix("caption of ")
+                places.setdefault(place[0].upper() + place[1:], []).append((row, verdict))
+    readings = dict.fromkeys(reading for group in places.values() for told in group for reading in _apart(*told)[1])
+    names = {reading: f"R{number}" for number, reading in enumerate(readings, 1)}
+    items = {True: {}, False: {}}  # by whether all holds
+    for place, group in places.items():
+        shared = _shared([row["statement"] for row, _ in group])
+        lines = [_short_line(row, verdict, shared, names) for row, verdict in group]
+        among = escape(f", {shared}".rstrip(" ,:"))
+        words = f"<b>{escape(place)}</b>" + (f"{among}{_listed(lines)}" if len(lines) > 1 else f" {lines[0]}")
+        items[group[0][1] == "reproduced"][place] = words
+    holds, others = items[True], items[False]
+    if not others:
+        return _listed(holds.values())
+    about = "; ".join(f"{name} {reading}" for reading, name in names.items())
+    about = f"n/m: cases.{' Readings: ' * bool(about)}{about}{'.' * bool(about)}"
+    whole = _fold(f"{SHAPES['reproduced']} reproduced: {', '.join(holds)}", _listed(holds.values())) if holds else ""
+    return f"<p>{escape(about)}</p>{_listed(others.values())}{whole}"
+
+
+def _apart(row, verdict):
+    """Return "only" or "not", and the readings under which alone a claim holds or does not; "" where that is no reason.
+
+    "Only", if these are fewer than those under which it does not hold.
+    """
+    readings = str(of_row(row, "readings"))
+    if verdict == "reproduced" or not HOLDS.match(readings) or _reason(row) != readings:
+        return "", []
+    outcomes = dict(part.split(" under: ") for part in readings.split("; "))
+    holds = outcomes.pop("holds").split(", ")
+    others = [reading for several in outcomes.values() for reading in several.split(", ")]
+    return ("only", holds) if len(holds) < len(others) else ("not", others)
+
+
+def _shared(statements):
+    """Return the conditions with which all of several statements begin, such as "A = P: "."""
+    columns = zip(*(words.replace(": ", ", ") for words in statements), strict=False)
+    same = "".join(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
+    return statements[0][: same.rfind(", ") + 2] if len(statements) > 1 and ", " in same else ""
+
+
+def _short_line(row, verdict, shared, names):
+    mark = f'<b class="schedlab-{COLOURS[verdict]}" title="{verdict}">{SHAPES[verdict]}</b>'
+    why, readings = _apart(row, verdict)
+    if readings:
+        why = f"{why} {', '.join(sorted(names[reading] for reading in readings))}"
+    elif verdict != "reproduced":
+        why = OF_CASES.sub(lambda cases: _counted(cases, verdict), _reason(row))
+    published = row["published"]
+    if published in row["statement"]:
+        published = ""
+    elif len(published.split()) > MOST_PUBLISHED:
+        published = "" if published.startswith("the paper gives") else "\N{HORIZONTAL ELLIPSIS}"
+    words = _claimed(row | {"published": published})[len(shared) :]
+    return f"{mark} {escape(row['id'])}: {escape(words)}{escape(f' ({why})') if why else ''}"
+
+
+def _counted(cases, verdict):
+    """Shorten how many cases support or contradict a claim; of one that holds in part, the former are enough."""
+    count, total, outcome, fail, undecided = cases.groups()
+    if outcome == "support" and verdict == "in part":
+        return f"{count}/{total} hold"
+    told = f"{count}/{total} {'hold' if outcome == 'support' else 'fail'}"
+    return told + (f", {fail} fail" if fail else "") + (f", {undecided} open" if undecided else "")
 
 
 def _line(row, verdict):
