@@ -858,6 +858,8 @@ def test_tree_numbers_the_jobs_whose_nodes_have_room():
     assert plates == words
     found = {row["job"]: row for row in words}
     assert set(found) == {"7", "123456"}  # twelve digits have no room on one node
+    small = charts.tree(schedule, 5, width=120, height=120).to_dict()  # 15 px a node
+    assert [row["job"] for row in small["datasets"][small["layer"][-1]["data"]["name"]]] == ["7"]
     assert (found["7"]["middle"], found["7"]["center"]) == (2, 2)
     held = {row["job"]: row for row in nodes}
     for job, row in found.items():

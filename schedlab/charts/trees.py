@@ -8,11 +8,11 @@ import pandas as pd
 from ..schedule import Schedule
 from ._altair import alt
 from .theme import INK, MOST_ROWS, WIDE, about, check_kind, headed, unchecked
-from .timeline import LETTER, LETTERS, PALETTE, Clock, fits, ink_on
+from .timeline import LETTER, PALETTE, Clock, fits, ink_on
 
 FREE, ABSENT = "transparent", "#80808055"
 SIDE = 500  # side of the whole tree, in pixels: with its title it fits on the page of a small screen
-SMALL = 9  # size of a job's number on a node that has no room for larger letters
+LETTERS = 12  # size of a job's number, in pixels
 
 
 @unchecked
@@ -62,7 +62,7 @@ def tree(
         raise ValueError(f"{machine} has more nodes than the {MOST_ROWS:,} that a chart takes")
     now = _fullest(schedule) if instant is None else schedule.trace.seconds(instant)
     clock = Clock(schedule.trace, now, now + 1)
-    nodes, numbers = _nodes(schedule, now, clock)
+    nodes, numbers = _nodes(schedule, now, clock, width, height)
     numbers = {"values": numbers}
     # Rows as dictionaries: Altair would clean and convert a table, 5 ms each.
     outlines = {"values": _outlines(machine).to_dict("records")}
@@ -90,12 +90,11 @@ def tree(
     plates = alt.Chart(numbers).mark_rect().encode(**where, color=alt.Color("color:N", scale=None))
     words = (
         alt.Chart(numbers)
-        .mark_text()
+        .mark_text(fontSize=LETTERS)
         .encode(
             x=alt.X("middle:Q", **along),
             y=alt.Y("center:Q", **down),
             text=alt.Text("job:N"),
-            size=alt.Size("size:Q", scale=None),
             color=alt.Color("ink:N", scale=None),
         )
     )
@@ -120,7 +119,7 @@ def _fullest(schedule):
     return float(timeline["time"].iloc[timeline["used"].to_numpy().argmax()])
 
 
-def _nodes(schedule, now, clock):
+def _nodes(schedule, now, clock, width, height):
     """Return a row for each node (where it is drawn, and which job holds it), and the rows of the job numbers."""
     offset, first, last = schedule.processors()
     holder = np.full(schedule.machine.procs, -1)
@@ -150,7 +149,9 @@ def _nodes(schedule, now, clock):
             "since": np.where(held, clock.words(schedule.start[holder]), ""),
         }
     )
-    return nodes, _numbers(grid, jobs, colour, SIDE / max(grid.shape))
+    down, across = grid.shape
+    pixel = SIDE / max(grid.shape)
+    return nodes, _numbers(grid, jobs, colour, width / across if width else pixel, height / down if height else pixel)
 
 
 def _absent(machine):
@@ -177,8 +178,11 @@ def _coloured(grid):
     return given
 
 
-def _numbers(grid, jobs, colours, pixel):
-    """Return a row for each job whose number has room, placed in the largest rectangle of the job's nodes."""
+def _numbers(grid, jobs, colours, pixels, down):
+    """Return a row for each job whose number has room, placed in the largest rectangle of the job's nodes.
+
+    A node has so many pixels in width, and so many down.
+    """
     found, above = {}, {}
     for bottom, line in enumerate(grid.tolist(), 1):
         row, left = {}, 0
@@ -186,17 +190,17 @@ def _numbers(grid, jobs, colours, pixel):
             right = left + len(list(run))
             if job >= 0:
                 row[job, left, right] = top = above.get((job, left, right), bottom - 1)
-                number, wide, high = str(jobs[job]), pixel * (right - left), pixel * (bottom - top)
-                size = next((size for size in (LETTERS, SMALL) if fits(len(number), wide, high, size)), 0)
-                place = (size, wide * high, number, (left + right) / 2, (top + bottom) / 2)
+                number, wide, high = str(jobs[job]), pixels * (right - left), down * (bottom - top)
+                room = bool(fits(len(number), wide, high, LETTERS))
+                place = (room, wide * high, number, (left + right) / 2, (top + bottom) / 2)
                 found[job] = max(found.get(job, place), place, key=lambda each: each[:2])
             left = right
         above = row
     rows = []
-    for job, (size, _, number, middle, center) in found.items():
-        if size:
-            wide, high = (LETTER * size * len(number) + 2) / 2 / pixel, size / 2 / pixel
-            row = {"job": number, "size": size, "middle": middle, "center": center}
+    for job, (room, _, number, middle, center) in found.items():
+        if room:
+            wide, high = (LETTER * LETTERS * len(number) + 2) / 2 / pixels, LETTERS / 2 / down
+            row = {"job": number, "middle": middle, "center": center}
             row |= {"left": middle - wide, "right": middle + wide, "top": center - high, "bottom": center + high}
             rows.append({**row, "color": colours[job], "ink": ink_on(colours[job])})
     return rows

@@ -659,8 +659,10 @@ def live(
     )
     instant = float(chosen.submit[0] + 3_600 * hour)
     drawn = {ANYWHERE: free, allocation: chosen}
-    trees = [charts.tree(one, instant, title=f"{policy}, {words}", subtitle="") for words, one in drawn.items()]
-    chart = charts.stacked([charts.resized(one, SMALLER * one.width, SMALLER * one.height) for one in trees])
+    whole = charts.tree(chosen, instant)
+    size = {"width": SMALLER * whole.width, "height": SMALLER * whole.height}
+    trees = [charts.tree(one, instant, title=f"{policy}, {words}", subtitle="", **size) for words, one in drawn.items()]
+    chart = charts.stacked(trees)
     rows = {f"{policy}, {allocation}, s = {s:g}": _measures(chosen), f"{policy}, {ANYWHERE}": _measures(free)}
     table = pd.DataFrame(rows).T.rename(columns=MINUTES)
     return chart, charts.table(table.rename_axis(f"{len(part):,} jobs").reset_index())
