@@ -189,6 +189,13 @@ def inside_rows(log):
     ]
 
 
+def test_pictures_of_the_same_jobs_colour_them_alike(logged):
+    """Whatever the schedulers that are drawn, and whatever job each begins with: colours are given by job number."""
+    chart = charts.slices(logged).layer[0]
+    assert chart.encoding.color.to_dict()["sort"] == {"field": "number", "op": "min"}
+    assert [f"{number} " for number in chart.data["number"]] == [job.partition("(")[0] for job in chart.data["job"]]
+
+
 def test_the_picture_tells_tasks_of_the_row_from_those_chosen_locally(logged):
     log = logged.log
     shown = charts.slices(logged).layer[0].data

@@ -42,7 +42,7 @@ def slices(
     window : (begin, end), seconds, optional
         The period to draw. Default: all that was logged.
     color : {"job", "what"}
-        By job, in a pale colour while it spins; or by what the PE did.
+        By job, faint while it spins; or by what the PE did.
     title, subtitle : str, optional
         By default, the title is the scheduler, and the subtitle gives machine and slice.
     width, height : float, optional
@@ -67,6 +67,7 @@ def slices(
     shown = logged if window is None else _checked(window, *logged)
     pieces = _pieces(log, *shown)
     kinds = schedule.jobs["kind"]
+    pieces["number"] = pieces["job"]
     pieces["job"] = [f"{job} ({kinds[job]})" for job in pieces["job"]]
     if len(pieces) > MOST_ROWS:
         raise ValueError(
@@ -83,9 +84,9 @@ def slices(
     }
     legend = alt.Legend(orient="bottom", columns=8, titleLimit=WIDE)
     if color == "job":
-        fill = alt.Color(
-            "job:N", title="job", scale=alt.Scale(scheme="tableau20"), sort=_in_order(pieces), legend=legend
-        )
+        # By number, not by time: below one another or alone, charts of the same jobs give them the same colours.
+        order = alt.EncodingSortField("number", op="min")
+        fill = alt.Color("job:N", title="job", scale=alt.Scale(scheme="tableau20"), sort=order, legend=legend)
     else:
         seen = [what for what in DOING if (pieces["what"] == what).any()]
         fill = alt.Color(
@@ -115,7 +116,7 @@ def slices(
     words = alt.Chart(rows).mark_text(dy=-8, color=INK, fontSize=11)
     words = words.encode(x=alt.X("middle:Q", **along), y=alt.YValue(0), text=alt.Text("words:N"))
     said = f"{pes} PEs, slices of {1000 * config.slice:g} ms; empty: idle"
-    said += "; pale: spinning" if color == "job" else ""
+    said += "; faint: spinning" if color == "job" else ""
     chart = alt.layer(marks, rules, words, width=WIDE, height=high)
     said = said if subtitle is None else subtitle
     return headed(chart, str(config) if title is None else title, WIDE, said, size=(width, height))
@@ -154,10 +155,6 @@ def _pieces(log, begin, end):
     pieces = pd.DataFrame([(*task, *rest) for task, *rest in found], columns=names)
     pieces = pieces.astype({"begin": "float64", "end": "float64"})  # even if there are none
     return pieces.assign(chosen=np.where(pieces["gang"], OWN, LOCAL)).drop(columns="gang")
-
-
-def _in_order(pieces):
-    return list(dict.fromkeys(pieces.sort_values("begin")["job"]))
 
 
 def _current_rows(log, begin, end, length):

@@ -349,7 +349,7 @@ def _draw_slices(shown):
         "With information, a PE whose task waits runs another one",
         "Tasks of one job share a row and run together. Without information a PE idles if the row has no task for "
         "it or its task waits for the disk. With information the PE runs another of its tasks, from any row, that "
-        "is likely to compute or do I/O (dark border). Under spin control a task that waits for a message (pale) "
+        "is likely to compute or do I/O (outlined). Under spin control a task that waits for a message (faint) "
         "also makes room.",
         f"One second, five slices: {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed {SHOWN['seed']}, jobs coming and "
         f"going {SHOWN['faster']} times as fast.",
