@@ -15,8 +15,10 @@ from .theme import (
     IN_HOURS,
     INK,
     MARGIN,
+    WIDE,
     WIDTH,
     axis,
+    beside,
     check_columns,
     check_kind,
     check_numbers,
@@ -180,7 +182,7 @@ def against_bounds(
         alt.Tooltip("bound:Q", title="no schedule is better than", format=",.4~g"),
         alt.Tooltip("above:Q", title="above it by (%)", format=",.3~g"),
     ]
-    of = {"color": coloured(panel, several, columns=3, title="")}
+    of = {"color": coloured(panel, several, columns=min(3, beside(several, WIDE)), title="")}
     if panel == "load":
         sizes = alt.Scale(domain=several, range=np.linspace(20, 140, len(several)).round().tolist())
         legend = alt.Legend(orient="bottom", symbolFillColor=BETTER, symbolStrokeColor=BETTER)
@@ -190,7 +192,7 @@ def against_bounds(
         far, others = medians.index[:FARTHEST].tolist(), f"{len(medians) - FARTHEST} others"
         shown["named"] = shown[panel].where(shown[panel].isin(far), others)
         shown = shown.sort_values("named", key=lambda names: names != others, kind="stable")  # grey below the colours
-        legend = alt.Legend(orient="bottom", labelLimit=WIDTH, symbolOpacity=1)
+        legend = alt.Legend(orient="bottom", labelLimit=2 * WIDTH, symbolOpacity=1)
         scale = alt.Scale(domain=[*far, others], range=[WORSE, BETTER, ALL_TIED])
         of = {"color": alt.Color("named:N", title="", scale=scale, legend=legend)}
     dots = alt.Chart().mark_point(size=70, opacity=1, filled=True)

@@ -27,8 +27,10 @@ from .theme import (
     INK,
     MARGIN,
     PAGE,
+    WIDE,
     WIDTH,
     axis,
+    beside,
     coloured,
     headed,
     log_scale,
@@ -227,7 +229,11 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *
     upward = alt.Y(f"{y}:Q", **axes)
     # The bars are placed side by side: JupyterLab's Vega-Lite 5 would stack them.
     stands = {"y": across(y, upward, stack=None), "y2": alt.Y2Datum(baseline)}
-    bar = having(y).mark_bar().encode(**stands, color=coloured(color, schemes), **place)
+    bar = (
+        having(y)
+        .mark_bar()
+        .encode(**stands, color=coloured(color, schemes, columns=min(4, beside(schemes, WIDE))), **place)
+    )
     rule = alt.Chart(pd.DataFrame({"baseline": [baseline]})).mark_rule(color=INK).encode(y=alt.Y("baseline:Q"))
     layers = [bar.encode(tooltip=tooltip), rule, *range_layers(rows, range_label, upward, **place)]
     over = []

@@ -164,7 +164,9 @@ def lines(
     points = having(y).mark_circle(size=36, opacity=1).encode(y=vertically, **place, tooltip=tooltip)
     if dash:
         options = list(dict.fromkeys(table[dash].map(str)))
-        legend = alt.Legend(orient="bottom", columns=4 * columns, labelLimit=WIDTH, symbolType="stroke", symbolSize=400)
+        legend = alt.Legend(
+            orient="bottom", columns=4 * columns, labelLimit=2 * WIDTH, symbolType="stroke", symbolSize=400
+        )
         scale = alt.Scale(domain=options, range=dashes(options))
         path = path.encode(strokeDash=alt.StrokeDash(f"{dash}:N", title=dash, scale=scale, legend=legend))
     layers = [

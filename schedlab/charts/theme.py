@@ -658,15 +658,12 @@ def dashes(names: list[str]) -> list[list[int]]:
 
 
 def coloured(name: str, names: list[str], *, columns: int = 4, title: str | None = None) -> alt.Color:
-    """Encode the schemes of a column by their colours.
-
-    With a single column, the legend has room for the full title of a stand-in.
-    """
+    """Encode the schemes of a column by their colours; the legend has room for the full title of a stand-in."""
     return alt.Color(
         f"{name}:N",
         title=AXES.get(name, name) if title is None else title,
         scale=alt.Scale(domain=names, range=colours(names)),
-        legend=alt.Legend(orient="bottom", columns=columns, labelLimit=WIDTH * (1 + (columns == 1)), symbolOpacity=1),
+        legend=alt.Legend(orient="bottom", columns=columns, labelLimit=2 * WIDTH, symbolOpacity=1),
     )
 
 
