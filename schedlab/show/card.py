@@ -36,7 +36,7 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 .schedlab-card .top h3 { flex: 1 1 18rem; margin: 0; font-size: 1.3em; font-weight: 600; line-height: 1.25; }
 .schedlab-card .number { flex-basis: 100%; font-size: .9em; opacity: .75; }
 :is(.schedlab-card, .schedlab-wall) ul.why { list-style: none; margin: .3em 0; padding: 0; font-size: .93em; }
-:is(.schedlab-card, .schedlab-wall) ul.why ul.why { margin: 0 0 .2em 1em; }
+:is(.schedlab-card, .schedlab-wall) ul.why ul.why { margin: 0 0 .2em 1em; font-size: inherit; }
 .schedlab-card p { margin: .3em 0; } .schedlab-card .fine { font-size: .9em; opacity: .85; }
 .schedlab-card .folds { display: flex; flex-wrap: wrap; gap: .1rem 1.4rem; align-items: start; margin: .3em 0; }
 .schedlab-card details[open] { flex-basis: 100%; overflow-x: auto; }
