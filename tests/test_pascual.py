@@ -394,7 +394,9 @@ def test_the_opening_picture_is_a_tree_that_holds_jobs(monkeypatch, tmp_path, lo
     jobs = {row["job"] for row in nodes} - {""}
     assert sum(row["job"] != "" for row in nodes) > len(nodes) / 2
     assert len(jobs) > 4
-    assert {row["job"] for row in numbers} == jobs
+    numbered = {row["job"] for row in numbers}  # the others have no room
+    assert numbered < jobs
+    assert len(numbered) > 4
 
 
 @pytest.mark.traces
