@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import sys
-import time
 import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,7 +19,6 @@ import pandas as pd
 from schedlab import __version__, conformance, metrics, papers
 from schedlab.experiment import studies, sweep
 from schedlab.experiment.grids import carried_out
-from schedlab.experiment.progress import span
 from schedlab.paths import replacing
 from schedlab.precompile import compile_kernels
 from schedlab.schemes import by_name, scheme
@@ -302,7 +300,7 @@ def _parser():
         metavar="I/N",
         help="run only part I of N (1/N to N/N make up the whole); all parts write into the same store",
     )
-    part.add_argument("--status", action="store_true", help="run nothing; say what is done, failed, running and to do")
+    part.add_argument("--status", action="store_true", help="run nothing; say what is done, failed and to do")
     study.add_argument("--threads", type=_count, metavar="N", help="runs at a time (default: one for each core)")
     study.add_argument("--retry", action="store_true", help="also run failed runs again")
     study.add_argument(
@@ -813,7 +811,7 @@ def _grid(options):
     made = carried_out(mine, options.threads, errors="keep", store=options.store, retry=options.retry)
     failed = int((made["error"] != "").sum()) if len(made) else 0
     if (table := studies.table(plan, options.store)) is None:
-        counts, *_ = studies.status(plan, options.store)
+        counts, _ = studies.status(plan, options.store)
         print(f"{counts['done'] + counts['failed']:,} of {len(plan):,} runs are done; other parts are not")
     elif options.out:
         _write(options.out, lambda path: table.map(cell).to_csv(path, index=False))
@@ -824,22 +822,11 @@ def _grid(options):
         raise ValueError(f"{words}; --status lists them, --retry runs them again")
 
 
-def _print_status(counts, processes, failures):
+def _print_status(counts, failures):
     print(", ".join(f"{count:,} {what}" for what, count in counts.items()))
-    for one in processes:
-        how = f"{one['done']:,} of {one['count']:,} runs" if one["count"] else "a worker"
-        _print_indented(f"{plain(one['host'])}, process {one['process']}: {how} since {_clock(one['since'])}")
-        for run in one["running"]:
-            _print_indented(f"{plain(run['values'])}: running since {_clock(run['since'])}")
     if len(failures):
         print()
         _print(failures)
-
-
-def _clock(seconds):
-    """Say when something began, and how long ago that is."""
-    began = time.localtime(seconds)
-    return f"{time.strftime('%Y-%m-%d %H:%M:%S', began)} ({span(time.time() - seconds)})"
 
 
 def _add_papers(parser):

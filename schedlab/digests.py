@@ -1,16 +1,16 @@
 """Digests of values and functions: equal values have the same digest in any process, different values do not.
 
-They are the keys of kept results (`schedlab.experiment`). The digest of a user's function covers its code, the values
-that it closes over, and the globals that it uses. Editing a helper function therefore changes the digest; moving it to
-another file does not. The name of a log counts as the log that it stands for, and a path given as a value counts as the
-content of the file (`of_value`). Files that a function opens by names in its own code do not count, and neither does
-what it stores in the file system.
+They are the keys of kept results (`schedlab.experiment`). The digest of a user's function covers its code as it is
+loaded, the values that it closes over, and the functions, classes and constants that it uses, in other modules of the
+user, too. So an edited helper changes the digest; a moved one does not. Files that are read through the package are
+compared when a result is used again (`schedlab.files`).
 """
 
 import dis
 import functools
 import hashlib
 import inspect
+import marshal
 import os
 import sys
 import sysconfig
@@ -29,7 +29,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from .workload import archive
+from .files import content
 from .workload.trace import Trace
 
 LENGTH = 32  # hexadecimal digits
@@ -41,7 +41,6 @@ _INSTALLED = tuple(
     f"{Path(folder)}{os.sep}" for folder in (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
 )
 _PAPERS = f"{_PACKAGE / 'papers'}{os.sep}"
-CONSTANTS = (bool, int, float, str)  # as globals, they count as part of the code
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")  # opcodes of Python's virtual machine
 _of_traces = WeakKeyDictionary()  # hashing the table of a log takes tens of milliseconds
 
@@ -94,40 +93,26 @@ def sources() -> str:
 def of_value(value) -> str:
     """Return a digest of a value of a run; if the value is text that names a file, the content of the file counts."""
     if isinstance(value, str) and Path(value).suffix and os.path.isfile(value):
-        return digest(value, _content(value))
+        return digest(value, content(value))
     return digest(value)
 
 
-def code_digest(function: Callable) -> str:
-    """Return a digest of a function's code and of the users' functions and classes that it uses, with constants.
-
-    Other values do not count: a function that is defined twice with different closure values is not an edited function.
-    """
-    codes, left, seen = set(), [function], {}
-    while left:
-        one = innermost(left.pop())
-        if id(one) in seen:
-            continue
-        seen[id(one)] = one
-        if not inspect.isfunction(one):
-            left += _methods(one)
-        elif not is_installed(one.__code__.co_filename):
-            codes.add(digest(one.__code__))
-            outer, names = _outer(one), _names(one.__code__)
-            modules = map(vars, filter(_own_module, outer.values()))
-            left += [*outer.values(), *(held[name] for held in modules for name in names & held.keys())]
-            constants = outer.keys() - set(one.__code__.co_freevars)
-            codes |= {digest(name, outer[name]) for name in constants if type(outer[name]) in CONSTANTS}
-    return digest(sorted(codes))
+def key(about: str, digests: Mapping[str, str]) -> str:
+    """Return the key of a result: of a function (`of_function`) and the digests of its values by name, in any order."""
+    return digest(about, sorted(digests.items()))
 
 
-def _methods(value):
-    """Return the functions and bases of a user's class, or of the class of a value."""
-    kind = value if isinstance(value, type) else type(value)
-    if _installed(kind.__module__):
-        return []
-    own = [getattr(one, "__func__", getattr(one, "fget", one)) for one in vars(kind).values()]
-    return [*filter(inspect.isfunction, own), *kind.__bases__]
+def of_function(function: Callable) -> str:
+    """Return a digest of a function with all that its results depend on besides its values and files."""
+    return digest(function, sources())
+
+
+def of_named(name: str, value) -> str:
+    """Return a digest of a value of a run; an error names it."""
+    try:
+        return of_value(value)
+    except NoDigestError as error:
+        raise NoDigestError(f"{name}: {error}") from None
 
 
 def innermost(function: Callable) -> Callable:
@@ -156,7 +141,6 @@ def _feed(sha, value, seen):
         _name(sha, repr(value))
     elif kind is str:
         _name(sha, value)
-        _name(sha, *filter(None, [archive.meaning(value)]))
     elif kind in (tuple, list):
         _all(sha, value, seen)
     elif isinstance(value, Set):
@@ -196,9 +180,9 @@ def _feed(sha, value, seen):
         if not isinstance(getattr(value, "__self__", None), types.ModuleType | None):
             _feed(sha, value.__self__, seen)
     elif isinstance(value, types.CodeType):
-        _code(sha, value, seen)
+        _name(sha, _of_code(value))
     elif isinstance(value, Path):
-        _name(sha, str(value), _content(value))
+        _name(sha, str(value), content(value))
     elif is_dataclass(value):
         _class(sha, kind, seen)
         _all(sha, _state(value), seen)
@@ -267,7 +251,8 @@ def _table(sha, table, seen):
 
 
 def _state(value):
-    return [getattr(value, each.name) for each in fields(value)]
+    """Return the fields of a dataclass, except those that say only where it comes from."""
+    return [getattr(value, each.name) for each in fields(value) if each.compare]
 
 
 def _installed(module):
@@ -393,23 +378,12 @@ def _inner(code):
     return [const for const in code.co_consts if isinstance(const, types.CodeType)]
 
 
-def _code(sha, code, seen):
-    """Add code: what it does, not where it is written."""
-    sha.update(code.co_code)
-    sha.update(code.co_exceptiontable)
-    _all(sha, [code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_flags], seen)
-    _all(sha, code.co_consts, seen)
-
-
-def _content(path):
-    """Return a digest of the contents of a file or folder; empty if there is none."""
-    path = Path(path)
-    try:
-        if path.is_dir():
-            return _folder(tuple(sorted((str(one), *_stamp(one)) for one in path.rglob("*") if one.is_file())))
-        return _file(str(path), *_stamp(path))
-    except OSError:
-        return ""
+@functools.lru_cache(4096)
+def _of_code(code):
+    """Return a digest of code: of what it does, not of where it is written."""
+    inner = tuple(_of_code(one) if isinstance(one, types.CodeType) else one for one in code.co_consts)
+    bare = code.replace(co_filename="", co_firstlineno=1, co_linetable=b"", co_consts=inner)
+    return hashlib.sha256(marshal.dumps(bare, 2)).hexdigest()  # later formats tell apart equal values
 
 
 def _own(value):
@@ -418,21 +392,6 @@ def _own(value):
     named, slots = state if isinstance(state, tuple) else (state, None)
     held = sorted(((named or {}) | (slots or {})).items())
     return [(name, more) for name, more in held if not isinstance(getattr(kind, name, None), cached_property)]
-
-
-def _stamp(path):
-    return path.stat().st_mtime_ns, path.stat().st_size
-
-
-@functools.lru_cache(256)  # by the stamp: a file used in many runs is read once
-def _file(path, *_):
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-@functools.lru_cache(16)
-def _folder(files):
-    return hashlib.sha256("".join(f"{path} {_file(path, *stamp)}" for path, *stamp in files).encode()).hexdigest()
 
 
 def _other(sha, value, seen):

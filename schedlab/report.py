@@ -386,7 +386,7 @@ def figures(
                 raise error
         _write(out, sections, size)
     if size == "full" and (runs := papers.runs_folder()):
-        Store(runs).prune()
+        Store(runs).prune(older_than="90 days")
     return out
 
 

@@ -1,9 +1,13 @@
 """Copies of tables: a caller's changes to one stay the caller's, with any version of pandas."""
 
+import contextlib
+import dataclasses
+
 import pandas as pd
 import pytest
 
 import schedlab as sl
+from schedlab.digests import digest
 from schedlab.workload import archive, copies
 
 pytestmark = pytest.mark.tables
@@ -31,3 +35,26 @@ def test_what_traces_schedules_and_the_catalogue_give_is_the_callers(monkeypatch
         table.iloc[:, 0] = table.iloc[::-1, 0].to_numpy()
         table[table.columns[1]] = 0
         assert give().equals(before)
+
+
+@pytest.mark.parametrize("name", ["table", "dropped", "repaired", "logged_area"])
+@pytest.mark.parametrize("change", [
+    lambda table: table.__setitem__(table.columns[0] if table.ndim == 2 else table.index[0], 77),
+    lambda table: table.iloc.__setitem__((0, -1) if table.ndim == 2 else 0, 77),
+    lambda table: table.index.to_numpy().__setitem__(0, 77),
+    lambda table: (table.iloc[:, -1] if table.ndim == 2 else table).to_numpy().__setitem__(0, 77),
+])  # fmt: skip
+def test_the_tables_of_a_trace_cannot_be_changed(name, change, tmp_path):
+    path = tmp_path / "my.swf"
+    row = "{0} {0} 0 9 {1} -1 -1 {1} -1 -1 1 1 1 1 1 1 -1 -1\n"
+    path.write_text("; MaxProcs: 4\n" + "".join(row.format(i, procs) for i, procs in enumerate((1, 3, 7, 2))))
+    with pytest.warns(sl.LoadWarning):
+        trace = sl.read_swf(path)
+    before, schedule = digest(trace), sl.simulate(trace, "easy").start.tolist()
+    with contextlib.suppress(ValueError):  # what is read-only refuses
+        change(getattr(trace, name))
+    again = dataclasses.replace(trace)  # without what is remembered of it
+    assert digest(again) == before
+    assert sl.simulate(again, "easy").start.tolist() == schedule
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(trace, name, trace.table)

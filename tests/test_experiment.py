@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 import warnings
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -419,12 +418,21 @@ def test_a_sweep_remembers_too(traces, monkeypatch):
         sl.sweep(traces[1], "easy", 0.7, seed=range(2), tau=60, progress=False)
 
 
-def test_what_is_remembered_is_made_once_and_only_so_much_is_kept():
-    made = []
+@pytest.fixture
+def made(monkeypatch):
+    """Return a list to which runs append what they were asked for, by `note_made`: it is no part of their keys."""
+    monkeypatch.setattr(sys, "made_by_runs", made := [], raising=False)
+    return made
 
+
+def note_made(value):
+    sys.made_by_runs.append(value)
+
+
+def test_what_is_remembered_is_made_once_and_only_so_much_is_kept(made):
     @experiment.remember(2)
     def trace(seed, jobs=10):
-        made.append(seed)
+        note_made(seed)
         return sl.model_trace("lublin", jobs=jobs, seed=seed)
 
     assert trace(1) is trace(1, 10) is trace(jobs=10, seed=1)
@@ -438,12 +446,10 @@ def test_what_is_remembered_is_made_once_and_only_so_much_is_kept():
     assert made == [1, 2, 3, 2, 3]
 
 
-def test_two_threads_that_ask_for_the_same_wait_for_one_run():
-    made = []
-
+def test_two_threads_that_ask_for_the_same_wait_for_one_run(made):
     @experiment.remember(2)
     def slow(a):
-        made.append(a)
+        note_made(a)
         time.sleep(0.2)
         if a < 0:
             raise ValueError("below 0")
@@ -456,18 +462,6 @@ def test_two_threads_that_ask_for_the_same_wait_for_one_run():
         with pytest.raises(ValueError, match="below 0"):
             slow(-1)
     assert made == [1, -1, -1]
-
-
-def test_a_log_that_has_come_is_not_taken_for_its_stand_in(tmp_path, monkeypatch):
-    monkeypatch.setenv("SCHEDLAB_DATA", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-    def run(name):
-        return {"there": (tmp_path / f"{name}.swf").exists()}
-
-    assert sl.grid(run, name="a", progress=False)["there"].tolist() == [False]
-    (tmp_path / "a.swf").write_text("; MaxProcs: 1")
-    assert sl.grid(run, name="a", progress=False)["there"].tolist() == [True]
 
 
 # --- Digests ---
@@ -719,26 +713,24 @@ def test_what_asks_for_itself_is_an_error_and_not_a_wait():
         endless(1)
 
 
-def test_who_waits_for_an_interrupted_run_makes_it_itself():
-    begun, runs = threading.Event(), []
-
+def test_who_waits_for_an_interrupted_run_makes_it_itself(made):
     @experiment.remember(2)
     def slow(x):
-        runs.append(x)
-        if len(runs) == 1:
-            begun.set()
+        note_made(x)
+        if len(getattr(sys, "made_by_runs")) == 1:  # noqa: B009
             time.sleep(0.2)
             raise KeyboardInterrupt
         return x
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(slow, 1)
-        begun.wait()
+        while not made:
+            time.sleep(0.01)
         second = pool.submit(slow, 1)
         assert second.result() == 1
         with pytest.raises(KeyboardInterrupt):
             first.result()
-    assert runs == [1, 1]
+    assert made == [1, 1]
 
 
 MODULES = """
@@ -795,18 +787,16 @@ def test_a_grid_remembers_runs_that_use_what_is_remembered():
     assert sl.grid(run, x=[1, 2], progress=False)["value"].tolist() == [2, 4]
 
 
-def test_what_is_being_computed_is_not_computed_again():
-    runs = Counter()
-
+def test_what_is_being_computed_is_not_computed_again(made):
     @experiment.remember(2)
     def slow(x):
-        runs[x] += 1
+        note_made(x)
         time.sleep(0.2)
         return x
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(slow, [0, 1, 2, 3, 0, 1, 2, 3])) == [0, 1, 2, 3] * 2
-    assert set(runs.values()) == {1}
+    assert sorted(made) == [0, 1, 2, 3]
 
 
 def test_forgetting_while_others_ask_hangs_nobody():

@@ -213,7 +213,7 @@ def test_fair_share_is_its_twin_where_many_processors_move(overbooking, seed):
     # So many for each job that they are moved several at a time (`shares.MANY_STEPS`).
     trace, jobs = crowd(seed, jobs=4, procs=1500)
     if seed % 2:  # all slopes alike
-        trace.table["sigma"] = 0.0
+        trace = replace(trace, table=trace.table.assign(sigma=0.0))
         laws = [twin.downey(A, 0) for A in trace.table["parallelism"]]
         jobs = [twin.Moldable(*job[:4], *law, rigid=job.rigid) for job, law in zip(jobs, laws, strict=True)]
     expected = twin.fair_share(jobs, trace.procs, overbooking, efficiency=1)
@@ -279,7 +279,7 @@ def test_of_equal_slopes_the_first_to_arrive_moves_whether_it_runs_or_waits():
     # and 6.3, limits 1, 1 and 2, of which job 2 at slope 0 gives one away. Jobs 0 and 1 gain alike, at slope 1: job 0,
     # the first, gets it. So job 1 has a limit of 1 and starts, and job 2 starts when job 0 ends.
     trace = trace_of([(1, 5, 5, 1), (2, 5, 5, 3), (3, 40, 40, 1)], 3).with_speedup(sl.Downey(A=1, sigma=0))
-    trace.table["parallelism"] = [2.0, 3.0, 2.0]
+    trace = replace(trace, table=trace.table.assign(parallelism=[2.0, 3.0, 2.0]))
     schedule = sl.simulate(trace, sl.FairShareMoldable(overbooking=1, efficiency=1)).validate()
     assert schedule.start.tolist() == [1, 3, 4]
     assert schedule.procs[:2].tolist() == [2, 1]
@@ -365,7 +365,7 @@ def schedule():
     # Twice as fast on two, not faster on more. P = 4. Job 1 asks for 4, on which it takes 60 s as on 2; job 2 is rigid.
     model = sl.Speedup([1, 2, 2, 2])
     trace = trace_of([(0, 60, 100, 4), (10, 30, 30, 3), (20, 8, 8, 1)], 4).with_speedup(model)
-    trace.table["moldable"] = [True, False, True]
+    trace = replace(trace, table=trace.table.assign(moldable=[True, False, True]))
     return sl.simulate(trace, "greedy").validate()
 
 

@@ -22,10 +22,10 @@ from joblib.parallel import (
     get_active_backend,
 )
 
-from ..digests import NoDigestError, digest, of_value, sources
+from ..digests import NoDigestError, digest, key, of_function, of_named
+from ..files import note
 from ..text import check_known
 from ..threads import stoppable
-from ..workload import archive
 from ..workload.trace import Trace, labels
 from . import memory
 from .progress import Progress
@@ -90,8 +90,7 @@ def grid(
     store : path or Store, optional
         A folder that keeps results between sessions, created if missing. Each result is saved as soon as its run ends.
         A stored run is not repeated, whether it comes from another session, from another grid of the same function, or
-        from a process that uses the folder at the same time. Installed packages are known only by name: if results
-        depend on a package, begin another store after upgrading it. See `schedlab.store`. Needs pyarrow.
+        from a process that uses the folder at the same time. See `schedlab.store`.
     retry : bool
         Rerun runs that the store holds as failures. Without ``errors="keep"``, failures are always rerun.
     **values
@@ -113,6 +112,13 @@ def grid(
 
     Notes
     -----
+    A known result is used again if the function is the same, with every function, class and constant of yours that it
+    uses, if its values are the same, and if the files and logs that it read through the package have the same content.
+    What cannot be seen is what it gets by other ways: environment variables, modules imported by computed names,
+    ``getattr`` with a text, files that it opens itself by names in its own code (a path passed as a value counts by its
+    content), and what threads of its own read. Installed packages count by their names, not their versions: after an
+    upgrade on which results depend, begin another store.
+
     Runs go through `joblib.Parallel`. The default is threads, because kernels release the interpreter lock. Runs of a
     few milliseconds are mostly Python code, which runs in one thread at a time: two threads run whole logs 1.4 times as
     fast as one, but do not speed up runs of 5,000 jobs under EASY. Choose another backend with
@@ -137,7 +143,7 @@ def grid(
 @lru_cache(32)
 def _version(sent):
     """Digest a function received from another process, including what it uses here."""
-    return digest(arrived(sent), sources())
+    return of_function(arrived(sent))
 
 
 class Plan:
@@ -170,8 +176,8 @@ class Plan:
 
     @cached_property
     def about(self) -> str:
-        """Key of the function. It changes with the function's code and with the package."""
-        return digest(self.run, sources())
+        """Digest of the function. It changes with the function's code and with the package."""
+        return of_function(self.run)
 
     @cached_property
     def keys(self) -> list[str]:
@@ -182,23 +188,12 @@ class Plan:
         NoDigestError
             Names the value without a digest.
         """
-        return [digest(self.about, *self._digested(run)) for run in self.runs]
-
-    def _digested(self, run):
-        """Return names and digests of the values of a run, in an order that does not depend on how they were given."""
-        return sorted((name, self._digest(name, value)) for name, value in run.items())
+        return [key(self.about, {name: self._digest(name, one) for name, one in run.items()}) for run in self.runs]
 
     def _digest(self, name, value):
         if id(value) not in self._digests:
-            try:
-                self._digests[id(value)] = of_value(value)
-            except NoDigestError as error:
-                raise NoDigestError(f"{name}: {error}") from None
+            self._digests[id(value)] = of_named(name, value)
         return self._digests[id(value)]
-
-    def asked_as(self, where: str) -> str:
-        """Name a request for these runs; the same runs give the same name."""
-        return digest(where, sorted(set(self.keys)))[:16]
 
     def described(self, place: int) -> tuple[dict, dict]:
         """Return the first columns of a run's rows in the form that a store keeps.
@@ -308,7 +303,7 @@ class Known:
     again : bool
         Whether stored failures count as missing.
     look : bool
-        Whether to leave the store unchanged, and not to record the request.
+        Whether to leave the store unchanged.
     """
 
     def __init__(
@@ -322,46 +317,50 @@ class Known:
             if asked:
                 raise ValueError(f"results cannot be kept in {store.path}: {error}") from None
             store, self.keys = None, list(range(len(plan)))  # every run counts as different, and is not remembered
-        self._hand = digest(archive.at_hand())
-        found = memory.runs.found([(self._hand, key) for key in self.keys])
-        self._found = {key: result for (_, key), result in found.items()}
+        self._results = memory.runs.of(self.keys)
         if store is not None:
-            if both := sorted({name for names in plan.names for name in names} & set(RESERVED)):
-                columns = "is a reserved column" if len(both) == 1 else "are reserved columns"
-                raise ValueError(f"{', '.join(both)} {columns} of a store; give the function's parameters other names")
-            self.study = store.study(plan, look)
-            self.study.optional = not asked
-            kept = self.study.found(self.keys)
-            if not look:
-                self._keep(key for key in self._found if key not in kept)
-            self._found |= {key: result for key, result in kept.items() if not (again and result.failed)}
+            self._look_in(store, again, look, not asked)
+        changed = memory.changed()
+        self._results = {key: result for key, result in self._results.items() if not changed(result.files)}
+        for result in self._results.values():
+            note(result.files)
 
-    def _keep(self, keys):
-        """Store the results that this session computed earlier without the store."""
-        places = {key: place for place, key in enumerate(self.keys)}
-        for key in keys:
-            with suppress(TypeError) if self.study.optional else nullcontext():
-                self.study.keep((key, *self.plan.described(places[key]), self._found[key]))
+    def _look_in(self, store, again, look, optional):
+        if both := sorted({name for names in self.plan.names for name in names} & set(RESERVED)):
+            columns = "is a reserved column" if len(both) == 1 else "are reserved columns"
+            raise ValueError(f"{', '.join(both)} {columns} of a store; give the function's parameters other names")
+        self.study = store.study(self.plan)
+        self.study.optional = optional
+        stored = self.study.results(self.keys)
+        if not look:
+            store.make()
+            self.study.ask(self.keys)
+            places = {key: place for place, key in enumerate(self.keys)}
+            for key in self._results.keys() - stored.keys():  # this session computed it without the store
+                with suppress(TypeError) if optional else nullcontext():
+                    self.study.keep(key, *self.plan.described(places[key]), self._results[key])
+        self._results |= {key: result for key, result in stored.items() if not (again and result.failed)}
 
     @property
     def missing(self) -> list[int]:
         """Positions of the runs to make, without duplicates, in order."""
-        first = {key: place for place, key in reversed([*enumerate(self.keys)]) if key not in self._found}
+        first = {key: place for place, key in reversed([*enumerate(self.keys)]) if key not in self._results}
         return sorted(first.values())
 
-    def found(self) -> dict:
+    def by_place(self) -> dict:
         """Return the known results by position."""
-        return {place: self._found[key] for place, key in enumerate(self.keys) if key in self._found}
+        return {place: self._results[key] for place, key in enumerate(self.keys) if key in self._results}
 
     def take(self, place: int, result) -> None:
         """Add a new result."""
-        self._found[self.keys[place]] = result
+        self._results[self.keys[place]] = result
+        note(result.files)
         if isinstance(self.keys[place], str):
-            memory.runs.keep((self._hand, self.keys[place]), result)
+            memory.runs.keep(self.keys[place], result)
 
     def in_order(self) -> list:
         """Return the results of all runs, in the order of the plan."""
-        return [self._found[key] for key in self.keys]
+        return [self._results[key] for key in self.keys]
 
 
 def _run(plan, known, threads, progress, errors, words):
@@ -374,23 +373,16 @@ def _run(plan, known, threads, progress, errors, words):
     workers, spent = backend.effective_n_jobs(jobs), 0.0
     if not near:
         _batch(backend, REMOTE_BATCH)
+    if study is not None:
+        study.check_writable(len(places))
     pool = Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered")
     reserved = RESERVED if study else OF_FAILURES if errors == "keep" else ()
     done = iter(())
     try:
-        with (
-            Progress(plan.names, places, known.found(), words, progress, workers) as bar,
-            nullcontext() if study is None else study.writing(len(places)) as writer,
-            stoppable() as within,
-            TemporaryDirectory() as folder,
-        ):
-
-            def about(place):
-                return known.keys[place], *plan.described(place)
-
+        with Progress(len(places), words, progress) as bar, stoppable() as within, TemporaryDirectory() as folder:
             # Workers on this computer write to the store themselves, at once; those elsewhere may not have access to
             # it.
-            writing = near and writer is not None
+            writing = study if near else None
             one = delayed(within(_one))
             # Processes are reused, with the modules that they have loaded.
             version = plan.about if near and not together and isinstance(known.keys[0], str) else None
@@ -400,7 +392,7 @@ def _run(plan, known, threads, progress, errors, words):
                     place,
                     plan.names[place],
                     reserved,
-                    writer.ticket(*about(place)) if writing else None,
+                    partial(_kept, writing, known.keys[place], *plan.described(place)) if writing else None,
                     version,
                     sent("the function", plan.run),
                     tuple(plan.runs[place]),
@@ -412,14 +404,12 @@ def _run(plan, known, threads, progress, errors, words):
                 spent += result.seconds
                 if not near and spent / count * (len(places) - count) < END * workers:
                     _batch(backend, LAST_BATCH)
-                if writer is not None:
-                    if not writing:
-                        result = _kept(partial(writer.keep, *about(place)), result, study.optional)
-                    writer.came()
+                if study is not None and not writing:
+                    result = _kept(study, known.keys[place], *plan.described(place), result)
                 if result.failed and errors == "raise":
                     raise _failed(plan.names[place], result.measured) from result.measured.error
                 known.take(place, result)
-                bar.update(place, result)
+                bar.update(result.failed)
     except BaseException as error:
         if hasattr(done, "throw"):
             with suppress(BaseException):  # otherwise joblib warns about unused results
@@ -434,26 +424,23 @@ def _batch(backend, seconds):
     backend.MIN_IDEAL_BATCH_DURATION, backend.MAX_IDEAL_BATCH_DURATION = seconds
 
 
-def _one(place, about, reserved, ticket, version, run, names, *values):
-    """Make one run in a worker; store its result there if the worker can."""
-    with nullcontext() if ticket is None else ticket:
-        if version is not None and _version(run) != version:
-            raise ValueError(STALE)
-        run, *values = map(arrived, (run, *values))
-        result = result_of(run, dict(zip(names, values, strict=True)))
-        check_columns(about, result, reserved)
-        if ticket is not None:
-            result = _kept(ticket.keep, result, ticket.study.optional)
-    return place, result
+def _one(place, about, reserved, kept, version, run, names, *values):
+    """Make one run in a worker; `kept` stores its result there if the worker can."""
+    if version is not None and _version(run) != version:
+        raise ValueError(STALE)
+    run, *values = map(arrived, (run, *values))
+    result = result_of(run, dict(zip(names, values, strict=True)))
+    check_columns(about, result, reserved)
+    return place, result if kept is None else kept(result)
 
 
-def _kept(keep, result, optional):
-    """Store a result and return it; if no store can hold it and one was requested, return a failure."""
+def _kept(study, key, shown, origins, result):
+    """Store a result and return it; if it cannot be stored and a store was requested, return a failure."""
     try:
-        keep(result)
-    except TypeError as error:  # a value that no column can hold
-        if not optional:
-            keep(result := failed(result, error))
+        study.keep(key, shown, origins, result)
+    except TypeError as error:
+        if not study.optional:
+            study.keep(key, shown, origins, result := failed(result, error))
     return result
 
 
@@ -533,10 +520,10 @@ def labelled(values: Iterable) -> dict:
     found = dict(zip(traces, labels(traces.values()), strict=True))
     others = {identity(one): one for one in values if not isinstance(one, (Trace, *PLAIN))}
     taken = Counter()
-    for key, one in others.items():
+    for known, one in others.items():
         name = _name_of(one)
         taken[name] += 1
-        found[key] = f"{name} ({taken[name]})" if taken[name] > 1 else name
+        found[known] = f"{name} ({taken[name]})" if taken[name] > 1 else name
     return found
 
 

@@ -4,12 +4,13 @@ import inspect
 from collections import OrderedDict
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
 from threading import Lock, get_ident
 from types import MethodType
 from weakref import ref
 
-from ..digests import NoDigestError, digest, sources
+from ..digests import NoDigestError, key, of_function, of_named
+from ..files import note, recording
 from ..workload import archive
 
 MOST_RUNS = 100_000  # remembered runs; the oldest are dropped first
@@ -21,7 +22,7 @@ class Memory:
     def __init__(self, most: int = MOST_RUNS):
         self.most, self.lock, self.runs = most, Lock(), OrderedDict()
 
-    def found(self, keys) -> dict:
+    def of(self, keys) -> dict:
         """Return the known results among some runs."""
         with self.lock:
             for key in keys:
@@ -70,16 +71,17 @@ def forget() -> None:
         remembering.forget()
 
 
-def surroundings() -> tuple:
-    """Return what results depend on besides the values: the package, and the available logs."""
-    return sources(), archive.at_hand()
+def changed():
+    """Return a function that tells whether any of the files that a result has read is another one now."""
+    now = cache(archive.digest_now)  # many results have read the same file
+    return lambda files: any(now(label) != digest for label, digest in files.items())
 
 
 def remember(most: int):
     """Cache the latest results of a function by its values; meant for traces and schedules, which are large.
 
-    If two threads ask for the same result, it is computed once and both wait for it. The key consists of the values
-    only, so the function must not depend on variables that change.
+    A result is used again as `grid` uses one: if the function, with what it uses, its values, and the files that it
+    read are the same. If two threads ask for the same result, it is computed once and both wait for it.
 
     Parameters
     ----------
@@ -131,33 +133,48 @@ class _Remembering:
         given = self.signature.bind(*arguments, **settings)
         given.apply_defaults()
         try:
-            key = digest(given.arguments, *surroundings())
+            about = key(of_function(function), {name: of_named(name, one) for name, one in given.arguments.items()})
         except NoDigestError:
             return function(*arguments, **settings)
         while True:
-            with self.lock:
-                mine = key not in self.kept
-                future, thread = self.kept.setdefault(key, (Future(), get_ident()))
-                self.kept.move_to_end(key)
-                if (beyond := len(self.kept) - self.most) > 0:
-                    done = [each for each, (one, _) in self.kept.items() if one.done()]
-                    for oldest in done[:beyond]:  # results still being computed are kept, since others wait for them
-                        del self.kept[oldest]
+            future, mine = self._future(about)
             if mine:
                 break
-            if not future.done() and thread == get_ident():
-                raise RecursionError(f"{function.__name__} asks for the result that it is computing")
             with suppress(_Interrupted):  # only the thread that computed it was interrupted
-                return future.result()
+                value, files = future.result()
+                note(files)
+                return value
         try:
-            future.set_result(function(*arguments, **settings))
+            with recording() as files:
+                value = function(*arguments, **settings)
+            future.set_result((value, files))
         except BaseException as error:
             with self.lock:
-                if self.kept.get(key, (None,))[0] is future:
-                    del self.kept[key]
+                if self.kept.get(about, (None,))[0] is future:
+                    del self.kept[about]
             future.set_exception(error if isinstance(error, Exception) else _Interrupted())
             raise
-        return future.result()
+        return value
+
+    def _future(self, about):
+        """Return the future of a result, and whether the caller is to compute it."""
+        thread = get_ident()
+        with self.lock:
+            known, owner = self.kept.get(about, (None, None))
+            done = known is not None and known.done()
+            if known is None or (done and known.exception() is None and changed()(known.result()[1])):
+                future = Future()
+                self.kept[about] = future, thread
+            else:
+                future = known
+            self.kept.move_to_end(about)
+            if (beyond := len(self.kept) - self.most) > 0:
+                over = [each for each, (one, _) in self.kept.items() if one.done()]
+                for oldest in over[:beyond]:  # results still being computed are kept, since others wait for them
+                    del self.kept[oldest]
+        if future is known and not done and owner == thread:
+            raise RecursionError(f"{self.__wrapped__.__name__} asks for the result that it is computing")
+        return future, future is not known
 
     def forget(self):
         """Empty the cache."""

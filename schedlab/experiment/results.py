@@ -6,7 +6,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from numbers import Real
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..digests import is_installed
+from ..files import recording
 
 PLAIN = (str, Real, date, timedelta, tuple, NoneType)  # appears in a table unchanged
 OF_FAILURES = ("error", "error_at")  # columns
@@ -62,12 +63,15 @@ class Result:
         Seconds since 1970.
     host : str
         The computer that ran it.
+    files : mapping
+        What it read, as in `schedlab.files`.
     """
 
     measured: dict | pd.DataFrame | Failure
     seconds: float
     finished: float
     host: str
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -78,11 +82,12 @@ class Result:
 def result_of(run: Callable, values: Mapping) -> Result:
     """Make one run, and catch its errors: joblib would hide their cause."""
     begin = time.perf_counter()
-    try:
-        measured = _plain(run(**values))
-    except Exception as error:  # a user's function may raise anything
-        measured = _failure(error)
-    return Result(measured, time.perf_counter() - begin, time.time(), HOST)
+    with recording() as files:
+        try:
+            measured = _plain(run(**values))
+        except Exception as error:  # a user's function may raise anything
+            measured = _failure(error)
+    return Result(measured, time.perf_counter() - begin, time.time(), HOST, files)
 
 
 def failed(result: Result, error: Exception) -> Result:
@@ -159,7 +164,9 @@ def check_columns(about: Mapping, result: Result, reserved: Sequence[str] = ()) 
         raise ValueError(f"the run gives {', '.join(sorted(both))}, which {what}; rename the measure")
 
 
-def tabled(names: Sequence[Mapping], results: Sequence[Result], kept: bool) -> pd.DataFrame:
+def tabled(
+    names: Sequence[Mapping], results: Sequence[Result], kept: bool, last: Sequence[Mapping] | None = None
+) -> pd.DataFrame:
     """Join the rows of all runs into one table.
 
     Parameters
@@ -169,13 +176,15 @@ def tabled(names: Sequence[Mapping], results: Sequence[Result], kept: bool) -> p
     results : sequence of Result
     kept : bool
         Whether failures become rows; these rows say what failed, and where.
+    last : sequence of mapping, optional
+        The last columns of each run's rows.
     """
     rows = []
-    for about, result in zip(names, results, strict=True):
+    for about, result, more in zip(names, results, last or [{}] * len(names), strict=True):
         check_columns(about, result, OF_FAILURES if kept else ())
         told = (result.measured.words, result.measured.at) if result.failed else ("", "")
         own = {} if result.failed else result.measured
-        rows.append((about, own, dict(zip(OF_FAILURES, told, strict=True)) if kept else {}))
+        rows.append((about, own, (dict(zip(OF_FAILURES, told, strict=True)) if kept else {}) | more))
     if not any(isinstance(own, pd.DataFrame) for _, own, _ in rows):
         return pd.DataFrame([{**about, **own, **error} for about, own, error in rows])
     tables = [

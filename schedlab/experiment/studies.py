@@ -81,31 +81,20 @@ def shard_of(plan: Plan, number: int, count: int) -> Plan:
     return Plan(plan.run, [plan.runs[place] for place in places], [plan.names[place] for place in places])
 
 
-def status(plan: Plan, store: str | os.PathLike | Store) -> tuple[dict, list[dict], pd.DataFrame]:
+def status(plan: Plan, store: str | os.PathLike | Store) -> tuple[dict, pd.DataFrame]:
     """Report the progress of a plan.
 
     Returns
     -------
     counts : dict
-        Numbers of runs done, failed, running and to do.
-    processes : list of dict
-        The active processes, as in `schedlab.experiment.stores.Study.running`.
+        Numbers of runs done, failed and to do.
     failures : DataFrame
         Values, error and error_at of failed runs.
     """
-    known = Known(plan, store, look=True)
-    results = known.found()
-    missing = {key for place, key in enumerate(known.keys) if place not in results}
+    results = Known(plan, store, look=True).by_place()
     failed = [place for place, result in results.items() if result.failed]
-    processes = []
-    for one in known.study.running():
-        mine = [run for run in one["running"] if run["key"] in missing]
-        if mine or not one["running"]:  # otherwise it runs another plan
-            processes.append(one | {"running": mine})
-    running = len({run["key"] for one in processes for run in one["running"]})
-    counts = {"done": len(results) - len(failed), "failed": len(failed), "running": running}
-    counts["to do"] = max(len(plan) - len(results) - running, 0)
-    return counts, processes, tabled([plan.names[i] for i in failed], [results[i] for i in failed], True)
+    counts = {"done": len(results) - len(failed), "failed": len(failed), "to do": len(plan) - len(results)}
+    return counts, tabled([plan.names[i] for i in failed], [results[i] for i in failed], True)
 
 
 def table(plan: Plan, store: str | os.PathLike | Store) -> pd.DataFrame | None:

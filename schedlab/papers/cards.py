@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -444,8 +443,8 @@ def keeping(size: str) -> AbstractContextManager:
 
 
 def runs_folder() -> Path | None:
-    """Return the folder where these runs are stored; None if there can be none, or without pyarrow."""
-    return own_folder("runs") if find_spec("pyarrow") else None
+    """Return the folder where these runs are stored; None if there can be none."""
+    return own_folder("runs")
 
 
 def rebuilt(

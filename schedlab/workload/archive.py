@@ -34,11 +34,14 @@ from urllib.parse import urlsplit
 import pandas as pd
 
 from schedlab import paths
+from schedlab.files import content
 from schedlab.text import suggestion
 
 from .copies import copied
 
 BASE_URL = "https://www.cs.huji.ac.il/labs/parallel/workload"
+
+LOG, STANDIN = "log ", "stand-in of "  # beginnings of labels; see `digest_now`
 
 _COUNTS = ("bytes", "procs", "jobs")
 _OFFICIAL = re.compile(r"(?P<log>.+-\d{4})-(?P<version>\d+(\.\d+)*)(?P<cleaned>-cln)?")
@@ -177,45 +180,29 @@ def _folders():
     return ({"SCHEDLAB_DATA": Path(own).expanduser()} if own else {}) | {"cache": paths.cache_dir("traces")}
 
 
-def at_hand() -> list[str]:
-    """List the files in the folders where logs are looked up: a log's name currently stands for one of these."""
-    folders = [folder for folder in _folders().values() if folder.is_dir()]
-    return sorted(file.path for folder in folders for file in os.scandir(folder) if ".swf" in file.name)
+def digest_now(label: str) -> str:
+    """Return a digest of what a label stands for at present, as `schedlab.files` records it.
 
-
-def meaning(word: str) -> str:
-    """Tell what a word that names a log currently stands for: the real log, or its stand-in.
+    Parameters
+    ----------
+    label : str
+        `LOG` and the official name of a log: the log itself, or else its stand-in. `STANDIN` and a name: the stand-in.
+        Or the path of a file.
 
     Returns
     -------
     str
-        Equal for the same jobs, on any machine; empty for a word that names no log.
+        Equal for equal jobs, on any machine; empty if there is nothing.
     """
-    if word.casefold() not in _names() or (known := _known(word)) is None:
-        return ""
-    name, checksum = known
-    _, path = _locate(name)
-    if path is not None:
-        return checksum or f"{name} {path.stat().st_size}"
-    table = standin_table(name)
-    return f"stand-in {hashlib.sha256(table.read_bytes()).hexdigest()}" if table.is_file() else f"{name} is not at hand"
-
-
-@cache  # a digest asks again for each label of each run
-def _known(word):
-    """Return the official name and the checksum of the log that a word names; None if it fits several."""
-    try:
-        name = resolve(word)
-    except TraceNotFound:
-        return None
-    return name, catalogue().loc[name, "sha256"]
-
-
-@cache
-def _names():
-    """Return every name of a log: official names, complete and without their last parts."""
-    parts = [known.casefold().split("-") for known in catalogue().index]
-    return {"-".join(name[:length]) for name in parts for length in range(1, len(name) + 1)}
+    if label.startswith(LOG):
+        name = label.removeprefix(LOG)
+        _, path = _locate(name)
+        if path is not None:
+            return catalogue().loc[name, "sha256"] or content(path)
+        label = f"{STANDIN}{name}"
+    if label.startswith(STANDIN):
+        return f"stand-in {content(standin_table(label.removeprefix(STANDIN)))}"
+    return content(label)
 
 
 def _can_be_checked(name):

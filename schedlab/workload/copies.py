@@ -8,3 +8,18 @@ LAZY = int(pd.__version__.partition(".")[0]) >= 3  # from 3.0 on, pandas copies 
 def copied(table: pd.DataFrame) -> pd.DataFrame:
     """Copy a table; if pandas can, the values are copied only when somebody writes to them."""
     return table.copy(deep=not LAZY)
+
+
+class Table:
+    """A field of a dataclass that holds a table and hands out copies of it, so that nobody changes it in place."""
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            raise AttributeError(self.name)  # to a dataclass, the field has no default
+        return copied(vars(instance)[self.name])
+
+    def __set__(self, instance, table):
+        vars(instance)[self.name] = table

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from schedlab.files import opened
 from schedlab.text import check_known, plain, suggestion
 
 from . import swf
@@ -240,7 +241,8 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
         raise TableError(f"{file}: no column {missing[0]!r} to keep{suggestion(missing[0], frame.columns)}")
     name = options.pop("name", file.removesuffix(".gz").rpartition(".")[0] or file)
     machine, missing_estimate = options.pop("machine", None), options.pop("missing_estimate", "run")
-    return trace_of(Table(frame, columns, file, range(1, len(frame) + 1), **options), name, machine, missing_estimate)
+    table = Table(frame, columns, file, range(1, len(frame) + 1), **options)
+    return replace(trace_of(table, name, machine, missing_estimate), files=opened(path))
 
 
 def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | None = None) -> pd.DataFrame:
@@ -249,6 +251,7 @@ def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | N
     ``attrs["columns"]`` of the result lists all columns of the file.
     """
     file = plain(path.name)
+    opened(path)
     try:
         if path.suffix in PARQUET or path.is_dir():
             known, read = _parquet(path, file)

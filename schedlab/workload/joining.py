@@ -47,13 +47,24 @@ def joined(traces: Sequence, by: str):
         name=" + ".join(dict.fromkeys(trace.name for trace in traces)),
         header=swf.Header(tuple(lines)),
         source=min((trace.source for trace in traces), key=LEAST_REAL_FIRST.index),
-        dropped=pd.concat({id(trace.dropped): trace.dropped for trace in traces}.values()),  # parts of a log share one
+        dropped=pd.concat(_dropped(traces)),
         repaired=pd.concat([*repaired, *renumbered], ignore_index=True),
         logged_area=pd.concat(area),
         history=(*before, step),
         people=people or None,
         altered=changed,
+        files={path: digest for trace in traces for path, digest in trace.files.items()},
     )
+
+
+def _dropped(traces):
+    """Return what was dropped of each log, once where several traces are parts of one."""
+    of_logs = {}
+    for trace in traces:
+        known = of_logs.setdefault((trace.name, trace.header), [])
+        if not any(trace.dropped.equals(other) for other in known):
+            known.append(trace.dropped)
+    return [dropped for known in of_logs.values() for dropped in known]
 
 
 def _check(traces, by):

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from schedlab.files import opened
 from schedlab.text import check_known, plain
 
 from . import swf
@@ -169,7 +170,9 @@ def read_frontier(path, *, machine: int = 9_472) -> Trace:
         raise swf.SWFError(f"{plain(Path(path).name)}: records of {found}, expected 21; read_swf reads other logs")
     nodes = log.records.iloc[:, 20].astype("str").str.extract(r"^[^:]+:[^:]+:([0-9]{1,7})x[0-9]+$")[0].astype("float64")
     sizes = dict.fromkeys(swf.SIZES, nodes.fillna(-1).astype("int64"))
-    trace = from_log(replace(log, records=log.records.assign(**sizes)), log.name, "file", machine, "run")
+    trace = from_log(
+        replace(log, records=log.records.assign(**sizes)), log.name, "file", machine, "run", files=opened(path)
+    )
     return replace(trace, history=("a processor is a node, as field 21 has them",))
 
 
@@ -364,6 +367,7 @@ def read_philly(path, *, machine: int | None = None, time_zone: str = "America/L
     https://github.com/msr-fiddle/philly-traces.
     """
     file = plain(Path(path).name)
+    opened(path)
     try:
         listed = json.loads(Path(path).read_text(encoding="utf-8"))
         rows = [_philly_row(job) for job in listed]
@@ -441,7 +445,7 @@ def _trace(frame, path, columns, machine, note, left_out=None, **options):
     for reason, rows in (left_out or {}).items():
         table.leave_out(np.asarray(rows), reason)
     trace = trace_of(table, file.removesuffix(".gz").rpartition(".")[0] or file, machine)
-    return replace(trace, history=(*trace.history, note))
+    return replace(trace, history=(*trace.history, note), files=opened(path))
 
 
 RECIPES = {

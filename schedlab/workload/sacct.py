@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import paths
+from schedlab.files import opened
 from schedlab.text import check_known, plain, suggestion
 
 from . import filter as load_filter
@@ -265,13 +266,14 @@ def read_sacct(
         history += (words,)
         if partition is None:
             warnings.warn(f"{file}: {words}; {ADVICE}", PartitionWarning, stacklevel=2)
-    return replace(trace, repaired=repaired, history=history, people=people)
+    return replace(trace, repaired=repaired, history=history, people=people, files=opened(path))
 
 
 # The text -----------------------------------------------------------------------------------------------
 
 
 def _text(path, file):
+    opened(path)
     try:
         content = path.read_bytes()
     except FileNotFoundError:

@@ -33,6 +33,7 @@ from zoneinfo import ZoneInfo, available_timezones
 import numpy as np
 import pandas as pd
 
+from schedlab.files import opened
 from schedlab.kernels.swf_text import EXACT, scan_records
 from schedlab.paths import is_own, own_folder, replacing
 from schedlab.text import plain
@@ -431,6 +432,7 @@ def cached_log(path: str | os.PathLike) -> Log:
     folder = own_folder("tables")
     if folder is None:
         return read_log(path)
+    opened(path)
     with _readable(path), open(path, "rb") as stream:
         source = hashlib.file_digest(stream, "sha256").hexdigest()
     kept = folder / f"{source}-{_TABLE_FORMAT}.npz"
@@ -484,6 +486,7 @@ def write_log(log: Log | tuple[Header, pd.DataFrame], path: str | os.PathLike) -
 
 
 def _content(path: Path) -> bytes:
+    opened(path)
     with _readable(path):
         return path.read_bytes()
 

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from weakref import WeakKeyDictionary
 
@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 
 from schedlab import show
+from schedlab.files import note, opened, recording
 from schedlab.streams import entropy, keys, uniforms
 from schedlab.text import check_known, plain, suggestion
 
 from . import archive, swf
 from .columns import WORDS, Columns, codes_of
-from .copies import copied
+from .copies import Table, copied
 from .filter import BAD_LINE, FEW, TOO_WIDE, account, in_one_line, lost_work, usable
 from .joining import joined
 from .models.common import whole_seconds
@@ -89,6 +90,8 @@ _columns = WeakKeyDictionary()  # by trace, but not inside it: ``Trace(**vars(tr
 class Trace:
     """Jobs that can be simulated, on a machine of known size. Each method that changes something returns a new trace.
 
+    Its tables are handed out as copies (made on write): changing one does not change the trace.
+
     Attributes
     ----------
     table : DataFrame
@@ -116,6 +119,8 @@ class Trace:
         to a file.
     altered : str
         The first step after which the log's waits no longer belong to the jobs; empty if there is none.
+    files : mapping of str to str
+        What it was read from: paths and names of logs, each with a digest of the content (`schedlab.files`).
 
     Examples
     --------
@@ -127,20 +132,22 @@ class Trace:
     >>> chart = sl.charts.heatmap(trace)
     """
 
-    table: pd.DataFrame
+    table: pd.DataFrame = Table()  # noqa: RUF009 - a descriptor, no default
     name: str
     procs: int
     header: swf.Header
     source: str
-    dropped: pd.DataFrame
-    repaired: pd.DataFrame
-    logged_area: pd.Series
+    dropped: pd.DataFrame = Table()  # noqa: RUF009 - a descriptor, no default
+    repaired: pd.DataFrame = Table()  # noqa: RUF009 - a descriptor, no default
+    logged_area: pd.Series = Table()  # noqa: RUF009 - a descriptor, no default
     history: tuple[str, ...] = ()
     speedup: Model | None = None
     people: Mapping[str, Mapping[int, str]] | None = None
     altered: str = ""
+    files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self):
+        note(dict(self.files))  # what is computed from a trace depends on them, however the trace is kept
         # A copy (made on write), so that later changes to the caller's table do not reach the trace.
         sort = not self.table["submit_time"].is_monotonic_increasing
         table = self.table.sort_values("submit_time", kind="stable") if sort else copied(self.table)
@@ -153,8 +160,6 @@ class Trace:
     def jobs(self) -> pd.DataFrame:
         """One row per job: index job_number, SWF columns, sorted by submit time; times in seconds.
 
-        It is a copy (made on write): changing it does not change the trace.
-
         Examples
         --------
         >>> import schedlab as sl
@@ -162,7 +167,7 @@ class Trace:
         >>> trace.jobs[["submit_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
         [[0, 6, 9, 5], [1, 4, 4, 6]]
         """
-        return copied(self.table)
+        return self.table
 
     def __len__(self) -> int:
         return len(self.table)
@@ -1509,7 +1514,7 @@ def read_swf(
     (100, 256, 'file')
     """
     log = swf.read_log(path, lenient=True) if lenient else swf.cached_log(path)
-    return from_log(log, log.name, "file", procs, missing_estimate)
+    return from_log(log, log.name, "file", procs, missing_estimate, files=opened(path))
 
 
 def load_trace(
@@ -1571,15 +1576,19 @@ def load_trace(
     >>> chart = sl.charts.arrivals(trace)
     """
     official = archive.resolve(name)
+    label = f"{archive.STANDIN if standin else archive.LOG}{official}"
+    files = {label: archive.digest_now(label)}
     if standin is None:
         standin = or_standin and archive.find(official) is None
     if standin:
         name = official if seed == SEED else f"{official}, seed {seed}"
-        return from_log(look_alike(official, seed), name, "stand-in", procs, missing_estimate)
+        return from_log(look_alike(official, seed), name, "stand-in", procs, missing_estimate, files=files)
     path = archive.fetch(official, progress=progress)
-    log = swf.cached_log(path)
+    with recording(alone=True):  # it counts by its name, wherever it is kept
+        log = swf.cached_log(path)
     archive.check_digest(official, log.sha256, path)
-    return from_log(log, official, "archive", procs, missing_estimate)
+    files = {label: archive.digest_now(label)}  # it may have been downloaded
+    return from_log(log, official, "archive", procs, missing_estimate, files=files)
 
 
 def model_trace(
@@ -1664,6 +1673,7 @@ def from_log(
     procs: int | None,
     missing_estimate: str | float,
     left_out: pd.DataFrame | None = None,
+    files: Mapping[str, str] | None = None,
 ) -> Trace:
     """Make a trace of a log; every reader ends here.
 
@@ -1677,6 +1687,8 @@ def from_log(
         As in `read_swf`.
     left_out : DataFrame, optional
         Records that the reader already left out, in the form of `Trace.dropped`.
+    files : mapping, optional
+        As in `Trace`.
     """
     size = log.header.procs if procs is None else procs
     if size is None:
@@ -1692,7 +1704,8 @@ def from_log(
         none = f"{plain(log.path.name)}: none of {n_records:,} records can be simulated"
         raise swf.SWFError(f"{none}; {_summary(dropped)}")
     warn_of_lost_work(name, dropped, table, stacklevel=4)
-    return Trace(table, name, int(size), log.header, source, dropped, repaired, _area(table))
+    area = _area(table)
+    return Trace(table, name, int(size), log.header, source, dropped, repaired, area, files=files or {})
 
 
 def warn_of_lost_work(name: str, dropped: pd.DataFrame, kept: pd.DataFrame, stacklevel: int) -> str:

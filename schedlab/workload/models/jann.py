@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import paths
+from schedlab.files import opened
 from schedlab.streams import Streams, entropy
 from schedlab.text import check_known, plain, suggestion
 
@@ -597,6 +598,7 @@ def _label(smallest, largest):
 
 
 def _text(path, file):
+    opened(path)
     content = path.read_bytes()
     try:
         return content.decode()

@@ -1,0 +1,152 @@
+"""Results as JSON, which any language reads, and back without loss: numbers, texts, times, and tables of them.
+
+What JSON has itself is written as it is; anything else as an object with one entry, such as ``{"float": "nan"}``.
+"""
+
+import math
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+
+from .results import without_numpy
+
+READ = {  # by name, how a value is made of what is written
+    "float": float,
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "timedelta": lambda parts: timedelta(*parts),
+    "Timestamp": lambda parts: _timestamp(*parts),
+    "Timedelta": lambda parts: pd.Timedelta(np.timedelta64(*parts)),
+    "NaT": lambda _: pd.NaT,
+    "NA": lambda _: pd.NA,
+    "array": lambda parts: np.array(list(map(read, parts[1])), parts[0]),
+}
+
+
+def written(value):
+    """Return a value as JSON has it.
+
+    Raises
+    ------
+    TypeError
+        For a value of another kind.
+    """
+    kind = type(value)
+    if value is None or kind in (bool, int, str) or (kind is float and math.isfinite(value)):
+        return value
+    if kind is float:
+        return {"float": repr(value)}
+    if value is pd.NaT or value is pd.NA:
+        return {"NaT" if value is pd.NaT else "NA": None}
+    if kind is datetime and value.tzinfo is None:
+        return {"datetime": value.isoformat()}
+    if isinstance(value, datetime):
+        value = pd.Timestamp(value)
+        return {"Timestamp": [_count(value.asm8), value.unit, None if value.tz is None else str(value.tz)]}
+    if isinstance(value, pd.Timedelta):
+        return {"Timedelta": [_count(value.asm8), value.unit]}
+    if isinstance(value, date):
+        return {"date": value.isoformat()}
+    if isinstance(value, timedelta):
+        return {"timedelta": [value.days, value.seconds, value.microseconds]}
+    if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iuf":
+        return {"array": [str(value.dtype), list(map(written, value.tolist()))]}
+    raise TypeError(f"a {kind.__name__}")
+
+
+def read(value):
+    """Return a value that `written` wrote."""
+    if not isinstance(value, dict):
+        return value
+    ((kind, parts),) = value.items()
+    return READ[kind](parts)
+
+
+def written_row(measured: Mapping) -> dict:
+    """Return the measures of a run, by name, as JSON has them."""
+    row = {}
+    for name, value in measured.items():
+        try:
+            row[name] = written(value)
+        except TypeError:
+            words = f"measure {name} is {value!r}, which a store cannot hold; give it as a float or a text"
+            raise TypeError(words) from None
+    return row
+
+
+def written_table(table: pd.DataFrame) -> dict:
+    """Return a table as JSON has it: the names and the values of its columns.
+
+    Raises
+    ------
+    TypeError
+        Names a column that would not come back as it is.
+    """
+    for name in table.columns:
+        if type(name) not in (str, int, float):
+            words = f"a column {name!r}, expected names that are texts or numbers, to be kept in a store"
+            raise TypeError(f"the run gives {words}")
+    columns = []
+    for name, column in table.items():
+        try:
+            columns.append(one := _written_column(column))
+            if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
+                continue
+            back = _column(one)
+            if back.dtype != column.dtype or list(map(repr, back)) != list(map(repr, column)):
+                raise TypeError("it does not come back")
+        except (TypeError, ValueError, KeyError):
+            words = "cannot be stored without loss; give numbers, texts or times of one type"
+            raise TypeError(f"the column {name} {words}") from None
+    return {"names": list(map(written, table.columns)), "columns": columns, "rows": len(table)}
+
+
+def read_table(whole: Mapping) -> pd.DataFrame:
+    """Return a table that `written_table` wrote."""
+    columns = dict(enumerate(map(_column, whole["columns"])))
+    table = pd.DataFrame(columns, index=range(whole["rows"]))
+    return table.set_axis([*map(read, whole["names"])], axis=1)
+
+
+def _written_column(column):
+    kind = column.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        categories = _written_column(pd.Series(kind.categories))
+        return {"categories": categories, "ordered": kind.ordered, "codes": column.cat.codes.tolist()}
+    if isinstance(kind, pd.DatetimeTZDtype):
+        counts = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        return {"dtype": kind.unit, "zone": str(kind.tz), "values": counts.view("int64").tolist()}
+    if not isinstance(kind, np.dtype) or kind.kind == "O":
+        values = [written(without_numpy(one)) for one in column.tolist()]
+    elif kind.kind in "mM":
+        values = column.to_numpy().view("int64").tolist()
+    else:
+        values = column.tolist()
+        if kind.kind == "f" and not np.isfinite(column.to_numpy()).all():
+            values = list(map(written, values))
+    return {"dtype": str(kind), "values": values}
+
+
+def _column(whole):
+    if "codes" in whole:
+        kind = pd.CategoricalDtype(pd.Index(_column(whole["categories"])), whole["ordered"])
+        return pd.Series(pd.Categorical.from_codes(whole["codes"], dtype=kind))
+    kind, values = whole["dtype"], whole["values"]
+    if "zone" in whole:
+        times = pd.Series(np.array(values, "int64").view(f"datetime64[{kind}]"))
+        return times.dt.tz_localize("UTC").dt.tz_convert(whole["zone"])
+    if kind.startswith(("datetime64", "timedelta64")):
+        return pd.Series(np.array(values, "int64").view(kind))
+    return pd.Series(list(map(read, values)), dtype=kind)
+
+
+def _count(value):
+    """Return a time as a number of its units."""
+    return int(value.astype("int64"))
+
+
+def _timestamp(count, unit, zone):
+    naive = pd.Timestamp(np.datetime64(count, unit))
+    return naive if zone is None else naive.tz_localize("UTC").tz_convert(zone)

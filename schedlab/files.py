@@ -1,0 +1,74 @@
+"""Files that results depend on: what is read while something is computed, each with a digest of its content.
+
+Every reader of the package says what it opens (`opened`); `recording` collects that. So a kept result can be compared
+with the files as they are now, however a function came by their names.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+
+_recording = ContextVar("_recording", default=())
+
+
+@contextmanager
+def recording(alone: bool = False) -> Iterator[dict[str, str]]:
+    """Collect what this thread reads within the block.
+
+    Parameters
+    ----------
+    alone : bool
+        Whether to hide it from the blocks around this one.
+
+    Returns
+    -------
+    dict
+        By path, or by another name of what was read (`note`): a digest of its content.
+    """
+    files = {}
+    token = _recording.set((files,) if alone else (*_recording.get(), files))
+    try:
+        yield files
+    finally:
+        _recording.reset(token)
+
+
+def note(files: dict[str, str]) -> None:
+    """Say that a result depends on files, or on other things that have names and digests."""
+    for collected in _recording.get():
+        collected.update(files | collected)  # the first digest stays: it is from before the file was read
+
+
+def opened(path: str | PathLike) -> dict[str, str]:
+    """Say that a file, or a folder of files, is being read; return its path with the digest of its content."""
+    files = {str(Path(path).absolute()): content(path)}
+    note(files)
+    return files
+
+
+def content(path: str | PathLike) -> str:
+    """Return a digest of the content of a file or a folder; empty if there is none."""
+    path = Path(path)
+    try:
+        if path.is_dir():
+            parts = sorted(one for one in path.rglob("*") if one.is_file())
+            names = "".join(f"{one.relative_to(path)} {_digest(str(one), *_stamp(one))}\n" for one in parts)
+            return hashlib.sha256(names.encode(errors="surrogateescape")).hexdigest()
+        return _digest(str(path), *_stamp(path))
+    except OSError:
+        return ""
+
+
+def _stamp(path):
+    status = path.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+@lru_cache(256)  # by the stamp: a file that many runs use is read once
+def _digest(path, *_):
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
