@@ -24,6 +24,7 @@ PACKAGE = ROOT / "schedlab"
 # From bottom to top: a room imports from itself and from the rooms before it.
 ROOMS = (
     "paths",
+    "files",
     "imports",
     "compiling",
     "streams",

@@ -186,7 +186,13 @@ class Store:
                 part.write_text(WORDS.format(folder=self.path), encoding="utf-8")
 
     def study(self, plan) -> "Study":
-        """Return the study of a plan (`schedlab.experiment.grids.Plan`)."""
+        """Return the study of a plan.
+
+        Parameters
+        ----------
+        plan : schedlab.experiment.grids.Plan
+            What is to be run.
+        """
         function = innermost(plan.run)
         name = getattr(function, "__qualname__", type(function).__name__)
         short = re.sub(r"\W+", "-", name).strip("-")[-40:]
