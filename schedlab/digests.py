@@ -186,7 +186,7 @@ def _feed(sha, value, seen):
     elif is_dataclass(value):
         _class(sha, kind, seen)
         _all(sha, _state(value), seen)
-        known = {each.name for each in fields(value)}
+        known = {each.name for each in fields(value) if each.compare}
         if not _installed(kind.__module__):  # installed classes store only what follows from their fields there
             _feed(sha, {name: more for name, more in _own(value) if name not in known}, seen)
     else:
@@ -251,7 +251,7 @@ def _table(sha, table, seen):
 
 
 def _state(value):
-    """Return the fields of a dataclass, except those that say only where it comes from."""
+    """Return the fields of a dataclass that it compares; of the package's own, others say only where it comes from."""
     return [getattr(value, each.name) for each in fields(value) if each.compare]
 
 

@@ -4,6 +4,7 @@ import gzip
 import os
 import shutil
 import sys
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module, reload
 from pathlib import Path
@@ -104,6 +105,18 @@ def test_an_edit_in_a_notebook_counts(ask):
     assert ask(space["run"], x=2) == [10]
     exec("def helper(x):\n    return -x\n", space)
     assert ask(space["run"], x=2) == [-2]
+
+
+def test_a_field_that_a_dataclass_does_not_compare_counts(ask):
+    @dataclass(frozen=True)
+    class Setting:
+        name: str
+        factor: int = field(default=1, compare=False)
+
+    def run(setting):
+        return setting.factor
+
+    assert [ask(run, setting=Setting("a", factor)) for factor in (1, 2)] == [[1], [2]]
 
 
 # --- Files: however a run comes by their names ---

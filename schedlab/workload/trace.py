@@ -120,7 +120,8 @@ class Trace:
     altered : str
         The first step after which the log's waits no longer belong to the jobs; empty if there is none.
     files : mapping of str to str
-        What it was read from: paths and names of logs, each with a digest of the content (`schedlab.files`).
+        What it was read from: paths and names of logs, each with a digest of the content (`schedlab.files`). Once such
+        a file is another one, results computed from this trace are not used again.
 
     Examples
     --------
