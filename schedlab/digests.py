@@ -160,12 +160,12 @@ def _feed(sha, value, seen):
     elif isinstance(value, functools.partial):
         _all(sha, (value.func, value.args, value.keywords), seen)
     elif isinstance(value, types.ModuleType):
-        _name(sha, value.__name__)
+        _held_module(sha, value, seen)
     elif isinstance(value, type):
         _class(sha, value, seen)
     elif isinstance(value, types.MethodType):
         _all(sha, (value.__func__, value.__self__), seen)
-    elif hasattr(value, "__wrapped__") and _wraps(value):
+    elif "__wrapped__" in getattr(value, "__dict__", {}) and _wraps(value):
         _feed(sha, value.__wrapped__, seen)
         _feed(sha, dict(getattr(value, "registry", {})), seen)  # of `functools.singledispatch`
     elif inspect.isfunction(getattr(value, "py_func", value)):  # numba keeps the Python function in `py_func`
@@ -299,7 +299,12 @@ def _function(sha, function, seen):
     names = sorted(_names(function.__code__))
     for name, value in _outer(function).items():
         _name(sha, name)
-        _feed(sha, str(value) if isinstance(value, Path) else value, seen)  # the user's own folder may hold the results
+        if isinstance(value, Path):  # the user's own folder may hold the results
+            _name(sha, str(value))
+        elif isinstance(value, types.ModuleType):  # of which counts what is used
+            _name(sha, value.__name__)
+        else:
+            _feed(sha, value, seen)
         _module(sha, value, names, seen)
 
 
@@ -311,6 +316,17 @@ def _wraps(value):
 
 def _own_module(value):
     return isinstance(value, types.ModuleType) and not _installed(value.__name__)
+
+
+def _held_module(sha, module, seen):
+    """Add a module by its name; one of the user's that is held as a value, with all that it has."""
+    _name(sha, module.__name__)
+    if _own_module(module) and _is_new(sha, module, seen):
+        for name, value in sorted(vars(module).items()):
+            if not name.startswith("__"):
+                _name(sha, name)
+                with suppress(NoDigestError):  # such as an open file, which nothing tells from another
+                    _feed(sha, value, seen)
 
 
 def _module(sha, value, names, seen):
@@ -400,9 +416,11 @@ def _other(sha, value, seen):
     if isinstance(value, Mapping):
         _all(sha, list(value.items()), seen)
     if not _installed(kind.__module__) and hasattr(value, "__dict__"):
-        for base in (int, float, complex, str, bytes, tuple, list, set, frozenset):
+        for base in (int, float, complex, str, bytes, bytearray, tuple, list, deque, set, frozenset):
             if isinstance(value, base):
                 _feed(sha, base(value), seen)
+        if isinstance(value, np.ndarray):
+            _array(sha, value.view(np.ndarray), seen)
         _feed(sha, dict(_own(value)), seen)
         return
     if isinstance(value, tuple | deque):

@@ -5,7 +5,7 @@ with the files as they are now, however a function came by their names.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -37,17 +37,20 @@ def recording(alone: bool = False) -> Iterator[dict[str, str]]:
         _recording.reset(token)
 
 
-def note(files: dict[str, str]) -> None:
+def note(files: Mapping[str, str]) -> None:
     """Say that a result depends on files, or on other things that have names and digests."""
     for collected in _recording.get():
-        collected.update(files | collected)  # the first digest stays: it is from before the file was read
+        collected.update({**files, **collected})  # the first digest stays: it is from before the file was read
 
 
 def opened(path: str | PathLike) -> dict[str, str]:
-    """Say that a file, or a folder of files, is being read; return its path with the digest of its content."""
-    files = {str(Path(path).absolute()): content(path)}
-    note(files)
-    return files
+    """Say that a file, or a folder of files, is being read; return its absolute path with the digest of its content.
+
+    A relative path is noted as it is: in another folder, the same run would read another file.
+    """
+    digest = content(path)
+    note({str(path): digest})
+    return {str(Path(path).absolute()): digest}
 
 
 def content(path: str | PathLike) -> str:

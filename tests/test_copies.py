@@ -42,6 +42,8 @@ def test_what_traces_schedules_and_the_catalogue_give_is_the_callers(monkeypatch
     lambda table: table.__setitem__(table.columns[0] if table.ndim == 2 else table.index[0], 77),
     lambda table: table.iloc.__setitem__((0, -1) if table.ndim == 2 else 0, 77),
     lambda table: table.index.to_numpy().__setitem__(0, 77),
+    lambda table: (table.iloc[:, -1] if table.ndim == 2 else table).array.__setitem__(slice(None), 77),
+    lambda table: (table.iloc[:, 0] if table.ndim == 2 else table).array.__setitem__(slice(None), "77"),
     lambda table: (table.iloc[:, -1] if table.ndim == 2 else table).to_numpy().__setitem__(0, 77),
 ])  # fmt: skip
 def test_the_tables_of_a_trace_cannot_be_changed(name, change, tmp_path):

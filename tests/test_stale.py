@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module, reload
 from pathlib import Path
 
@@ -117,6 +117,29 @@ def test_a_field_that_a_dataclass_does_not_compare_counts(ask):
         return setting.factor
 
     assert [ask(run, setting=Setting("a", factor)) for factor in (1, 2)] == [[1], [2]]
+
+
+HELD = {
+    "in a dict": "SCHEMES = {'mine': my_helpers}\ndef run(x):\n    return SCHEMES['mine'].f(x)\n",
+    "as a default": "def run(x, helpers=my_helpers):\n    return helpers.f(x)\n",
+    "in an object": (
+        "class Held:\n    def __init__(self):\n        self.helpers = my_helpers\n"
+        "HELD = Held()\ndef run(x):\n    return HELD.helpers.f(x)\n"
+    ),
+    "by a name": "def run(x):\n    return my_helpers.f(x)\n",
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_an_edit_of_a_module_counts_however_it_is_held(ask, tmp_path, monkeypatch, held):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    for factor in (2, 3):
+        (tmp_path / "my_helpers.py").write_text(f"def f(x):\n    return {factor} * x\n")
+        sys.modules.pop("my_helpers", None)
+        exec(f"import my_helpers\n{HELD[held]}", space := {"__name__": "__main__"})
+        assert ask(space["run"], x=2) == [2 * factor]
+    del sys.modules["my_helpers"]
 
 
 # --- Files: however a run comes by their names ---
@@ -247,6 +270,47 @@ def test_a_log_kept_by_ones_own_cache_counts_too(ask, tmp_path):
     write(log, 5)
     assert ask(session(), load=[0.7]) == [5]
     assert ask(session(), load=[0.5, 0.7]) == [5, 5]
+
+
+@pytest.mark.parametrize("use", ["simulated", "only looked at"])
+def test_a_trace_that_was_read_before_counts_too(ask, tmp_path, use):
+    log = tmp_path / "my.swf"
+
+    def session():
+        class Study:
+            @cached_property
+            def trace(self):
+                return sl.read_swf(log)
+
+        study = Study()
+        assert study.trace.procs == 4  # not within a run
+
+        def run(seed):
+            trace = study.trace
+            return len(sl.simulate(trace, "fcfs").jobs) if use == "simulated" else trace.jobs["run_time"].count()
+
+        return run
+
+    for jobs in (3, 5):
+        write(log, jobs)
+        assert ask(session(), seed=[1, 2]) == [jobs, jobs]
+
+
+@pytest.mark.parametrize("remembered", [False, True])
+def test_a_relative_path_is_of_the_present_folder(ask, tmp_path, monkeypatch, remembered):
+    def read(path):
+        return sl.read_swf(path)
+
+    reading = experiment.remember(4)(read) if remembered else read
+
+    def run(name):
+        return len(reading(f"{name}.swf"))
+
+    for name, jobs in (("one", 3), ("other", 5), ("one", 3)):
+        (tmp_path / name).mkdir(exist_ok=True)
+        write(tmp_path / name / "my.swf", jobs)
+        monkeypatch.chdir(tmp_path / name)
+        assert ask(run, name="my") == [jobs]
 
 
 READERS = {

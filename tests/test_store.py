@@ -20,6 +20,7 @@ from pathlib import Path
 from textwrap import dedent
 from types import SimpleNamespace
 
+import dateutil.tz
 import joblib
 import numpy as np
 import pandas as pd
@@ -825,23 +826,25 @@ def test_an_instant_that_is_none(runs, instant):
 PRUNING = """
 import sys
 import schedlab as sl
-for _ in range(40):
-    sl.store(sys.argv[1]).prune(older_than="100 ms")
+for _ in range(60):
+    sl.store(sys.argv[1]).prune(older_than=sys.argv[2])
 """
 
 
-def test_pruning_while_others_write_loses_nothing_newer(runs):
-    """A run that ends is found at once by whoever looks, though another process deletes what is older."""
+@pytest.mark.parametrize("older_than", ["5 s", "1 ms"])
+def test_pruning_while_others_write_loses_nothing_newer(runs, older_than):
+    """A run that ends is found by whoever looks, though other processes delete what is older, and the folder, too."""
     again(measures, a=-1, store=runs)
     (study,) = sl.store(runs).studies()
     result = study.results(study.runs())[next(iter(study.runs()))]
     number = 0
-    with processes.start(PRUNING, runs) as pruning:
-        while pruning.poll() is None:
+    with processes.start(PRUNING, runs, older_than) as one, processes.start(PRUNING, runs, older_than) as other:
+        while None in (one.poll(), other.poll()):
             number += 1
             study.keep(f"{number}", {"a": number}, {}, replace(result, finished=time.time()))
-            assert f"{number}" in study.runs()
-        assert pruning.returncode == 0, pruning.communicate()
+            assert older_than == "1 ms" or f"{number}" in study.runs()
+        for pruning in (one, other):
+            assert pruning.returncode == 0, pruning.communicate()
     assert number > 10
 
 
@@ -902,6 +905,8 @@ def test_a_folder_with_other_files_is_no_store(tmp_path):
 @pytest.mark.parametrize(
     ("run", "words"),
     [
+        (lambda a: {"x": pd.Timestamp("2024-05-01", tz=dateutil.tz.gettz("CET"))}, "measure x is .*, which a store"),
+        (lambda a: pd.DataFrame({"x": [1j]}), "the column x cannot be stored without loss"),
         (lambda a: {"x": Fraction(1, 3)}, r"measure x is Fraction\(1, 3\), which a store cannot hold"),
         (lambda a: pd.DataFrame({None: [1]}), "the run gives a column None, expected names that are texts or numbers"),
         (lambda a: pd.DataFrame({"x": [object()]}), "the column x cannot be stored without loss"),

@@ -116,8 +116,8 @@ def grid(
     uses, if its values are the same, and if the files and logs that it read through the package have the same content.
     What cannot be seen is what it gets by other ways: environment variables, modules imported by computed names,
     ``getattr`` with a text, files that it opens itself by names in its own code (a path passed as a value counts by its
-    content), and what threads of its own read. Installed packages count by their names, not their versions: after an
-    upgrade on which results depend, begin another store.
+    content), what threads of its own read, and what caches and compiled functions of its own still hold. Installed
+    packages count by their names, not their versions: after an upgrade on which results depend, begin another store.
 
     Runs go through `joblib.Parallel`. The default is threads, because kernels release the interpreter lock. Runs of a
     few milliseconds are mostly Python code, which runs in one thread at a time: two threads run whole logs 1.4 times as

@@ -11,7 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import date, timedelta
 from errno import EACCES
@@ -46,7 +46,7 @@ Without schedlab, any reader of JSON will do. In Python:
     import json
     import pandas as pd
     from pathlib import Path
-    texts = [path.read_text() for path in Path("{folder}").glob("*/*.jsonl")]
+    texts = [path.read_text() for path in Path("{folder}").glob("*/[!.]*.jsonl")]
     lines = [line for text in texts for line in text.splitlines(keepends=True)]
     runs = [json.loads(line) for line in lines if line.endswith("}}\\n")]  # others are being written
     runs.sort(key=lambda run: ("error" not in run, run["finished"]))  # of several with one key, the last counts
@@ -61,6 +61,8 @@ it). What JSON does not have is an object with one entry, such as {{"float": "na
 OWN = ("run_seconds", "run_finished", "run_host", "run_key", "study")  # the last columns of the table of a store
 RESERVED = (*OF_FAILURES, *OWN, "function")
 SESSION = uuid4().hex[:8]
+FILES = "[!.]*.jsonl"  # other names are of files that are being rewritten
+TRIALS = 1000  # to open a file beside processes that prune
 CHECK, DIGITS = ', "sha256": "', 16  # what stands before the checksum of a line, and its digits
 _asked = set()  # keys of the runs that this session has asked for
 
@@ -200,7 +202,7 @@ class Store:
 
     def studies(self) -> list["Study"]:
         """Return all studies: the functions of which there are runs, each as its code was."""
-        return [Study(folder) for folder in sorted({path.parent for path in self.path.glob("*/*.jsonl")})]
+        return [Study(folder) for folder in sorted({path.parent for path in self.path.glob(f"*/{FILES}")})]
 
     def table(self, function: str | None = None) -> pd.DataFrame:
         """Read everything as one table.
@@ -347,7 +349,7 @@ class Study:
     def runs(self) -> dict[str, dict]:
         """Return the runs, as written, by key: the latest of each, and none that failed if another succeeded."""
         runs = {}
-        for path in sorted(self.folder.glob("*.jsonl")):
+        for path in sorted(self.folder.glob(FILES)):
             with suppress(FileNotFoundError):  # it was pruned just now
                 for run in _runs(path, path.read_bytes()):
                     other = runs.get(run["key"])
@@ -363,7 +365,7 @@ class Study:
     def delete(self, keys: set[str], dry_run: bool = False) -> int:
         """Delete some runs, and the folder if it becomes empty; return how many bytes that frees."""
         freed = 0
-        for path in sorted(self.folder.glob("*.jsonl")):
+        for path in sorted(self.folder.glob(FILES)):
             with _locked(path):
                 lines = path.read_bytes().splitlines(keepends=True)
                 left = [line for line in lines if not any(run["key"] in keys for run in _runs(path, line))]
@@ -384,15 +386,31 @@ class Study:
 @contextmanager
 def _locked(path):
     """Open a file to append to it, while no other process rewrites or deletes it."""
-    while True:
-        path.parent.mkdir(exist_ok=True)
-        with open(path, "ab", buffering=0) as file:
-            with suppress(OSError):  # some file systems have no locks
-                if flock is not None:
-                    flock(file, LOCK_EX)
-            if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                yield file
-                return
+    with ExitStack() as opened:
+        while not _is_the_file(path, file := opened.enter_context(_opened(path))):
+            opened.close()  # another process has rewritten or deleted it just before it could be locked
+        yield file
+
+
+def _opened(path):
+    """Open a file to append to it, make it and its folder if they are missing, and lock it."""
+    for trial in range(TRIALS):
+        with suppress(*(() if trial == TRIALS - 1 else (FileExistsError, FileNotFoundError))):  # the folder was deleted
+            path.parent.mkdir(exist_ok=True)
+            file = open(path, "ab", buffering=0)  # noqa: SIM115 - the caller closes it
+            break
+    with suppress(OSError):  # some file systems have no locks
+        if flock is not None:
+            flock(file, LOCK_EX)
+    return file
+
+
+def _is_the_file(path, file):
+    """Tell whether an open file is the one that now has this path."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def _runs(path, content):

@@ -5,6 +5,7 @@ What JSON has itself is written as it is; anything else as an object with one en
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -44,7 +45,11 @@ def written(value):
         return {"datetime": value.isoformat()}
     if isinstance(value, datetime):
         value = pd.Timestamp(value)
-        return {"Timestamp": [_count(value.asm8), value.unit, None if value.tz is None else str(value.tz)]}
+        parts = [_count(value.asm8), value.unit, None if value.tz is None else str(value.tz)]
+        with suppress(LookupError, ValueError):  # an unknown zone
+            if repr(back := _timestamp(*parts)) == repr(value) and type(back.tz) is type(value.tz):
+                return {"Timestamp": parts}
+        raise TypeError(f"a time in the zone {value.tz!r}")
     if isinstance(value, pd.Timedelta):
         return {"Timedelta": [_count(value.asm8), value.unit]}
     if isinstance(value, date):
@@ -120,6 +125,8 @@ def _written_column(column):
         return {"dtype": kind.unit, "zone": str(kind.tz), "values": counts.view("int64").tolist()}
     if not isinstance(kind, np.dtype) or kind.kind == "O":
         values = [written(without_numpy(one)) for one in column.tolist()]
+    elif kind.kind not in "biufmM":
+        raise TypeError(f"a column of {kind}")
     elif kind.kind in "mM":
         values = column.to_numpy().view("int64").tolist()
     else:

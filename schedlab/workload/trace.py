@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import show
-from schedlab.files import note, opened, recording
+from schedlab.files import opened, recording
 from schedlab.streams import entropy, keys, uniforms
 from schedlab.text import check_known, plain, suggestion
 
@@ -148,7 +148,6 @@ class Trace:
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self):
-        note(dict(self.files))  # what is computed from a trace depends on them, however the trace is kept
         # A copy (made on write), so that later changes to the caller's table do not reach the trace.
         sort = not self.table["submit_time"].is_monotonic_increasing
         table = self.table.sort_values("submit_time", kind="stable") if sort else copied(self.table)
