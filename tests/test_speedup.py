@@ -1,5 +1,7 @@
 """Speedup models: their laws, their effect on a trace, and its effective load. Downey's law is in test_downey.py."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -285,12 +287,12 @@ def test_what_cannot_be_is_said(make, message):
 
 def test_columns_that_cannot_be_are_said():
     jobs = sl.model_trace("downey", jobs=10, procs=8)
-    jobs.table.loc[3, "parallelism"] = 0.5
-    with pytest.raises(ValueError, match="parallelism of job 3 is 0.5, expected at least 1"):
+    jobs = replace(jobs, table=jobs.table.assign(parallelism=0.5))
+    with pytest.raises(ValueError, match="parallelism of job 1 is 0.5, expected at least 1"):
         jobs.laws()
     jobs = trace().with_speedup(sl.Amdahl(0.1))
-    jobs.table.loc[3, "serial_share"] = 2
-    with pytest.raises(ValueError, match="serial_share of job 3 is 2, expected from 0 to 1"):
+    jobs = replace(jobs, table=jobs.table.assign(serial_share=2))
+    with pytest.raises(ValueError, match="serial_share of job 1 is 2, expected from 0 to 1"):
         jobs.effective_load()
 
 

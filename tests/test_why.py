@@ -17,6 +17,7 @@ from workloads import examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab import show
+from schedlab.show import gantt
 from schedlab.workload.sacct import example_path
 
 reduced = pytest.mark.reduced
@@ -851,5 +852,8 @@ def test_one_job_is_left_out(monkeypatch):
 @reduced
 def test_marks_are_not_written_over_one_another():
     _, chart = shown(simulated([(0, 10, 10, 1), (0, 900, 900, 1)], 1).why(2))
-    place = {text.text: float(text.get("x")) for text in chart.iter(f"{SVG}text") if text.get("x")}
-    assert place["starts"] - place["submitted"] > 6 * len("submitted")
+    texts = {text.text: text for text in chart.iter(f"{SVG}text")}
+    (left, above), (right, below) = (
+        (float(texts[name].get("x").rstrip("%")), texts[name].get("y")) for name in ("submitted", "starts")
+    )
+    assert above != below or right - left > 100 * gantt.LETTER * len("submitted") / gantt.WIDTHS["narrow"]
