@@ -391,17 +391,17 @@ def test_a_card_says_what_is_claimed_and_why_it_does_not_hold(row):
 
 LINES = [
     # verdict, published, reason, readings, the line
-    ("in part", "2 %", "", "holds under: a; fails under: b, c", "more: 2 % (only R1)"),
-    ("in part", "2 %", "", "holds under: b, c; fails under: a", "more: 2 % (not R1)"),
-    ("in part", "", "", "holds under: b; holds in part under: c; fails under: a", "more (only R1)"),
+    ("in part", "2 %", "", "holds under: a; fails under: b, c", "more: 2 % (only under R1)"),
+    ("in part", "2 %", "", "holds under: b, c; fails under: a", "more: 2 % (not under R1)"),
+    ("in part", "", "", "holds under: b; holds in part under: c; fails under: a", "more (only under R1)"),
     ("in part", "", "9 of 12 cases support it, 1 contradicts it, 2 are open.", "", "more (9/12 hold)"),
-    ("not reproduced", "", "9 of 12 cases support it, 3 contradict it.", "", "more (9/12 hold, 3 fail)"),
+    ("not reproduced", "", "9 of 12 cases support it, 3 contradict it.", "", "more (+5.2 % here; 9/12 hold, 3 fail)"),
     (
         "not reproduced",
         "",
         "2 of 8 cases contradict it (+2 % (SN)), 6 are open.",
         "fails under: a",
-        "(2/8 fail, 6 open)",
+        "(+5.2 % here; 2/8 fail, 6 open)",
     ),
     (
         "undecided",
@@ -418,6 +418,7 @@ LINES = [
 @pytest.mark.parametrize(("verdict", "published", "reason", "readings", "line"), LINES)
 def test_in_the_fold_of_claims_a_line_is_short(verdict, published, reason, readings, line):
     row = {"id": "KUR-1", "where": "caption of Figure 3", "statement": "more", "verdict": verdict, "readings": readings}
+    row["measured"] = "mean wait, whole log: +5.2 % [+4.1 to +6.3] on average over 12 cases"
     claims = pd.DataFrame([row | {"published": published or "the paper gives no number: more", "reason": reason}])
     html = page._in_lines(claims)
     (told,) = re.findall("<li><b>Figure 3</b> (.*)</li>", html)
@@ -429,7 +430,7 @@ def test_in_the_fold_of_claims_a_line_is_short(verdict, published, reason, readi
 def test_in_the_fold_of_claims_what_is_shared_is_said_once():
     several = [("Figure 4", "A, B: less"), ("Figure 3", "A: x, more"), ("Figure 3", "A, B: more"), ("Figure 5", "all")]
     claims = pd.DataFrame(several, columns=["where", "statement"]).assign(
-        id=list("1234"), published="the paper gives no number: more", reason="", readings=""
+        id=list("1234"), published="the paper gives no number: more", reason="", readings="", measured=""
     )
     claims["verdict"] = ["in part", "in part", "not reproduced", "reproduced"]
     html = page._in_lines(claims)

@@ -227,9 +227,11 @@ def _short_line(row, verdict, shared, names):
     mark = f'<b class="schedlab-{COLOURS[verdict]}" title="{verdict}">{SHAPES[verdict]}</b>'
     why, readings = _apart(row, verdict)
     if readings:
-        why = f"{why} {', '.join(sorted(names[reading] for reading in readings))}"
+        why = f"{why} under {', '.join(sorted(names[reading] for reading in readings))}"
     elif verdict != "reproduced":
         why = OF_CASES.sub(lambda cases: _counted(cases, verdict), _reason(row))
+    if verdict == "not reproduced" and (value := str(of_row(row, "measured")).rpartition(": ")[2].partition(" [")[0]):
+        why = "; ".join(filter(None, (f"{value} here", why)))
     published = row["published"]
     if published in row["statement"]:
         published = ""
