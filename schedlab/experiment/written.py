@@ -46,7 +46,7 @@ def written(value):
     if isinstance(value, datetime):
         value = pd.Timestamp(value)
         parts = [_count(value.asm8), value.unit, None if value.tz is None else str(value.tz)]
-        with suppress(LookupError, ValueError):  # an unknown zone
+        with suppress(AttributeError, LookupError, ValueError):  # a zone that pandas does not know by this name
             if repr(back := _timestamp(*parts)) == repr(value) and type(back.tz) is type(value.tz):
                 return {"Timestamp": parts}
         raise TypeError(f"a time in the zone {value.tz!r}")

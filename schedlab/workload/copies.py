@@ -1,6 +1,5 @@
 """Copies of tables that callers may change."""
 
-import numpy as np
 import pandas as pd
 
 from schedlab.files import note
@@ -10,7 +9,10 @@ LAZY = int(pd.__version__.partition(".")[0]) >= 3  # from 3.0 on, pandas copies 
 
 def copied(table: pd.DataFrame) -> pd.DataFrame:
     """Copy a table; if pandas can, the values are copied only when somebody writes to them."""
-    return table.copy(deep=not LAZY)
+    copy = table.copy(deep=not LAZY)
+    if not LAZY:
+        copy.index = table.index.copy(deep=True)  # which a deep copy of a table shares
+    return copy
 
 
 class Table:
@@ -29,8 +31,4 @@ class Table:
         return copied(vars(instance)[self.name])
 
     def __set__(self, instance, table):
-        for block in table._mgr.blocks:  # a copy on write does not guard `Series.array`
-            values = block.values  # noqa: PD011 - a block's, not a table's
-            if isinstance(values, np.ndarray):
-                values.flags.writeable = False
         vars(instance)[self.name] = table
