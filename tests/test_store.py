@@ -905,7 +905,10 @@ def test_a_folder_with_other_files_is_no_store(tmp_path):
 @pytest.mark.parametrize(
     ("run", "words"),
     [
-        (lambda a: {"x": pd.Timestamp("2024-05-01", tz=dateutil.tz.tzoffset("here", 3600))}, "measure x is .*, which a store"),
+        (
+            lambda a: {"x": pd.Timestamp("2024-05-01", tz=dateutil.tz.tzoffset("here", 3600))},
+            "measure x is .*, which a store",
+        ),
         (lambda a: pd.DataFrame({"x": [1j]}), "the column x cannot be stored without loss"),
         (lambda a: {"x": Fraction(1, 3)}, r"measure x is Fraction\(1, 3\), which a store cannot hold"),
         (lambda a: pd.DataFrame({None: [1]}), "the run gives a column None, expected names that are texts or numbers"),
