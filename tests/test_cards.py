@@ -425,6 +425,8 @@ def test_in_the_fold_of_claims_a_line_is_short(verdict, published, reason, readi
     assert told.startswith(f'<b class="schedlab-{page.COLOURS[verdict]}" title="{verdict}">{page.SHAPES[verdict]}</b> ')
     assert told.endswith(line)
     assert ("Readings: R1 " in html) == ("R1" in line)
+    of_full = {"kept": row["measured"], "kept_verdict": verdict, "kept_reason": reason, "kept_readings": readings}
+    assert page._in_lines(claims.assign(measured="less", reason="", readings="", **of_full)) == html
 
 
 def test_in_the_fold_of_claims_what_is_shared_is_said_once():

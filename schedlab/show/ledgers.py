@@ -161,7 +161,8 @@ def _is_full(row):
 
 def of_row(row, name):
     """Return what is shown of a row: of the kept full size where there is one."""
-    return row[f"kept_{name}" if _is_full(row) else name]
+    kept = "kept" if name == "measured" else f"kept_{name}"
+    return row[kept if _is_full(row) else name]
 
 
 def _sentences(words):
