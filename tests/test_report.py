@@ -383,6 +383,7 @@ FEW = (
 def test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page(monkeypatch, tmp_path):
     monkeypatch.setenv("SCHEDLAB_DATA", str(tmp_path))  # stand-ins, also in the other processes
     monkeypatch.delenv("SCHEDLAB_CACHE")
+    kept.ledger_of.cache_clear()  # other tests keep ledgers of their own
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     here, few = os.getpid(), FEW
