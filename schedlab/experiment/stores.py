@@ -459,8 +459,8 @@ def _names(runs):
         for name, origin in run["origins"].items():
             labels.setdefault(name, {})[run["values"][name], tuple(origin)] = None
     for name, several in labels.items():
-        told = told_apart([(label, list(origin[1:])) for label, origin in several])
-        labels[name] = dict(zip(several, told, strict=True))
+        names = told_apart([(label, list(origin[1:])) for label, origin in several])
+        labels[name] = dict(zip(several, names, strict=True))
 
     def named(run, name):
         value, origin = run["values"][name], run["origins"].get(name)

@@ -76,8 +76,8 @@ def written_row(measured: Mapping) -> dict:
         try:
             row[name] = written(value)
         except TypeError:
-            words = f"measure {name} is {value!r}, which a store cannot hold; give it as a float or a text"
-            raise TypeError(words) from None
+            message = f"measure {name} is {value!r}, which a store cannot hold; give it as a float or a text"
+            raise TypeError(message) from None
     return row
 
 
@@ -91,8 +91,8 @@ def written_table(table: pd.DataFrame) -> dict:
     """
     for name in table.columns:
         if type(name) not in (str, int, float):
-            words = f"a column {name!r}, expected names that are texts or numbers, to be kept in a store"
-            raise TypeError(f"the run gives {words}")
+            expected = "expected names that are texts or numbers, to be kept in a store"
+            raise TypeError(f"the run gives a column {name!r}, {expected}")
     columns = []
     for name, column in table.items():
         try:
@@ -103,8 +103,8 @@ def written_table(table: pd.DataFrame) -> dict:
             if back.dtype != column.dtype or list(map(repr, back)) != list(map(repr, column)):
                 raise TypeError("it does not come back")
         except (TypeError, ValueError, KeyError):
-            words = "cannot be stored without loss; give numbers, texts or times of one type"
-            raise TypeError(f"the column {name} {words}") from None
+            message = f"the column {name} cannot be stored without loss; give numbers, texts or times of one type"
+            raise TypeError(message) from None
     return {"names": list(map(written, table.columns)), "columns": columns, "rows": len(table)}
 
 
