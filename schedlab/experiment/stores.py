@@ -61,7 +61,6 @@ it). What JSON does not have is an object with one entry, such as {{"float": "na
 OWN = ("run_seconds", "run_finished", "run_host", "run_key", "study")  # the last columns of the table of a store
 RESERVED = (*OF_FAILURES, *OWN, "function")
 SESSION = uuid4().hex[:8]
-FILES = "[!.]*.jsonl"  # other names are of files that are being rewritten
 TRIALS = 1000  # to open a file beside processes that prune
 CHECK, DIGITS = ', "sha256": "', 16  # what stands before the checksum of a line, and its digits
 _asked = set()  # keys of the runs that this session has asked for
@@ -202,7 +201,7 @@ class Store:
 
     def studies(self) -> list["Study"]:
         """Return all studies: the functions of which there are runs, each as its code was."""
-        return [Study(folder) for folder in sorted({path.parent for path in self.path.glob(f"*/{FILES}")})]
+        return [study for folder in _listed(self.path) if folder.is_dir() and (study := Study(folder)).files()]
 
     def table(self, function: str | None = None) -> pd.DataFrame:
         """Read everything as one table.
@@ -294,6 +293,10 @@ class Study:
     def __init__(self, folder: Path, function: str = ""):
         self.folder, self.function, self.optional = folder, function, False
 
+    def files(self) -> list[Path]:
+        """Return the files of all processes that have written."""
+        return [path for path in _listed(self.folder) if path.suffix == ".jsonl"]
+
     def ask(self, keys: Iterable[str]) -> None:
         """Note that this session uses some runs."""
         _asked.update(keys)
@@ -336,7 +339,7 @@ class Study:
         self._append(f'{text[:-1]}{CHECK}{_checksum(text)}"}}\n'.encode())
 
     def _append(self, line):
-        with _locked(self.folder / f"{HOST}-{os.getpid()}-{SESSION}.jsonl") as file:
+        with _locked(self.folder / f"{HOST}-{os.getpid()}-{SESSION}.jsonl", make=True) as file:
             size = os.fstat(file.fileno()).st_size
             try:
                 while line:
@@ -349,7 +352,7 @@ class Study:
     def runs(self) -> dict[str, dict]:
         """Return the runs, as written, by key: the latest of each, and none that failed if another succeeded."""
         runs = {}
-        for path in sorted(self.folder.glob(FILES)):
+        for path in self.files():
             with suppress(FileNotFoundError):  # it was pruned just now
                 for run in _runs(path, path.read_bytes()):
                     other = runs.get(run["key"])
@@ -365,8 +368,8 @@ class Study:
     def delete(self, keys: set[str], dry_run: bool = False) -> int:
         """Delete some runs, and the folder if it becomes empty; return how many bytes that frees."""
         freed = 0
-        for path in sorted(self.folder.glob(FILES)):
-            with _locked(path):
+        for path in self.files():
+            with suppress(FileNotFoundError), _locked(path, make=False):  # another process may prune, too
                 lines = path.read_bytes().splitlines(keepends=True)
                 left = [line for line in lines if not any(run["key"] in keys for run in _runs(path, line))]
                 freed += sum(map(len, lines)) - sum(map(len, left))
@@ -383,22 +386,33 @@ class Study:
         return freed
 
 
+def _listed(folder):
+    """Return what is in a folder, without names that begin with a dot; nothing if it is none, or has just been deleted."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    return []
+
+
 @contextmanager
-def _locked(path):
-    """Open a file to append to it, while no other process rewrites or deletes it."""
+def _locked(path, make):
+    """Open a file to append to it, while no other process rewrites or deletes it; make it if it is missing."""
     with ExitStack() as opened:
-        while not _is_the_file(path, file := opened.enter_context(_opened(path))):
+        while not _is_the_file(path, file := opened.enter_context((_made if make else _opened)(path))):
             opened.close()  # another process has rewritten or deleted it just before it could be locked
         yield file
 
 
-def _opened(path):
-    """Open a file to append to it, make it and its folder if they are missing, and lock it."""
-    for trial in range(TRIALS):
-        with suppress(*(() if trial == TRIALS - 1 else (FileExistsError, FileNotFoundError))):  # the folder was deleted
+def _made(path):
+    """Open a file, and make it and its folder if they are missing."""
+    for _ in range(TRIALS):
+        with suppress(FileExistsError, FileNotFoundError):  # the folder was deleted just now
             path.parent.mkdir(exist_ok=True)
-            file = open(path, "ab", buffering=0)  # noqa: SIM115 - the caller closes it
-            break
+            return _opened(path, "ab")
+    return _opened(path, "ab")
+
+
+def _opened(path, mode="r+b"):
+    file = open(path, mode, buffering=0)  # noqa: SIM115 - the caller closes it
     with suppress(OSError):  # some file systems have no locks
         if flock is not None:
             flock(file, LOCK_EX)
