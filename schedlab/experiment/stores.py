@@ -387,7 +387,7 @@ class Study:
 
 
 def _listed(folder):
-    """Return what is in a folder, without names that begin with a dot; nothing if it is none, or has just been deleted."""
+    """Return what is in a folder, but for hidden files; nothing if it is no folder, or has just been deleted."""
     with suppress(FileNotFoundError, NotADirectoryError):
         return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     return []
