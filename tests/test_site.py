@@ -229,6 +229,25 @@ def test_a_slider_on_a_page_moves_without_a_kernel(chromium, address):
 
 
 @in_browser
+def test_pages_opened_from_the_disk_draw_charts_move_sliders_and_search(chromium):
+    context, page, trouble = opened(chromium, SITE.as_uri(), "light", 1366)
+    page.goto((SITE / "index.html").as_uri())
+    page.wait_for_selector(".bd-article .chart svg.marks", timeout=DRAWING)
+    page.goto((SITE / "notebooks" / "00-tour.html").as_uri())
+    slider = page.query_selector(".live-page input[type=range]")
+    slider.focus()
+    page.keyboard.press("End")
+    figure = page.wait_for_selector(".live-page .live-figure:not([hidden])")
+    scroll_to(figure)
+    figure.wait_for_selector("svg.marks", timeout=DRAWING)
+    page.goto((SITE / "search.html").as_uri() + "?q=EASY")
+    page.wait_for_function("() => /found|did not match/.test(document.querySelector('#search-results').innerText)")
+    assert page.query_selector("#search-results a")
+    assert not trouble
+    context.close()
+
+
+@in_browser
 def test_the_search_finds_ten_words(chromium, address):
     context, page, trouble = opened(chromium, address, "light", 1366)
     for word, expected in WORDS.items():

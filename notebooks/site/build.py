@@ -105,10 +105,14 @@ def write_walls(folder: Path) -> None:
 
 
 def _write_script(folder):
-    """Write the script that draws charts, as in the report."""
+    """Write the script that draws charts, as in the report.
+
+    It is a classic script, since browsers load no module from a file of the disk; a function keeps its names its own.
+    """
     from schedlab import report
 
-    (folder / "charts.js").write_text(report.script(), encoding="utf-8")
+    wrapped = f'(() => {{\n"use strict";\n{report.script()}\n}})();\n'
+    (folder / "charts.js").write_text(wrapped, encoding="utf-8")
 
 
 def _write_reference(folder):

@@ -13,3 +13,6 @@ document.addEventListener('DOMContentLoaded', () => {
     }));
   }
 });
+
+// The lines under the results of a search are fetched from the pages, which browsers refuse for files of the disk.
+if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
