@@ -294,6 +294,21 @@ def luminance(colour):
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+def _lab(colour):
+    """Return CIE L*a*b* of a colour: distances in it are as people see them."""
+    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in theme._parts_of(colour)]
+    x, y, z = ([[0.434, 0.376, 0.190], [0.213, 0.715, 0.072], [0.018, 0.109, 0.873]] @ np.array(linear)) ** (1 / 3)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("efficiency", [0, 0.5, 1])
+def test_plain_shares_are_told_from_easy_and_the_iterative_scheme(efficiency):
+    shares, *others = charts.colours([f"Fair share (ObF 1, EF {efficiency})", "EASY", "Iterative", "Greedy", "FCFS"])
+    assert min(np.linalg.norm(_lab(shares) - _lab(other)) for other in others) > 30
+    assert 1.05 / (luminance(shares) + 0.05) > 3  # on white
+    assert (luminance(shares) + 0.05) / 0.05 > 3  # on black
+
+
 @pytest.mark.parametrize("log", LOGS)
 def test_a_log_and_its_stand_in_are_told_apart(log):
     real, version, standin = charts.colours([log, f"{log}-3.1-cln", f"{log}-3.1-cln (stand-in, not the real log)"])

@@ -115,10 +115,10 @@ class FairShareMoldable(Moldable):
 
     label = "Fair share"
     names = {"fairshare": {}}
-    colours = {  # one hue per overbooking, darker for higher efficiency
-        "Fair share (ObF 1, EF 0)": "#499BC7",
-        "Fair share (ObF 1, EF 0.5)": "#3580B1",
-        "Fair share (ObF 1, EF 1)": "#0A65C3",
+    colours = {  # one hue per overbooking, unlike EASY's; darker for higher efficiency
+        "Fair share (ObF 1, EF 0)": "#C46EEF",
+        "Fair share (ObF 1, EF 0.5)": "#B446EA",
+        "Fair share (ObF 1, EF 1)": "#9C19DE",
         "Fair share (ObF 4, EF 0)": "#ED6E03",
         "Fair share (ObF 4, EF 0.5)": "#CC560C",
         "Fair share (ObF 4, EF 1)": "#B93C03",
