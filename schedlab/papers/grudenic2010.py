@@ -834,7 +834,7 @@ def claims(size: str, progress: bool) -> list[dict]:
     rows += [_example_row(), _effort_row(size, progress)]
     for name in LOGS:
         if name not in found:
-            claim = Claim("GRU-1a to GRU-4", "Figures 3 and 4", f"the bars of {name}", "bars without numbers")
+            claim = Claim("GRU-1a to GRU-4", "Figures 3 and 4", f"results on {name}", "bars without numbers")
             rows.append(untestable(claim, "Neither the log nor a stand-in is at hand.", name))
     return rows
 
