@@ -78,7 +78,8 @@ article p { margin: .3rem 0; } #search { font: inherit; color: inherit; backgrou
 )
 # A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing. On a
 # narrow screen charts become narrower, instead of smaller, so that their text stays readable; a matrix whose words need
-# more than the room becomes several. What still scrolls sideways fades out at the edge where there is more.
+# more than the room becomes several, or has numbers for its words if these are few. What still scrolls sideways fades
+# out at the edge where there is more.
 EMBED = r"""const LETTER = 6.5, LINE = 14, BESIDE = 24;  // width of a letter, height of a line; letters beside a plot
 const ruler = document.createElement('canvas').getContext('2d');
 ruler.font = '12px sans-serif';
@@ -108,6 +109,30 @@ const worded = spec => spec.layer.filter(
   one => kind(one) === 'text' && named(one.encoding?.x) && named(one.encoding.text));
 const needed = (spec, rows) => isMatrix(spec)
   ? Math.max(0, ...worded(spec).map(one => wide(linesOf(one.encoding.text, rows)) + 4)) : 0;
+// Write a number in each cell instead of words, with a key above: a matrix of few names stays one, as high as it was.
+const CELLS = 30;  // a smaller matrix has its words
+const isKeyed = (spec, rows) => {
+  const cells = rows.map(row => row[worded(spec)[0].encoding.text.field]).filter(word => word != null);
+  return cells.length >= CELLS && 3 * new Set(cells).size <= cells.length;
+};
+const keyed = (spec, rows) => {
+  const layer = worded(spec)[0], {field} = layer.encoding.text, counts = new Map();
+  for (const {[field]: word} of rows) if (word != null) counts.set(word, (counts.get(word) || 0) + 1);
+  const names = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a));
+  spec.layer = spec.layer.filter(one => kind(one) !== 'text' || one === layer);
+  layer.transform = [...(layer.transform || []),
+    {calculate: `indexof(${JSON.stringify(names)}, datum[${JSON.stringify(field)}]) + 1`, as: 'key'}];
+  layer.encoding.text = {field: 'key', type: 'nominal'};
+  Object.assign(layer.mark, {dy: 0, fontSize: 12});
+  const title = spec.title?.text || Array.isArray(spec.title) ? spec.title : {text: spec.title || ''};
+  const lines = [''];
+  names.forEach((name, place) => {
+    const entry = `${place + 1} ${name}; `;
+    if (lines.at(-1).length + entry.length > 42) lines.push('');
+    lines[lines.length - 1] += entry;
+  });
+  spec.title = {...title, subtitle: [...[title.subtitle || []].flat(), ...lines]};
+};
 // Turn a matrix whose columns need more than the room into several below one another, each with some of the columns.
 const parts = new WeakSet();
 const inParts = (spec, room, rows) => {
@@ -146,7 +171,7 @@ window.narrow = (spec, room, rows) => {
   if (spec.facet?.field) spec.columns = 1;
   if (spec.facet?.field && needed(spec.spec, rows)) unfolded(spec, rows);
   if (spec.width) spec.width = room;
-  if (needed(spec, rows)) inParts(spec, room, rows);
+  if (needed(spec, rows) > 0) { if (isKeyed(spec, rows)) keyed(spec, rows); else inParts(spec, room, rows); }
   for (const inner of [spec.spec, ...(spec.vconcat || []), ...(spec.layer || [])]) {
     if (inner) narrow(inner, parts.has(inner) ? inner.width : room, rows);
   }

@@ -1,6 +1,7 @@
 """Every notebook in a real JupyterLab, in a browser without a network: it runs, its sliders answer, nothing fails."""
 
 import contextlib
+import re
 import shutil
 import statistics
 import textwrap
@@ -443,6 +444,23 @@ def test_a_matrix_too_wide_for_a_phone_becomes_several_with_all_of_its_words(chr
     assert {cell[2] for cell in cells} <= set(words)
     assert {cell[0] for cell in cells} <= set(words)
     assert not [word for word in words if "cln" in word]
+    page.check()
+    page.close()
+
+
+def test_a_large_matrix_of_few_words_fits_a_phone_with_numbers_and_a_key(chromium, tmp_path):
+    table = papers.arena.kept_results().judged_by("wait_time").wins()
+    page = _on_a_phone(chromium, tmp_path, charts.on_page(charts.specified(charts.winners(table, title="Winners"))))
+    place = page.page.locator(".chart")
+    assert place.evaluate("place => place.scrollWidth - place.clientWidth") <= 0
+    assert place.bounding_box()["height"] < 844  # one screen
+    numbers = [word for word in place.locator("text").all_text_contents() if word.isdigit()]
+    names = dict(re.findall(r"(\d+) ([^;]*);", " ".join(place.locator("tspan").all_text_contents())))
+    assert sorted(set(numbers), key=int) == list(names)
+    counts = [numbers.count(each) for each in names]
+    assert sum(counts) == len(table)
+    assert counts == sorted(counts, reverse=True)
+    assert set(names.values()) >= set(table.loc[table["tied"] == "", "winner"])
     page.check()
     page.close()
 
