@@ -25,7 +25,7 @@ from schedlab.papers.cards import (
     rebuilt,
     verdict_of,
 )
-from schedlab.papers.walls import REST
+from schedlab.papers.walls import READINGS, REST
 from schedlab.show import card as page
 from schedlab.show.ledgers import FAILURES_FIRST, VERDICTS
 from schedlab.workload.archive import TraceNotFound
@@ -408,10 +408,12 @@ LINES = [
         "",
         "The intervals of all 7 cases allow both. More.",
         "",
-        "more (The intervals of all 7 cases allow both)",
+        "more (7/7 open)",
     ),
+    ("undecided", "", "The interval allows both. Conjecture: more.", "", "more (open)"),
     ("reproduced", "more", "", "holds under: a; undecided under: b", "more"),
-    ("reproduced", " ".join("123456789"), "", "", "more: \N{HORIZONTAL ELLIPSIS}"),
+    ("reproduced", " ".join("123456789"), "", "", "more: 1 2 3 4 5 6 7 8 9"),
+    ("reproduced", "the paper gives numbers for Msg only: 2 against 1", "", "", "more: 2 against 1, for Msg only"),
 ]
 
 
@@ -424,7 +426,7 @@ def test_in_the_fold_of_claims_a_line_is_short(verdict, published, reason, readi
     (told,) = re.findall("<li><b>Figure 3</b> (.*)</li>", html)
     assert told.startswith(f'<b class="schedlab-{page.COLOURS[verdict]}" title="{verdict}">{page.SHAPES[verdict]}</b> ')
     assert told.endswith(line)
-    assert ("Readings: R1 " in html) == ("R1" in line)
+    assert ("leaves open:" in html) == ("R1" in line)
     of_full = {"kept": row["measured"], "kept_verdict": verdict, "kept_reason": reason, "kept_readings": readings}
     assert page._in_lines(claims.assign(measured="less", reason="", readings="", **of_full)) == html
 
@@ -437,9 +439,67 @@ def test_in_the_fold_of_claims_what_is_shared_is_said_once():
     claims["verdict"] = ["in part", "in part", "not reproduced", "reproduced"]
     html = page._in_lines(claims)
     text = re.sub(" +", " ", re.sub("<[^>]*>", " ", html)).strip()
-    failing, whole = text.removeprefix("n/m: cases. ").split(" ● reproduced: ")
+    failing, whole = text.partition("allow both. ")[2].split(" ● reproduced: ")
     assert failing == "Figure 3 , A ✕ 3: B: more ◐ 2: x, more Figure 4 ◐ 1: A, B: less"
     assert whole == "Figure 5 Figure 5 ● 4: all"
+
+
+def test_a_reading_is_named_with_the_default_that_it_replaces():
+    row = {"id": "1", "where": "Figure 3", "statement": "more", "published": "2", "reason": "", "measured": ""}
+    claims = pd.DataFrame([row | {"verdict": "in part", "readings": "holds under: a, b; fails under: c, d, e"}])
+    html = page._in_lines(claims, {"a": "z", "b": "b"})
+    assert re.findall("<li>(R.*?)</li>", html) == ["R1 a (the default: z)", "R2 b (the default)"]
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_every_reading_in_the_lines_of_a_wall_has_its_default(paper):
+    named = re.findall(r"<li>(R\d+ .*?)</li>", wall_of(paper).html())
+    assert not [reading for reading in named if "(the default" not in reading]
+
+
+# How many figures and tables the papers have (PAPERS.md).
+PRINTED = {"sabin2006": (10, 0), "silva2000": (11, 6), "kurian2003": (23, 0), "grudenic2010": (4, 0)}
+PRINTED["pascual2008"] = (5, 0)
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+def test_who_looks_for_a_figure_of_the_paper_finds_it_among_the_claims(paper):
+    wall, (figures, tables) = wall_of(paper), PRINTED[paper]
+    fold = page._in_lines(wall.ledger, {}, wall.others())
+    named = set().union(*map(named_in, re.findall("<li><b>([^<]*)</b>", fold)))
+    assert named == {f"Figure {n + 1}" for n in range(figures)} | {f"Table {n + 1}" for n in range(tables)}
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+def test_what_the_paper_leaves_open_stands_behind_its_figures(paper):
+    (readings,) = (figure.as_kept().title for figure in wall_of(paper).paper.FIGURES if figure.__name__ == READINGS)
+    before, beyond = wall_of(paper).html().split("Behind the figures")
+    assert html.escape(readings) not in before
+    assert html.escape(readings) in beyond
+
+
+def test_a_tile_without_a_picture_says_what_was_claimed_and_measured_once():
+    shown = wall_of("silva2000").html()
+    lines = re.findall('<div class="line">(.*?)</div></div>', shown)
+    (third,) = (line for line in lines if line.startswith("<b>Table 3</b>"))
+    assert "50 jobs, 82 % with information" in third
+    assert "Measured: KTH fit: 43 jobs, 88 % with information" in third
+    assert shown.count("SIL-5: ") == 2  # among all claims, and with the first table
+
+
+def test_a_claim_belongs_to_the_figures_that_it_compares():
+    ids = {number: set(claims_about("silva2000", f"Figure {number}")["id"]) for number in range(3, 8)}
+    assert [number for number, several in ids.items() if "SIL-4a" in several] == [3, 4, 6]
+    assert [number for number, several in ids.items() if "SIL-4b" in several] == [4, 5, 6, 7]
+
+
+def test_a_card_without_a_picture_shows_its_claims_at_once():
+    claims = pd.DataFrame([{"id": "1", "statement": "more", "published": "2 h", "measured": "3 h [2 to 4]"}])
+    claims = claims.assign(readings="", reason="", verdict="reproduced")
+    shown = page.below(seen="", opened=True, claims=claims)
+    assert "<details" not in shown
+    assert re.search("Published: 2 h.*3 h .2 to 4.*reproduced", shown)
+    assert "1 claim</summary>" in page.below(seen="", claims=claims)
 
 
 @pytest.mark.parametrize(("paper", "figure"), OF_PAPERS, ids=lambda each: getattr(each, "__name__", each))

@@ -37,6 +37,7 @@ PAPER = Paper(
         ("Long narrow jobs wait less under EASY than under conservative backfilling on most logs", "ARE-2"),
         ("Lookahead helps where narrow jobs come first; by itself it changes little", "ARE-4"),
     ),
+    defaults=(("narrow jobs first (DPSAn)", "jobs by arrival (DPSAp)"),),
 )
 # One version of each archive log that we have. The original load of OSC is 0.13: at 0.9 its jobs run seven times as
 # long.

@@ -392,6 +392,10 @@ class Paper:
         The three findings: a sentence each, and the id of the claim that it rests on.
     words : tuple of (str, str)
         The paper's codes and words, each with what it means in a line.
+    defaults : tuple of (str, str)
+        Readings of what the paper leaves open, each with what is assumed otherwise; itself if that is the default.
+    others : tuple of (str, str)
+        Figures that no claim names, each with why it has no verdict.
     doi : str
 
     Examples
@@ -409,6 +413,8 @@ class Paper:
     says: str
     found: tuple[tuple[str, str], ...] = ()
     words: tuple[tuple[str, str], ...] = ()
+    defaults: tuple[tuple[str, str], ...] = ()
+    others: tuple[tuple[str, str], ...] = ()
     doi: str = ""
 
 

@@ -42,6 +42,13 @@ PAPER = Paper(
         ("tau", "10 s, unless it says otherwise"),
         ("exact estimates, overruns run on", "readings: estimates are the run times; jobs may outlive their estimates"),
     ),
+    defaults=(
+        ("exact estimates", "the users' estimates"),
+        ("overruns run on", "jobs are killed at their estimates"),
+        ("tau 1 s", "tau 10 s"),
+        ("tau 60 s", "tau 10 s"),
+    ),
+    others=(("Figure 2", "pseudo-code of DPSA; Figures 3 and 4 test it"),),
 )
 NAMED = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "HPC2N-2002", "SDSC-Par-1995", "SDSC-Par-1996", "SDSC-SP2-1998")
 GUESSED = ("CTC-SP2-1996", "SDSC-BLUE-2000")  # the paper has eight logs and names six

@@ -47,6 +47,17 @@ PAPER = Paper(
         ),
         ("a copy in every queue", "a reading: at three sites, each queue holds the sweep's parallel job"),
     ),
+    defaults=(
+        ("EASY", "EASY"),
+        ("conservative backfilling", "EASY"),
+        ("percent of all jobs", "percent of the jobs of more than 8 processors"),
+        ("processors given back in the last round", "a sweep holds them until its last task ends"),
+        ("a copy in every queue", "only in the queue of the home site"),
+    ),
+    others=(
+        ("Figures 1 to 3", "drawings: EASY, how a sweep becomes a job, and the schedulers above it"),
+        ("Figures 21 to 23", "the paper shows the loss of capacity at three sites and claims nothing about it"),
+    ),
 )
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
 MONTHS = (("1996-07-01", "1996-08-01"), ("1996-08-01", "1996-09-01"), ("1996-09-01", "1996-10-01"))

@@ -49,6 +49,13 @@ PAPER = Paper(
         ("s", "speed-up factor: by how much contiguity shortens the run times; 0.25 is 25 %"),
         ("hops", "links between two nodes of a job, averaged over its pairs of nodes"),
     ),
+    defaults=(
+        ("reservation by count", "reservation by count"),
+        ("reservation by block", "by count"),
+        ("by count with spare nodes", "by count, without spare nodes"),
+        ("by block without spare nodes", "by count, without spare nodes"),
+        ("whatever fits until the reservation", "only jobs that end before the reservation pass the head"),
+    ),
 )
 HPC2N, THUNDER, BLUE = LOGS = ("HPC2N-2002", "LLNL-Thunder-2007", "SDSC-BLUE-2000")
 OTHERS = ("CTC-SP2-1996", "KTH-SP2-1996")  # not in the paper; chosen before their results were seen

@@ -51,6 +51,13 @@ PAPER = Paper(
         ("alternate selection", "a reading: without information, too, jobs of other rows fill columns that are empty"),
         ("uneven supersteps", "a reading: tasks reach a barrier at different times, not together"),
     ),
+    defaults=(
+        ("constant bursts", "bursts of random length"),
+        ("alternate selection", "without information, empty columns stay empty"),
+        ("uneven supersteps", "the tasks of a job reach a barrier together"),
+        ("average over the last 5 slices", "the last slice alone"),
+    ),
+    others=(("Figures 1 and 2", "drawings: a task as a point of a fuzzy set, and a job with I/O"),),
     doi="10.1007/3-540-39997-6_2",
 )
 MIXES = ("IO", "IO/Msg", "IO/Msg/Emb", "IO/BSP", "IO/BSP/Emb", "Emb/Msg", "Emb/BSP")

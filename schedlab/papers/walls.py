@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from types import ModuleType
@@ -11,11 +11,12 @@ import pandas as pd
 
 from schedlab import kept
 from schedlab.show import card as page
-from schedlab.show.ledgers import counted
+from schedlab.show.ledgers import counted, standing
 
 from .cards import Card, named_in
 
 LEDGER = "ledger"  # the name of the tile that leads there
+READINGS = "sensitivity"  # the name of the figure of what a paper leaves open: it stands behind the paper's own
 REST = "Claims that no figure shows"
 TOLD = re.compile(r"^(Rebuild (Figure|Table) \d+: |Beyond the paper: |Draw |Show |Tabulate )")
 
@@ -32,6 +33,8 @@ class Tile:
         How many of its claims have each verdict; none if the paper claims nothing about it.
     picture : str
         An SVG; "" for a table.
+    claims : DataFrame, optional
+        Rows of the ledger, shown where there is no picture.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Tile:
     title: str
     verdicts: dict[str, int]
     picture: str
+    claims: pd.DataFrame | None = field(default=None, compare=False)
 
 
 class Wall:
@@ -78,7 +82,7 @@ class Wall:
             if card is not None:
                 picture = "" if card.chart is None else thumbnail(card.chart)
                 title = _short(figure) if card.number else card.title
-                found.append(Tile(card.name, card.number, title, _counted(card.claims), picture))
+                found.append(Tile(card.name, card.number, title, _counted(card.claims), picture, card.claims))
         return found
 
     def rest(self) -> Tile | None:
@@ -91,7 +95,17 @@ class Wall:
         rest = self.ledger[[claim not in told and not shown & named_in(where) for claim, where in places]]
         if not len(rest):
             return None
-        return Tile(LEDGER, "", REST, _counted(rest), "")
+        return Tile(LEDGER, "", REST, _counted(rest), "", rest)
+
+    def others(self) -> list[tuple[str, str]]:
+        """Return the figures that no claim names, in the paper's order, each with why it has no verdict."""
+        named = set() if self.ledger is None else set().union(*map(named_in, self.ledger["where"]))
+        told = [
+            (figure.number, f"no claim names it; it bears on {', '.join(figure.claims)}")
+            for figure in self.paper.FIGURES
+            if figure.number and figure.number not in named and figure.claims
+        ]
+        return sorted([*told, *self.paper.PAPER.others], key=lambda each: int(re.search(r"\d+", each[0])[0]))
 
     def notes(self) -> list[str]:
         """Return the notes that figures share, each once."""
@@ -112,21 +126,29 @@ class Wall:
         lead = page.counts(counted(self.ledger)) if self.ledger is not None else "Nothing is kept of this paper."
         lead = "<br>".join([lead, *(f"{escape(words)} ({escape(claim)})." for words, claim in found)])
         tiles = [*self.tiles, *filter(None, [self.rest()])]
-        of_paper = [tile for tile in tiles if tile.number or tile.verdicts]
+        of_paper = [tile for tile in tiles if tile.number or (tile.verdicts and tile.name != READINGS)]
         beyond = [tile for tile in tiles if tile not in of_paper]
-        names = {LEDGER: ledger}
+        names, shown = {LEDGER: ledger}, set()
         of_paper, beyond = (
-            [(address and address + names.get(tile.name, tile.name), *_shown(tile)) for tile in several]
+            [(address and address + names.get(tile.name, tile.name), *_shown(tile, shown)) for tile in several]
             for several in (of_paper, beyond)
         )
-        return page.wall(lead, of_paper, beyond, self.notes(), self.paper.PAPER.words, self.ledger)
+        about = self.paper.PAPER
+        return page.wall(
+            lead, of_paper, beyond, self.notes(), about.words, self.ledger, dict(about.defaults), self.others()
+        )
 
     def _repr_html_(self) -> str:
         return self.html(found=self.paper.PAPER.found)  # in a notebook, what was found is many screens further down
 
 
-def _shown(tile):
-    return tile.picture, tile.number, tile.title, tile.verdicts
+def _shown(tile, shown):
+    """Return what a wall shows of a tile; of claims without a picture only those that no tile before it shows."""
+    rows = tile.claims if tile.claims is not None and not tile.picture else pd.DataFrame()
+    verdicts = standing(rows) if len(rows) else ()
+    claims = [each for each in zip(verdicts, rows.to_dict("records"), strict=True) if each[1]["id"] not in shown]
+    shown.update(row["id"] for _, row in claims)
+    return tile.picture, tile.number, tile.title, tile.verdicts, claims
 
 
 def _counted(claims):

@@ -19,7 +19,9 @@ OF_CASES = re.compile(
     r"(\d+) of (\d+) cases? (support|contradict)s? it(?:, (\d+) contradicts? it)?(?:, (\d+) \w+ open)?"
 )
 HOLDS = re.compile("holds under: .*; ")  # under some readings only
-MOST_PUBLISHED = 8  # words of what the paper gives, in a line; more are in the ledger
+TILED = {"tiles": True, "lines": False}  # whether what is in a group has a picture
+SOME_NUMBERS = re.compile(r"the paper gives numbers (for .* only): (.*)")
+ALL_OPEN = re.compile(r"The intervals? (?:of all (\d+) cases )?allows? both")
 MOST_REASONS = 3  # of a verdict; the others are in the fold of claims
 __all__ = ["badge", "badges", "below", "counts", "findings", "head", "picture", "switch", "wall"]
 STYLE = """<style>
@@ -57,6 +59,10 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
   padding: .5rem .7rem .6rem; font-size: .9em; display: block; }
 .schedlab-wall .tile svg { display: block; width: 100%; height: 84px; margin-bottom: .3rem; }
 .schedlab-wall .tile .state { white-space: nowrap; font-weight: 600; }
+.schedlab-wall .line { color: inherit; text-decoration: none; border-left: 3px solid var(--edge); display: block;
+  padding: 0 .7rem; font-size: .9em; }
+.schedlab-wall .lines { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr));
+  gap: .7rem; margin: .7em 0; }
 @media (max-width: 30rem) { .schedlab-wall .tiles { grid-template-columns: 1fr 1fr; } }
 .schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; }
 </style>"""
@@ -126,7 +132,7 @@ def below(
     numbers : str
         A table, as HTML.
     opened : bool
-        Show it at once: there is no picture.
+        Show it and the claims at once: there is no picture.
     claims : DataFrame, optional
         Rows of the ledger.
     notes : iterable of str
@@ -134,8 +140,8 @@ def below(
     code : str
         The same in Python.
     """
-    folds = []
-    if claims is not None and len(claims):
+    folds, some = [], claims is not None and len(claims) > 0
+    if some and not opened:
         count = f"{len(claims)} claim{'s' * (len(claims) > 1)}"
         folds.append(_fold(count, "".join(_claims(claims))))
     if numbers and not opened:
@@ -148,7 +154,7 @@ def below(
         [
             f'<div class="schedlab-card">{_wide(numbers) if opened else ""}',
             f'<p class="schedlab-caption">{escape(seen)}</p>',
-            _why(claims) if claims is not None and len(claims) else "",
+            "" if not some else _wide("".join(_claims(claims))) if opened else _why(claims),
             *map(note, (*standins, *[agreement] * warning)),
             f'<p class="fine">{escape(fine)}</p>' if fine else "",
             f'<div class="folds">{"".join(folds)}</div></div>',
@@ -172,12 +178,14 @@ def _why(claims):
     return _listed(lines)
 
 
-def _in_lines(claims):
+def _in_lines(claims, defaults=None, others=()):
     """Say each claim in a line, below its place in the paper, and why it does not hold.
 
     What does not hold is first, places as well as the claims of each; places where all holds are in a fold of their
-    own. The verdict is told by its shape alone, as in the line above, and a reading by a short name.
+    own. The verdict is told by its shape alone, as in the line above, and a reading by a short name; what it is read
+    against stands above. Figures that no claim names are last.
     """
+    defaults = defaults or {}
     rows, places = list(zip(claims.to_dict("records"), standing(claims), strict=True)), {}
     for verdict in FAILURES_FIRST:
         for row, each in rows:
@@ -193,13 +201,24 @@ def _in_lines(claims):
         among = escape(f", {shared}".rstrip(" ,:"))
         words = f"<b>{escape(place)}</b>" + (f"{among}{_listed(lines)}" if len(lines) > 1 else f" {lines[0]}")
         items[group[0][1] == "reproduced"][place] = words
-    holds, others = items[True], items[False]
-    if not others:
-        return _listed(holds.values())
-    about = "; ".join(f"{name} {reading}" for reading, name in names.items())
-    about = f"n/m: cases.{' Readings: ' * bool(about)}{about}{'.' * bool(about)}"
+    holds, fails = items[True], items[False]
+    named = _listed(f"<b>{escape(place)}</b>: {escape(why)}" for place, why in others) if others else ""
+    if not fails:
+        return _listed(holds.values()) + named
+    read = [f"{name} {reading}{_against(defaults.get(reading), reading)}" for reading, name in names.items()]
+    about = "n/m hold, fail or open: of m cases, n support the claim, contradict it, or allow both."
+    about = f"<p>{about} Readings of what the paper leaves open:</p>{_list_of(read)}" if read else f"<p>{about}</p>"
     whole = _fold(f"{SHAPES['reproduced']} reproduced: {', '.join(holds)}", _listed(holds.values())) if holds else ""
-    return f"<p>{escape(about)}</p>{_listed(others.values())}{whole}"
+    return f"{about}{_listed(fails.values())}{whole}{named}"
+
+
+def _list_of(lines):
+    return _listed(map(escape, lines))
+
+
+def _against(default, reading):
+    """Say what is assumed instead of a reading, which may be the default itself."""
+    return "" if default is None else " (the default)" if default == reading else f" (the default: {default})"
 
 
 def _apart(row, verdict):
@@ -224,21 +243,16 @@ def _shared(statements):
 
 
 def _short_line(row, verdict, shared, names):
-    mark = f'<b class="schedlab-{COLOURS[verdict]}" title="{verdict}">{SHAPES[verdict]}</b>'
     why, readings = _apart(row, verdict)
     if readings:
         why = f"{why} under {', '.join(sorted(names[reading] for reading in readings))}"
     elif verdict != "reproduced":
         why = OF_CASES.sub(lambda cases: _counted(cases, verdict), _reason(row))
+        why = ALL_OPEN.sub(lambda cases: f"{cases[1]}/{cases[1]} open" if cases[1] else "open", why)
     if verdict == "not reproduced" and (value := str(of_row(row, "measured")).rpartition(": ")[2].partition(" [")[0]):
         why = "; ".join(filter(None, (f"{value} here", why)))
-    published = row["published"]
-    if published in row["statement"]:
-        published = ""
-    elif len(published.split()) > MOST_PUBLISHED:
-        published = "" if published.startswith("the paper gives") else "\N{HORIZONTAL ELLIPSIS}"
-    words = _claimed(row | {"published": published})[len(shared) :]
-    return f"{mark} {escape(row['id'])}: {escape(words)}{escape(f' ({why})') if why else ''}"
+    words = _claimed(row)[len(shared) :]
+    return f"{_sign(verdict)} {escape(row['id'])}: {escape(words)}{escape(f' ({why})') if why else ''}"
 
 
 def _counted(cases, verdict):
@@ -259,13 +273,19 @@ def _mark(verdict):
     return f'<b class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {verdict}</b>'
 
 
+def _sign(verdict):
+    return f'<b class="schedlab-{COLOURS[verdict]}" title="{verdict}">{SHAPES[verdict]}</b>'
+
+
 def _listed(lines):
     return f'<ul class="why">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
 
 
 def _claimed(row):
-    """Say what the paper claims, with the number or words that it gives."""
-    published = "" if row["published"].startswith("the paper gives no number") else row["published"]
+    """Say what the paper claims, with the number or words that it gives, unless the statement has them."""
+    published = SOME_NUMBERS.sub(r"\2, \1", row["published"])
+    if published in row["statement"] or published.startswith("the paper gives no number"):
+        published = ""
     return ": ".join(filter(None, (row["statement"], published)))
 
 
@@ -331,11 +351,13 @@ def switch(names: Iterable[str], parts: Iterable[str], key: str) -> str:
 
 def wall(
     lead: str,
-    tiles: Iterable[tuple[str, str, str, str, Mapping[str, int]]],
+    tiles: Iterable[tuple],
     beyond: Iterable[tuple] = (),
     notes: Iterable[str] = (),
     words: Iterable[tuple[str, str]] = (),
     claims: pd.DataFrame | None = None,
+    defaults: Mapping[str, str] | None = None,
+    others: Iterable[tuple[str, str]] = (),
 ) -> str:
     """Return a wall: a line, and for each card a tile with its picture.
 
@@ -343,23 +365,28 @@ def wall(
     ----------
     lead : str
         HTML.
-    tiles, beyond : iterable of (address, picture, number, title, verdicts)
-        Of the paper, and beyond it. The picture is an SVG; the verdicts are numbers of claims.
+    tiles, beyond : iterable of (address, picture, number, title, verdicts, claims)
+        Of the paper, and beyond it. The picture is an SVG; the verdicts are numbers of claims; the claims are rows of
+        the ledger, each after its verdict. They are shown where there is no picture.
     notes : iterable of str
         What the reader of several figures must know.
     words : iterable of (str, str)
         The paper's words, each with what it means.
     claims : DataFrame, optional
         Rows of the ledger.
+    defaults : mapping of str to str
+        For readings of what the paper leaves open, what is assumed otherwise.
+    others : iterable of (str, str)
+        Figures that no claim names, each with why.
     """
     parts = [f'<p class="lead">{lead}</p>']
     if claims is not None and len(claims):
-        parts.append(_fold("all claims, in a line each", _in_lines(claims)))
+        parts.append(_fold("all claims, in a line each", _in_lines(claims, defaults, others)))
     if lines := "".join(f"<li><b>{escape(word)}</b>: {escape(meaning)}</li>" for word, meaning in words):
         parts.append(_fold("words and codes of this paper", f"<ul>{lines}</ul>"))
-    parts.append(f'<div class="tiles">{"".join(map(_tile, tiles))}</div>')
-    if beyond := "".join(map(_tile, beyond)):
-        parts.append(f'<p class="fine">Behind the figures, and beyond the paper</p><div class="tiles">{beyond}</div>')
+    parts.append(_tiled(tiles))
+    if beyond := _tiled(beyond):
+        parts.append(f'<p class="fine">Behind the figures, and beyond the paper</p>{beyond}')
     if told := "".join(f"<p>{escape(words)}</p>" for words in notes):
         parts.append(_fold("sample and readings of these figures", told))
     return f'{STYLE}<div class="schedlab-wall">{"".join(parts)}</div>'
@@ -384,14 +411,33 @@ def findings(sentences: Iterable[tuple[str, Mapping[str, str], str]]) -> str:
     return f'{STYLE}<div class="schedlab-card"><ul>{"".join(lines)}</ul></div>'
 
 
+def _tiled(tiles):
+    """Return tiles with their pictures, and what has no picture below, in lines."""
+    tiles = list(tiles)
+    groups = {name: [_tile(tile) for tile in tiles if bool(tile[1]) == drawn] for name, drawn in TILED.items()}
+    return "".join(f'<div class="{name}">{"".join(group)}</div>' for name, group in groups.items() if group)
+
+
 def _tile(tile):
-    address, picture, number, title, verdicts = tile
+    address, picture, number, title, verdicts, *claims = tile
     tag, link = ("a", f' href="{escape(address)}"') if address else ("div", "")
     name = f"<b>{escape(number)}</b> " if number else ""
     several = len(verdicts) > 1
-    state = " ".join(
-        f'<span class="state schedlab-{COLOURS[verdict]}" title="{verdict}">{SHAPES[verdict]} '
-        f"{count if several else verdict}</span>"
-        for verdict, count in verdicts.items()
-    )
-    return f'<{tag} class="tile"{link}>{picture}{name}{escape(title)} {state}</{tag}>'
+    state = " ".join(_state(verdict, f" {count if several else verdict}") for verdict, count in verdicts.items())
+    if number and not verdicts:
+        state = '<span class="state schedlab-open">no claim</span>'
+    told = "" if picture else "".join(map(_beside, *claims)) if claims else ""
+    kind = "tile" if picture else "line"
+    return f'<{tag} class="{kind}"{link}>{picture}{name}{escape(title)} {state}{told}</{tag}>'
+
+
+def _beside(claim):
+    """Say what the paper claims beside what was measured, in a line."""
+    verdict, row = claim
+    measured = str(of_row(row, "measured"))
+    measured = f"<br>Measured: {escape(measured)}" if measured else ""
+    return f"<div>{_state(verdict)} {escape(row['id'])}: {escape(_claimed(row))}{measured}</div>"
+
+
+def _state(verdict, count=""):
+    return f'<span class="state schedlab-{COLOURS[verdict]}" title="{verdict}">{SHAPES[verdict]}{count}</span>'

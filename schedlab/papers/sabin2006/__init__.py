@@ -41,6 +41,13 @@ PAPER = Paper(
             "a reading: on what is free now, even if it is less than their share",
         ),
     ),
+    defaults=(
+        ("shares by work", "by the square root of the work"),
+        ("work as estimate x processors", "the work on one processor"),
+        ("shares among queued jobs only", "among running and queued jobs"),
+        ("backfilled jobs start at once or wait", "they may wait for more processors where they end sooner with them"),
+    ),
+    others=(("Figure 6", "pseudo-code of the iterative scheme; Figures 7 to 10 test it"),),
     doi="10.1007/978-3-540-71035-6_5",
 )
 figure2, figure3, figure4, figure5, figure7, figure8, figure9, figure10 = NUMBERED
