@@ -188,12 +188,12 @@ class Family:
         return f"<Family of {self.cards[0].paper}: {', '.join(card.number or card.name for card in self.cards)}>"
 
     def _repr_html_(self) -> str:
-        from schedlab.charts import svg  # here, since it loads altair
+        from schedlab.charts.within import within  # here, since it loads altair
 
         names = [card.number or card.name for card in self.cards]
         parts = []
         for card in self.cards:
-            picture = "" if card.chart is None else page.picture(svg(card.chart), card.title)
+            picture = "" if card.chart is None else within(card.chart, card.title)
             parts.append(f"{card.head(card.name)}{picture}{card.below()}")
         return page.switch(names, parts, f"family-{self.cards[0].paper}-{self.cards[0].name}")
 
