@@ -174,6 +174,11 @@ def test_on_a_phone_no_line_of_code_is_cut_and_no_text_of_a_picture_is_small(chr
     assert page.query_selector(".bd-article .chart")  # drawn in the page's ink, and narrow on a phone
     page.goto(f"{address}/papers.html")
     assert page.inner_text(".schedlab-wall").startswith("Of ")
+    page.goto(f"{address}/notebooks/04-shredding-kurian.html")
+    assert page.locator(".bd-article svg.marks:not(.chart svg)").count() == 0  # of fixed width
+    page.wait_for_function("() => document.querySelector('.cell_output .wide.more-right')")  # a table scrolls by itself
+    fading = "found => found.filter(one => one.querySelector('p, summary')).map(one => one.innerText.slice(0, 60))"
+    assert page.locator("main .more-right:not(.chart)").evaluate_all(fading) == []
     assert not trouble
     context.close()
 

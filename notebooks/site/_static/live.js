@@ -14,5 +14,25 @@ document.addEventListener('DOMContentLoaded', () => {
   }
 });
 
-// The lines under the results of a search are fetched from the pages, which browsers refuse for files of the disk.
-if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+// A wide table scrolls by itself: the text around it stays where it is, on a phone, too.
+document.addEventListener('DOMContentLoaded', () => {
+  for (const table of document.querySelectorAll('.cell_output table:not(.schedlab-ledger > table)')) {
+    const box = document.createElement('div');
+    box.className = 'wide';
+    table.replaceWith(box);
+    box.append(table);
+  }
+});
+
+// Under each result of a search stands the text around the word. Sphinx looks for its stem, which the page need not have
+// ("easi" for EASY), and counts blanks. Files of the disk cannot be fetched: there, results have no text.
+document.addEventListener('DOMContentLoaded', () => {
+  if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  const {htmlToText, makeSearchSummary} = Search;
+  Search.htmlToText = (html, anchor) => htmlToText(html, anchor).replace(/\s+/g, ' ');
+  Search.makeSearchSummary = (html, stems, anchor) => {
+    const text = Search.htmlToText(html, anchor).toLowerCase();
+    const within = stem => text.includes(stem) || stem.length < 3 ? stem : within(stem.slice(0, -1));
+    return makeSearchSummary(html, [...stems].map(within), anchor);
+  };
+});
