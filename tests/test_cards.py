@@ -498,7 +498,7 @@ def test_a_card_without_a_picture_shows_its_claims_at_once():
     claims = claims.assign(readings="", reason="", verdict="reproduced")
     shown = page.below(seen="", opened=True, claims=claims)
     assert "<details" not in shown
-    assert re.search("Published: 2 h.*3 h .2 to 4.*reproduced", shown)
+    assert re.search("Published: 2 h.*Measured: 3 h .2 to 4.*reproduced", shown)
     assert "1 claim</summary>" in page.below(seen="", claims=claims)
 
 

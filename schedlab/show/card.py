@@ -48,6 +48,9 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 .schedlab-card table.claims td { text-align: left; vertical-align: top; padding: .4em .9em .4em 0; white-space: normal;
   border: none; border-top: 1px solid var(--edge); }
 .schedlab-card table.claims td:first-child { white-space: nowrap; }
+@media (max-width: 40rem) { .schedlab-card table.claims :is(tbody, tr, td) { display: block; }
+  .schedlab-card table.claims td { border: none; padding: .1em 0; }
+  .schedlab-card table.claims tr { border-top: 1px solid var(--edge); padding: .4em 0; } }
 .schedlab-card pre { background: rgba(128, 128, 128, .12); padding: .5em .8em; overflow-x: auto; color: inherit; }
 .schedlab-badge { font-size: .87em; font-weight: 600; border: 1.5px solid currentColor; border-radius: 99px;
   padding: .05em .7em; white-space: nowrap; display: inline-block; }
@@ -58,11 +61,11 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 .schedlab-wall .tile { color: inherit; text-decoration: none; border: 1px solid var(--edge); border-radius: .6rem;
   padding: .5rem .7rem .6rem; font-size: .9em; display: block; }
 .schedlab-wall .tile svg { display: block; width: 100%; height: 84px; margin-bottom: .3rem; }
-.schedlab-wall .tile .state { white-space: nowrap; font-weight: 600; }
+.schedlab-wall .state { white-space: nowrap; font-weight: 600; }
 .schedlab-wall .line { color: inherit; text-decoration: none; border-left: 3px solid var(--edge); display: block;
-  padding: 0 .7rem; font-size: .9em; }
-.schedlab-wall .lines { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr));
-  gap: .7rem; margin: .7em 0; }
+  padding: 0 .7rem; margin-bottom: .7rem; font-size: .9em; }
+.schedlab-wall .line div { break-inside: avoid; }
+.schedlab-wall .lines { columns: 2 20rem; column-gap: .7rem; margin: .7em 0; }
 @media (max-width: 30rem) { .schedlab-wall .tiles { grid-template-columns: 1fr 1fr; } }
 .schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; }
 </style>"""
@@ -317,10 +320,11 @@ def _claims(claims):
     for row, verdict in zip(claims.to_dict("records"), standing(claims), strict=True):
         readings = f"<br>{escape(row['readings'][0].upper() + row['readings'][1:])}." if row["readings"] else ""
         reason = f"<br>{escape(row['reason'])}" if row["reason"] else ""
+        measured = f"Measured: {escape(row['measured'])}" if row["measured"] else ""
         cells = (
             escape(row["id"]),
             f"{escape(row['statement'])}<br>Published: {escape(row['published'])}",
-            f"{escape(row['measured'])}{reason}{readings}",
+            f"{measured}{reason}{readings}".removeprefix("<br>"),
             badge(verdict),
         )
         yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
