@@ -56,46 +56,46 @@ _HOME = {
     "Schedule": "schedule",
     "ScheduleError": "schedule",
     "Sites": "schedule",
-    "recorded": "simulation",
-    "simulate": "simulation",
-    "simulate_many": "simulation",
-    "simulate_sites": "simulation",
-    "steps": "simulation",
-    "Arena": "experiment.arena",
-    "Entrant": "experiment.arena",
-    "arena": "experiment.arena",
+    "recorded": "schedule.simulation",
+    "simulate": "schedule.simulation",
+    "simulate_many": "schedule.simulation",
+    "simulate_sites": "schedule.simulation",
+    "steps": "schedule.simulation",
+    "Arena": "contest.entrants",
+    "Entrant": "contest.entrants",
+    "arena": "contest.entrants",
     "RunError": "experiment",
     "Store": "experiment",
     "grid": "experiment",
     "store": "experiment",
     "sweep": "experiment",
-    "batch_means": "statistics",
-    "Interval": "statistics",
-    "IntervalWarning": "statistics",
-    "over_seeds": "statistics",
-    "paired": "statistics",
-    "compositions": "composing",
-    "gaps": "bounds",
-    "lower_bounds": "bounds",
-    "fair_start_miss": "fairness",
-    "fair_starts": "fairness",
-    "fairness_table": "fairness",
+    "batch_means": "schedule.statistics",
+    "Interval": "schedule.statistics",
+    "IntervalWarning": "schedule.statistics",
+    "over_seeds": "schedule.statistics",
+    "paired": "schedule.statistics",
+    "compositions": "schemes.composing",
+    "gaps": "schedule.bounds",
+    "lower_bounds": "schedule.bounds",
+    "fair_start_miss": "schedule.fairness",
+    "fair_starts": "schedule.fairness",
+    "fairness_table": "schedule.fairness",
 }
-_ROOMS = (
-    "charts",
-    "conformance",
-    "decisions",
-    "experiment",
-    "gang",
-    "kernels",
-    "metrics",
-    "papers",
-    "parts",
-    "statistics",
-    "testing",
-    "widgets",
-    "workload",
-)
+_ROOMS = {  # and what these names stand for, where that is deeper in the house
+    "charts": "charts",
+    "conformance": "testing.conformance",
+    "decisions": "papers.sabin2006.decisions",
+    "experiment": "experiment",
+    "gang": "gang",
+    "kernels": "kernels",
+    "metrics": "schedule.metrics",
+    "papers": "papers",
+    "parts": "kernels.parts",
+    "statistics": "schedule.statistics",
+    "testing": "testing",
+    "widgets": "show.widgets",
+    "workload": "workload",
+}
 _NEEDS = {"widgets": "anywidget"}  # of an extra, without which the room is there but not listed
 
 
@@ -104,7 +104,7 @@ def __getattr__(name):
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     if name in _ROOMS:
         try:
-            return import_module(f"{__name__}.{name}")
+            return import_module(f"{__name__}.{_ROOMS[name]}")
         except ModuleNotFoundError as missing:
             if name in _NEEDS:
                 raise AttributeError(str(missing)) from missing  # as `hasattr` expects
@@ -122,7 +122,7 @@ def _meant(name):
     if name.startswith("_") or find_spec(f"{__name__}.{name}"):
         return ""
     known = [*_HOME, *_ROOMS, *(_schemes() if name[:1].isupper() else ())]
-    return import_module(f"{__name__}.text").suggestion(name, known)
+    return import_module(f"{__name__}._runtime.text").suggestion(name, known)
 
 
 def _schemes():

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from .text import check_known, suggestion
+from ._runtime.text import check_known, suggestion
 from .workload.trace import MOST_PROCS, check_procs
 
 RESERVATIONS = ("count", "block")

@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     """Prepare a process that runs tests. The one that distributes them needs no charts, and starts a second sooner."""
-    from schedlab import compiling
+    from schedlab._runtime import compiling
     from schedlab.charts import theme
 
     compiling.not_here()  # tests compile what they use, without a message
@@ -62,7 +62,7 @@ def pytest_sessionfinish():
 @pytest.fixture
 def nothing_kept(monkeypatch, tmp_path):
     """Let no full-size results be kept."""
-    from schedlab import kept
+    from schedlab.papers import kept
 
     monkeypatch.setattr(kept, "folder", lambda: tmp_path / "no-results")
     kept.ledger_of.cache_clear()

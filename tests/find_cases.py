@@ -18,7 +18,7 @@ import pandas as pd
 from mutants import MUTANTS, RIGHT, ByHand, Clocked, ForgetsMixed, ForgetsTheSecondArrival, has_ties, starts_of
 
 from schedlab import conformance
-from schedlab.simulation import simulate
+from schedlab.schedule.simulation import simulate
 
 LONG = 100  # jobs
 

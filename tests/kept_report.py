@@ -2,7 +2,9 @@
 
 from functools import partial
 
-from schedlab import kept, papers, report
+from schedlab import papers
+from schedlab.papers import kept
+from schedlab.show import report
 
 
 def write(path, monkeypatch, names=papers.PAPERS):

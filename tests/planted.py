@@ -14,7 +14,7 @@ import numpy as np
 from museum import ByHand, OneByOne, plain_easy, plain_fcfs
 
 import schedlab as sl
-from schedlab.parts import (
+from schedlab.kernels.parts import (
     EXTRA,
     FREE,
     NEVER,

@@ -14,7 +14,7 @@ import pandas as pd
 import pooch
 import pytest
 
-from schedlab import paths
+from schedlab._runtime import paths
 from schedlab.workload import archive
 from schedlab.workload.archive import TraceCorrupt, TraceNotFound
 

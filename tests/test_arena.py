@@ -9,11 +9,10 @@ import vl_convert
 from workloads import trace_of
 
 import schedlab as sl
-from schedlab import kept
-from schedlab.experiment.arena import BOUNDED, JUDGED, Arena, Setting
-from schedlab.papers import arena as paper
-from schedlab.papers import judged
-from schedlab.statistics import NOISE, ratio_over_seeds, t_quantile
+from schedlab.contest import study as paper
+from schedlab.contest.entrants import BOUNDED, JUDGED, Arena, Setting
+from schedlab.papers import judged, kept
+from schedlab.schedule.statistics import NOISE, ratio_over_seeds, t_quantile
 
 SCHEMES = ("fcfs", "easy", "easy-sjbf", sl.DPSA())
 NAMES = ("FCFS", "EASY", "EASY-SJBF", "DPSAn")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from workloads import examples, integers, pick, trace_of
 
 import schedlab as sl
-from schedlab import bounds
 from schedlab.kernels.relaxations import least_busy_time, least_turnaround, raise_prices
+from schedlab.schedule import bounds
 from schedlab.testing import trace_of as traced
 
 pytestmark = pytest.mark.reduced

@@ -16,7 +16,8 @@ import pytest
 import vl_convert
 from browser import CHROME, DRAWING, ROOT, Page, Trouble, browser, drawn_in, lab, scroll_to
 
-from schedlab import charts, papers, report
+from schedlab import charts, papers
+from schedlab.show import report
 
 pytestmark = [
     pytest.mark.browser,

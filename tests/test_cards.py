@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from schedlab import charts, kept, papers
-from schedlab.papers import notebook
+from schedlab import charts, papers
+from schedlab.papers import kept, notebook
 from schedlab.papers.cards import (
     HEADS,
     NO_RUN,

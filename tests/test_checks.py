@@ -7,7 +7,7 @@ from measurements import exactly
 from scipy import stats
 
 from schedlab.papers import Check
-from schedlab.statistics import t_beyond
+from schedlab.schedule.statistics import t_beyond
 
 SEEDS = 10
 

@@ -686,7 +686,7 @@ def test_what_ends_a_terminal_or_a_batch_job_is_answered_as_control_c(run, monke
 
 
 def test_figures_asks_for_the_page(run, monkeypatch):
-    from schedlab import report
+    from schedlab.show import report
 
     asked = []
     monkeypatch.setattr(report, "figures", lambda *asked_of, **more: asked.append((*asked_of, more)) or asked_of[0])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
-from schedlab.parts import (
+from schedlab.kernels.parts import (
     ARRIVED,
     EXTRA,
     FREE,
@@ -168,7 +168,7 @@ for sign in signs:
 """
 MINE = """
 import schedlab as sl
-from schedlab.parts import FREE, back, begin, front
+from schedlab.kernels.parts import FREE, back, begin, front
 
 SIGN = {sign}
 

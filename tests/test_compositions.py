@@ -5,8 +5,8 @@ import re
 import pytest
 
 import schedlab as sl
-from schedlab.composing import CONDITIONS, SCHEMES, YES, in_order, small
 from schedlab.machine import KaryTree
+from schedlab.schemes.composing import CONDITIONS, SCHEMES, YES, in_order, small
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from mutants import AS_PYSS, CLOCKS, MUTANTS, RIGHT
 
 import schedlab as sl
 from schedlab import charts, conformance
-from schedlab.conformance import NONE, cases, export, fault, judge, read_starts
 from schedlab.schemes import by_name
+from schedlab.testing.conformance import NONE, cases, export, fault, judge, read_starts
 from schedlab.workload import swf
 
 CASES = {case.number: case for case in cases()}

@@ -9,9 +9,9 @@ import pytest
 import schedlab as sl
 from schedlab import conformance
 from schedlab.cli import main
-from schedlab.conformance import judge, read_starts
-from schedlab.conformance.files import read_table, table_of
-from schedlab.conformance.matching import matched
+from schedlab.testing.conformance import judge, read_starts
+from schedlab.testing.conformance.files import read_table, table_of
+from schedlab.testing.conformance.matching import matched
 
 CASE = conformance.case(1)
 FILE = CASE.path.stem

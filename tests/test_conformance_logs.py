@@ -11,10 +11,10 @@ from workloads import trace_of
 import schedlab as sl
 from schedlab import conformance
 from schedlab.cli import main
-from schedlab.conformance import judge
-from schedlab.conformance.files import read_table, table_of
-from schedlab.conformance.matching import matched
-from schedlab.conformance.settings import FIRST, estimates_of, fits, settings
+from schedlab.testing.conformance import judge
+from schedlab.testing.conformance.files import read_table, table_of
+from schedlab.testing.conformance.matching import matched
+from schedlab.testing.conformance.settings import FIRST, estimates_of, fits, settings
 
 EPOCH = 1_000_000_000
 
@@ -137,7 +137,7 @@ def test_what_a_log_cannot_tell_apart_is_said(trace):
 
 
 def test_a_long_log_is_tried_in_parts(monkeypatch, trace, easy):
-    monkeypatch.setattr("schedlab.conformance.settings.FIRST", 50)
+    monkeypatch.setattr("schedlab.testing.conformance.settings.FIRST", 50)
     verdict = judge(starts(easy), trace=trace)
     assert agreeing(verdict) == agreeing(judge(starts(easy), trace=trace.head(len(trace))))
     assert set(verdict.candidates["jobs"]) == {50, 200}

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
-from schedlab.digests import digest
+from schedlab._runtime.digests import digest
 from schedlab.workload import archive, copies
 
 pytestmark = pytest.mark.tables

@@ -21,7 +21,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import experiment
-from schedlab.digests import NoDigestError, digest
+from schedlab._runtime.digests import NoDigestError, digest
 from schedlab.experiment import sweeps
 from schedlab.experiment.progress import Progress
 

@@ -6,8 +6,8 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from schedlab import kept, papers
-from schedlab.papers import sentences
+from schedlab import papers
+from schedlab.papers import kept, sentences
 from schedlab.papers.findings import STALE, Findings, Rows, gains, part, percent, times
 
 pytestmark = pytest.mark.tables

@@ -19,6 +19,7 @@ from workloads import examples, integers, named, pick
 
 import schedlab as sl
 from schedlab import metrics, statistics
+from schedlab._runtime.threads import interruptible
 from schedlab.gang import Config, Workload, laws, simulate, simulate_many
 from schedlab.kernels import variates
 from schedlab.kernels._jit import kernel as compiled
@@ -26,7 +27,6 @@ from schedlab.kernels.gang import state
 from schedlab.kernels.gang.listing import list_operations
 from schedlab.kernels.gang.slices import gang
 from schedlab.schedule import ScheduleError
-from schedlab.threads import interruptible
 from schedlab.workload.models.jann import HyperErlang, jann_table
 
 NAMES = {
@@ -637,7 +637,7 @@ def test_jobs_in_no_class_have_the_last_row():
     assert found["jobs"].tolist() == [(schedule.jobs["procs"] == 1).sum(), (schedule.jobs["procs"] > 1).sum()]
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.statistics.IntervalWarning")
+@pytest.mark.filterwarnings("ignore::schedlab.schedule.statistics.IntervalWarning")
 @pytest.mark.parametrize("by", [None, "kind"])
 def test_intervals_are_batch_means_of_completed_jobs(by):
     schedule = simulate(replace(SMALL, horizon=40_000), "priority")

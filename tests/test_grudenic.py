@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
-from schedlab import experiment, kept, papers
+from schedlab import experiment, papers
 from schedlab.papers import grudenic2010 as paper
+from schedlab.papers import kept
+from schedlab.schedule.statistics import jackknife
 from schedlab.schemes.cases import case_of
-from schedlab.statistics import jackknife
 from schedlab.workload.archive import standing_in
 
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")

@@ -15,46 +15,32 @@ import processes
 import pytest
 
 import schedlab as sl
-from schedlab.imports import deferred
+from schedlab._runtime.imports import deferred
 from schedlab.schemes import classes
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "schedlab"
 
-# From bottom to top: a room imports from itself and from the rooms before it.
+# From bottom to top: a room imports from itself and from the rooms before it. A module with a place of its own stands
+# apart from the rest of its room: users find it there, but it needs what is above.
 ROOMS = (
-    "paths",
-    "files",
-    "imports",
-    "compiling",
-    "streams",
-    "text",
-    "threads",
+    "_runtime",
     "show",
     "kernels",
-    "parts",
     "workload",
-    "digests",
     "machine",
     "schemes",
-    "composing",
-    "metrics",
-    "statistics",
     "schedule",
     "gang",
-    "simulation",
-    "fairness",
-    "bounds",
     "experiment",
     "charts",
-    "conformance",
     "testing",
-    "kept",
-    "decisions",
-    "widgets",
+    "show.widgets",
+    "contest",
     "papers",
-    "report",
-    "precompile",
+    "contest.study",
+    "show.report",
+    "_runtime.precompile",
     "cli",
 )
 KERNELS_IMPORT = {
@@ -69,13 +55,13 @@ KERNELS_IMPORT = {
     "contextlib",
     "threading",
 }
-KERNELS_KNOW = {("kernels._jit", room) for room in ("paths", "imports", "compiling")}
+KERNELS_KNOW = {("kernels._jit", f"_runtime.{module}") for module in ("paths", "imports", "compiling")}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
-COMPILING = {"schemes", "compiling", "testing"}  # users' policies; `compiling` hears of compiled kernels
+COMPILING = {"schemes", "_runtime", "testing"}  # users' policies; `_runtime` hears of compiled kernels
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 PARQUET = {"pyarrow"}  # of the extra "parquet"
 STORING = {"experiment"}  # results, as Parquet
-DRAWING = {"papers", "report"}
+DRAWING = {"papers", "contest.study", "show.report"}
 ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it loads fast
 LIVE = {"anywidget", "ipywidgets", "traitlets"}  # of the extra "lab"; the rest of the package does without
 ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue"} | PARQUET  # of extras, used by others
@@ -110,7 +96,8 @@ TOP = {
 
 def room_of(module):
     """Return the room of a module, by its name within the package: "workload.swf" -> "workload"."""
-    return module.partition(".")[0]
+    places = [module.rsplit(".", cut)[0] for cut in range(module.count(".") + 1)]
+    return next((place for place in places if place in ROOMS), places[-1])
 
 
 @cache
@@ -164,7 +151,7 @@ def at_home(name):
 
 def home_of(name):
     """Return the module that a name of the package comes from; schemes register themselves."""
-    return "schemes" if name in classes() else sl._HOME.get(name, name)
+    return "schemes" if name in classes() else sl._HOME.get(name) or sl._ROOMS.get(name, name)
 
 
 def sources():
@@ -208,7 +195,7 @@ def welcome(name, module):
     if name == "numba":
         return room in COMPILING
     if name in LIVE:
-        return room == "widgets"
+        return room == "show.widgets"
     if name in PARQUET and room in STORING:
         return True
     if name in ELSEWHERE:
@@ -228,33 +215,33 @@ def test_no_arrow_turns_round(module, is_package, text):
 
 def test_the_guide_has_a_row_for_each_room():
     house = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## The house")[2].partition("\n- ")[0]
-    assert sorted(re.findall(r"^\| `(\w+)` \|", house, re.MULTILINE)) == sorted(ROOMS)
+    assert sorted(re.findall(r"^\| `([\w.]+)` \|", house, re.MULTILINE)) == sorted(ROOMS)
 
 
 @pytest.mark.parametrize(
     ("module", "text", "fault"),
     [
         ("workload.swf", "from schedlab.schemes import EASY", "schemes stands above workload"),
-        ("workload.models.jann", "def f():\n    from ... import simulation", "simulation stands above"),
+        ("workload.models.jann", "def f():\n    from ...schedule import simulation", "schedule stands above"),
         ("workload.trace", "from .. import machine", "machine stands above workload"),
-        ("machine", "from . import metrics, workload", "metrics stands above machine"),
-        ("schedule", "from schedlab import simulate", "simulation stands above schedule"),
-        ("widgets", "import schedlab as sl", "papers stands above widgets"),
-        ("metrics", "import schedlab.schedule", "schedule stands above metrics"),
-        ("kernels.easy", "from schedlab.paths import cache_dir", "nothing but each other"),
+        ("machine", "from . import metrics, workload", "schedule stands above machine"),
+        ("schemes", "from schedlab import simulate", "schedule stands above schemes"),
+        ("show.widgets", "from schedlab import papers", "papers stands above show.widgets"),
+        ("schemes.base", "import schedlab.schedule", "schedule stands above schemes"),
+        ("kernels.easy", "from schedlab._runtime.paths import cache_dir", "nothing but each other"),
         ("kernels.easy", "import pandas", "imports pandas"),
         ("kernels.easy", "import os", "imports os"),
         ("workload.swf", "import pooch", "imports pooch"),
         ("workload.trace", "import pyarrow", "imports pyarrow"),
-        ("metrics", "from numba import njit", "imports numba"),
+        ("schedule.metrics", "from numba import njit", "imports numba"),
         ("schedule", "import altair as alt", "imports altair"),
         ("charts.series", "import altair as alt", "imports altair"),
-        ("widgets", "from altair.utils.schemapi import debug_mode", "imports altair"),
+        ("show.widgets", "from altair.utils.schemapi import debug_mode", "imports altair"),
         ("charts.theme", "import ipywidgets", "imports ipywidgets"),
-        ("widgets", "import jupyterlab", "imports jupyterlab"),
+        ("show.widgets", "import jupyterlab", "imports jupyterlab"),
         ("experiment", "from distributed import Client", "imports distributed"),
         ("planning", "", "is a new room"),
-        ("gang.laws", "from ..simulation import simulate", "simulation stands above gang"),
+        ("gang.laws", "from ..experiment import grid", "experiment stands above gang"),
         ("schedule.base", "from schedlab.gang import GangSchedule", "gang stands above schedule"),
         ("cli", "from .planning import plan", "no place in ROOMS"),
     ],
@@ -267,10 +254,10 @@ def test_a_wrong_import_is_seen(module, text, fault):
 @pytest.mark.parametrize(
     ("module", "text"),
     [
-        ("kernels._jit", "import numba\nfrom schedlab.paths import cache_dir"),
-        ("workload.archive", "import pooch\nfrom tqdm.auto import tqdm\nfrom schedlab import paths"),
+        ("kernels._jit", "import numba\nfrom schedlab._runtime.paths import cache_dir"),
+        ("workload.archive", "import pooch\nfrom tqdm.auto import tqdm\nfrom schedlab._runtime import paths"),
         ("papers.tsafrir2005", "import schedlab as sl\nimport altair as alt\nfrom . import ledger"),
-        ("cli", "from schedlab import __version__, simulate\nfrom . import papers, report"),
+        ("cli", "from schedlab import __version__, simulate\nfrom .. import papers, show"),
     ],
 )
 def test_a_right_import_is_let_through(module, text):
@@ -413,7 +400,7 @@ def test_what_is_deferred_loads_when_anything_else_of_it_is_asked_for(monkeypatc
 def test_every_name_leads_somewhere(name):
     # Importing a module plants its name in the package, and so would hide a function of the same name.
     home = import_module(f"schedlab.{home_of(name)}")
-    assert getattr(sl, name) is (home if home_of(name) == name else getattr(home, name))
+    assert getattr(sl, name) is (home if name in sl._ROOMS else getattr(home, name))
 
 
 def test_the_top_level_holds_what_it_may():

@@ -41,7 +41,7 @@ def elsewhere(installed):
 def test_an_installed_package_finds_its_data_from_any_folder(installed, tmp_path):
     code = """
 import schedlab as sl
-from schedlab.paths import data_dir
+from schedlab._runtime.paths import data_dir
 assert (data_dir() / "archive.csv").is_file()
 assert "CTC-SP2-1996-3.1-cln" in set(sl.list_traces()["name"])
 print(sl.__file__, data_dir(), sep="\\n")

@@ -20,8 +20,8 @@ from scipy import stats
 from workloads import trace_of
 
 import schedlab as sl
-from schedlab import paths
-from schedlab.streams import Streams
+from schedlab._runtime import paths
+from schedlab._runtime.streams import Streams
 from schedlab.workload import swf
 from schedlab.workload.models.jann import (
     RANGES,

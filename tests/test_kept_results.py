@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from schedlab import kept, papers
-from schedlab.papers import arena, kurian2003, lelong2017, pascual2008, silva2000
+from schedlab import papers
+from schedlab.contest import study as arena
+from schedlab.papers import kept, kurian2003, lelong2017, pascual2008, silva2000
 from schedlab.papers.checks import NAMED
 from schedlab.papers.sabin2006 import grids
 from schedlab.papers.sabin2006 import ledger as sabin_ledger

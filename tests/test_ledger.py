@@ -12,8 +12,8 @@ import pytest
 from measurements import exactly
 
 import schedlab as sl
-from schedlab import kept, papers
-from schedlab.papers import Check, Claim, exact, judged, ledger, untestable
+from schedlab import papers
+from schedlab.papers import Check, Claim, exact, judged, kept, ledger, untestable
 from schedlab.papers.ledger import claimed, claims_of
 from schedlab.show.ledgers import VERDICTS, as_html, as_json, as_markdown, counted, summary
 
@@ -365,7 +365,7 @@ def test_kernels_of_results_that_come_from_a_store_are_still_known(folder, figur
 def test_the_digest_of_a_kernel_counts_what_it_does_and_what_it_imports(tmp_path, monkeypatch):
     kernels = tmp_path / "kernels"
     (kernels / "gang").mkdir(parents=True)
-    monkeypatch.setattr(kept, "__file__", str(tmp_path / "kept.py"))
+    monkeypatch.setattr(kept, "PACKAGE", tmp_path)
     texts = {
         "fcfs.py": '"""One."""\nfrom .cluster import begin\ndef f(a):\n    """Two."""\n    return begin(a) + 1  # 3\n',
         "cluster.py": "from ._jit import part\nbegin = abs\n",

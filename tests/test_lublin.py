@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 from workloads import examples
 
-from schedlab.streams import Streams
+from schedlab._runtime.streams import Streams
 from schedlab.workload.models import lublin
 from schedlab.workload.models.common import seconds_at
 from schedlab.workload.models.lublin import BATCH, INTERACTIVE, TYPELESS, LublinClass, lublin_feitelson

@@ -14,7 +14,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import charts, cli, widgets
-from schedlab.text import plain
+from schedlab._runtime.text import plain
 from schedlab.workload.models.jann import JannTable, jann_table
 
 IMAGE = "<img src=x onerror='window.hacked=1'>"

@@ -13,7 +13,8 @@ from conftest import logs_at_hand
 from jupyter_client.provisioning import local_provisioner
 from nbclient import NotebookClient
 
-from schedlab import kept, papers
+from schedlab import papers
+from schedlab.papers import kept
 from schedlab.show.ledgers import VERDICTS
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))

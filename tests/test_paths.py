@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from schedlab import paths
+from schedlab._runtime import paths
 
 SCRIPT = "draw('ä');\n"
 

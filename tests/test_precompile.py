@@ -18,7 +18,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import TypingError
 
 import schedlab as sl
-from schedlab import compiling, precompile
+from schedlab._runtime import compiling, precompile
 from schedlab.kernels._jit import CACHE, PIECES, kernel
 
 compiles = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
@@ -388,7 +388,8 @@ def test_one_process_at_a_time_compiles_ahead(tmp_path):
 
 def elsewhere(folder):
     """Tell whether another process would compile ahead."""
-    words = f"from schedlab.precompile import Path, alone\nwith alone(Path({str(folder)!r})) as first: print(first)"
+    words = "from schedlab._runtime.precompile import Path, alone"
+    words = f"{words}\nwith alone(Path({str(folder)!r})) as first: print(first)"
     return processes.run(words) == "True\n"
 
 

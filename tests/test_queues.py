@@ -151,7 +151,7 @@ def test_a_paired_comparison_finds_what_shortest_job_first_saves():
     assert expected[0] / expected[1] in found.ratio
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.statistics.IntervalWarning")  # a note on one run in a hundred or so
+@pytest.mark.filterwarnings("ignore::schedlab.schedule.statistics.IntervalWarning")  # of one run in a hundred
 def test_intervals_cover_what_they_should():
     """Two hundred runs of 20,000 jobs of M/M/1 at load 0.7, the first 2,000 left out.
 

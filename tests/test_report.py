@@ -17,9 +17,10 @@ import pytest
 import vl_convert
 
 import schedlab as sl
-from schedlab import charts, kept, papers, report
+from schedlab import charts, papers
 from schedlab.experiment import forget, grid
-from schedlab.papers import base
+from schedlab.papers import base, kept
+from schedlab.show import report
 from schedlab.show.ledgers import CASE, SHOWN, VERDICTS
 
 LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
+from schedlab.schedule.simulation import simulate_each
 from schedlab.schemes.conservative import COMPRESSION
-from schedlab.simulation import simulate_each
 
 pytestmark = pytest.mark.tables
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from workloads import trace_of
 
 import schedlab as sl
+from schedlab._runtime.streams import uniforms
 from schedlab.kernels import speedup as kernel
-from schedlab.streams import uniforms
 from schedlab.workload.speedup import Laws
 
 pytestmark = pytest.mark.tables

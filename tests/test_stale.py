@@ -14,6 +14,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import experiment
+from schedlab._runtime.files import recording
 
 pytestmark = pytest.mark.tables
 
@@ -352,7 +353,7 @@ def test_every_reader_says_what_it_reads(ask, tmp_path, kind):
         numbers.clear()
         ask(run, seed=1)
     assert numbers == [1]
-    with sl.files.recording() as files:
+    with recording() as files:
         trace = read(path)
     assert set(map(Path, files)) >= {path / "my.csv" if kind == "folder" else path}
     assert kind == "jann" or dict(trace.files) == files

@@ -33,7 +33,7 @@ from workloads import examples
 
 import schedlab as sl
 from schedlab import experiment
-from schedlab.digests import digest, of_value, sources
+from schedlab._runtime.digests import digest, of_value, sources
 from schedlab.experiment import stores
 from schedlab.experiment.grids import planned
 from schedlab.experiment.studies import read_study, shard_of, status
@@ -217,7 +217,7 @@ def test_a_changed_function_is_another_one(runs):
 
 def test_a_changed_package_makes_everything_new(runs, monkeypatch):
     before = planned(measures, a=[1]).keys
-    monkeypatch.setattr("schedlab.digests.sources", lambda: "another")
+    monkeypatch.setattr("schedlab._runtime.digests.sources", lambda: "another")
     assert planned(measures, a=[1]).keys != before
 
 
@@ -299,7 +299,7 @@ def test_a_variable_named_as_an_attribute_does_not_count(monkeypatch):
 
 
 def test_what_only_shows_results_does_not_count():
-    code = "from schedlab import digests; print(digests.sources())"
+    code = "from schedlab._runtime import digests; print(digests.sources())"
     assert processes.run(code).strip() == sources()
 
 

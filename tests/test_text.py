@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import schedlab as sl
-from schedlab.text import cell, check_known, plain, suggestion
+from schedlab._runtime.text import cell, check_known, plain, suggestion
 
 anything = st.text(st.characters(exclude_categories=[]))  # also lone surrogates, as in a file name that is not UTF-8
 

@@ -13,8 +13,8 @@ import pytest
 from budget import slowness
 
 import schedlab as sl
+from schedlab._runtime.threads import abandonable, interruptible, pool
 from schedlab.schedule import base, laws
-from schedlab.threads import abandonable, interruptible, pool
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 

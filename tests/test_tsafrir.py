@@ -15,7 +15,7 @@ from scipy import stats
 from workloads import examples, trace_of
 
 import schedlab as sl
-from schedlab.streams import Streams
+from schedlab._runtime.streams import Streams
 from schedlab.workload.models import tsafrir
 from schedlab.workload.models.tsafrir import Tsafrir, fit_tsafrir
 

@@ -5,7 +5,6 @@ page for each room of `LINES`, which lists its public names.
 """
 
 import hashlib
-import importlib
 import inspect
 import os
 import shutil
@@ -109,7 +108,7 @@ def _write_script(folder):
 
     It is a classic script, since browsers load no module from a file of the disk; a function keeps its names its own.
     """
-    from schedlab import report
+    from schedlab.show import report
 
     wrapped = f'(() => {{\n"use strict";\n{report.script()}\n}})();\n'
     (folder / "charts.js").write_text(wrapped, encoding="utf-8")
@@ -117,12 +116,13 @@ def _write_script(folder):
 
 def _write_reference(folder):
     import schedlab as sl
+    import schedlab.schemes
 
     folder.mkdir()
     rooms = {"schedlab": [name for name in sl.__all__ if not inspect.ismodule(getattr(sl, name))]}
     known = [getattr(sl, name) for name in rooms["schedlab"]]
     for room in [*LINES][1:]:
-        module = importlib.import_module(f"schedlab.{room}")
+        module = getattr(sl, room)
         rooms[room] = [name for name in _names(module) if getattr(module, name) not in known]
     lines = ["# Reference", "", "By room. The page of a name describes its parameters and results, with examples.", ""]
     lines += [f"- [{room}]({room}.md): {LINES[room]}" for room in rooms]
@@ -133,7 +133,7 @@ def _write_reference(folder):
         title = "The package" if room == "schedlab" else room
         table = ["```{eval-rst}", f".. currentmodule:: {module}", "", ".. autosummary::", "   :toctree: generated", ""]
         table += [f"   {name}" for name in names]
-        about = inspect.getdoc(importlib.import_module(module)).partition("\n")[0]
+        about = inspect.getdoc(sl if room == "schedlab" else getattr(sl, room)).partition("\n")[0]
         page = [f"# {title}", "", about, "", *table, "```", ""]
         (folder / f"{room}.md").write_text("\n".join(page), encoding="utf-8")
 

@@ -6,7 +6,7 @@ from textwrap import wrap
 import numpy as np
 import pandas as pd
 
-from schedlab.statistics import NOISE
+from schedlab.schedule.statistics import NOISE
 
 from ._altair import alt
 from .theme import (

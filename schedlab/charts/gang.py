@@ -5,8 +5,8 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
+from .._runtime.text import check_known
 from ..gang import GangSchedule
-from ..text import check_known
 from ._altair import alt
 from .series import lines
 from .theme import DOING, INK, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed, unchecked

@@ -7,9 +7,8 @@ from textwrap import wrap
 import numpy as np
 import pandas as pd
 
-from .. import metrics
-from ..composing import YES
-from ..schedule import Schedule
+from ..schedule import Schedule, metrics
+from ..schemes.composing import YES
 from ..workload.trace import Trace
 from ._altair import alt
 from .theme import (

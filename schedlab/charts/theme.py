@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import schemes
-from schedlab.text import suggestion
+from schedlab._runtime.text import suggestion
 
 from ._altair import alt, debug_mode
 

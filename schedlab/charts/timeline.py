@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from .. import metrics
-from ..schedule import Schedule
+from ..schedule import Schedule, metrics
 from ._altair import alt
 from .theme import (
     BLUE,

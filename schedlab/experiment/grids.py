@@ -22,10 +22,10 @@ from joblib.parallel import (
     get_active_backend,
 )
 
-from ..digests import NoDigestError, digest, key, of_function, of_named
-from ..files import note
-from ..text import check_known
-from ..threads import stoppable
+from .._runtime.digests import NoDigestError, digest, key, of_function, of_named
+from .._runtime.files import note
+from .._runtime.text import check_known
+from .._runtime.threads import stoppable
 from ..workload.trace import Trace, labels
 from . import memory
 from .progress import Progress

@@ -9,8 +9,8 @@ from threading import Lock, get_ident
 from types import MethodType
 from weakref import ref
 
-from ..digests import NoDigestError, key, of_function, of_named
-from ..files import note, recording
+from .._runtime.digests import NoDigestError, key, of_function, of_named
+from .._runtime.files import note, recording
 from ..workload import archive
 
 MOST_RUNS = 100_000  # remembered runs; the oldest are dropped first

@@ -15,8 +15,8 @@ from types import NoneType
 import numpy as np
 import pandas as pd
 
-from ..digests import is_installed
-from ..files import recording
+from .._runtime.digests import is_installed
+from .._runtime.files import recording
 
 PLAIN = (str, Real, date, timedelta, tuple, NoneType)  # appears in a table unchanged
 OF_FAILURES = ("error", "error_at")  # columns
@@ -64,7 +64,7 @@ class Result:
     host : str
         The computer that ran it.
     files : mapping
-        What it read, as in `schedlab.files`.
+        What it read, as in `schedlab._runtime.files`.
     """
 
     measured: dict | pd.DataFrame | Failure

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..text import plain
+from .._runtime.text import plain
 from .grids import Known, Plan, planned
 from .results import tabled
 from .stores import Store

@@ -7,10 +7,10 @@ from os import PathLike
 
 import pandas as pd
 
+from ..schedule.simulation import simulate
 from ..schemes import Scheme
 from ..schemes import scheme as scheme_named
 from ..schemes.cases import check_trace
-from ..simulation import simulate
 from ..workload.trace import Trace, labels
 from .grids import RunError, identity, is_several, labelled, several, table_of
 from .memory import remember

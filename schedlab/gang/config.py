@@ -5,9 +5,9 @@ from numbers import Real
 
 import numpy as np
 
+from schedlab._runtime.text import check_known
 from schedlab.kernels import variates
 from schedlab.kernels.gang import state
-from schedlab.text import check_known
 from schedlab.workload.models.common import at_least_one
 
 from .times import LONGEST, check_seconds, nanoseconds

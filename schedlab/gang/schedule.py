@@ -7,10 +7,10 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from schedlab import metrics, statistics
+from schedlab._runtime.text import suggestion
 from schedlab.kernels.gang import state
 from schedlab.kernels.gang.listing import list_operations
-from schedlab.text import suggestion
+from schedlab.schedule import metrics, statistics
 
 from . import laws
 from . import programs as tables

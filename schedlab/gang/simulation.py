@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from schedlab._runtime.threads import interruptible, pool
 from schedlab.kernels.gang import state
 from schedlab.kernels.gang.slices import gang
-from schedlab.threads import interruptible, pool
 
 from .config import Config
 from .schedule import GangSchedule

@@ -9,9 +9,9 @@ from numbers import Integral, Real
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.streams import entropy, keys, uniforms
+from schedlab._runtime.text import check_known, suggestion
 from schedlab.kernels.gang import state
-from schedlab.streams import entropy, keys, uniforms
-from schedlab.text import check_known, suggestion
 from schedlab.workload.models.common import at_least_one, job_numbers
 from schedlab.workload.models.jann import SIZES, JannTable, jann, jann_table
 

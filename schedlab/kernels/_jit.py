@@ -19,9 +19,9 @@ from threading import RLock
 import numba
 import numpy as np
 
-from schedlab.compiling import USUAL_WAY  # that module is notified when one of these kernels is compiled
-from schedlab.imports import deferred
-from schedlab.paths import kernels_folder
+from schedlab._runtime.compiling import USUAL_WAY  # that module is notified when one of these kernels is compiled
+from schedlab._runtime.imports import deferred
+from schedlab._runtime.paths import kernels_folder
 
 try:
     from ._compiler import PROVEN, KernelCompiler, KernelStore, PieceCompiler

@@ -2,7 +2,7 @@
 
 A schedule gives each job a start. From then on, the job holds its processors for its run time. At no instant do jobs
 hold more processors than the machine has. Each relaxation drops some of these conditions, so its optimum is at most
-that of the best schedule; `schedlab.bounds` has the proofs.
+that of the best schedule; `schedlab.schedule.bounds` has the proofs.
 
 - `least_busy_time`: jobs may be interrupted, and the machine does processor-seconds of work at one rate for all jobs.
   The relaxation minimizes the sum of weighted mean busy times (the mean instant at which a job's work is done): the

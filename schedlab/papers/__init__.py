@@ -1,19 +1,19 @@
 """The papers: each a module with its figures, and a ledger of what it claims and what was measured.
 
 A paper's module has `TITLE` and `PAPER` (what it is, and what was found), `FIGURES` (a tuple of functions of the size,
-each giving a `Card`) and `claims` (of the size too, giving a `Ledger`). Listing it in `PAPERS` is all that the report
+each giving a `Card`) and `claims` (of the size too, giving a `Ledger`). Listing it in `names.py` is all that the report
 and the command line need.
 """
 
 from collections.abc import Iterable
-from importlib import import_module
 
-from schedlab.text import check_known, suggestion
+from schedlab._runtime.text import check_known, suggestion
 
 from .cards import SIZES, Card, Paper, chosen_size, keeping, runs_folder
 from .checks import Check
 from .findings import Finding, Findings
 from .ledger import LEDGER, VERDICTS, Claim, Ledger, claimed, exact, judged, ledger, untestable
+from .names import PAPERS, module_of
 from .walls import Family, Wall
 
 __all__ = [
@@ -41,9 +41,6 @@ __all__ = [
     "untestable",
 ]
 
-# In the order of the report.
-PAPERS = ("base", "sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008", "lelong2017", "arena")
-
 
 def modules(names: Iterable[str] = ()) -> list:
     """Load the papers' modules, or those of some names, in the order of the report.
@@ -67,10 +64,10 @@ def modules(names: Iterable[str] = ()) -> list:
     names = set(names) or PAPERS
     for name in names:
         check_known("paper", name, PAPERS)
-    return [import_module(f"{__name__}.{name}") for name in PAPERS if name in names]
+    return [module_of(name) for name in PAPERS if name in names]
 
 
 def __getattr__(name):
     if name in PAPERS:
-        return import_module(f"{__name__}.{name}")
+        return module_of(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{suggestion(name, PAPERS)}")

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from schedlab import EASY, FCFS, Conservative, Trace, charts, load_trace, model_trace, simulate, sweep
-from schedlab.statistics import PILE_UP
+from schedlab.schedule.statistics import PILE_UP
 from schedlab.workload import archive
 
 from .cards import Drawing, Paper, rebuilt

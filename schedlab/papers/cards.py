@@ -1,7 +1,7 @@
 """What a paper's figures give: cards that show the kept full size, and what was simulated just now as rings on it.
 
 A figure is two functions: one runs its simulations at a size and returns a table, one draws such a table. The card
-draws the table that is kept of the full size (`schedlab.kept`); a quick run is compared with it, run by run.
+draws the table that is kept of the full size (`schedlab.papers.kept`); a quick run is compared with it, run by run.
 """
 
 import inspect
@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from schedlab import kept, load_trace
-from schedlab.paths import own_folder
+from schedlab import load_trace
+from schedlab._runtime.paths import own_folder
+from schedlab._runtime.text import check_known
+from schedlab.papers import kept
 from schedlab.show import card as page
 from schedlab.show import duration, interval
 from schedlab.show.ledgers import VERDICTS, counted, standing
-from schedlab.text import check_known
 from schedlab.workload import archive
 from schedlab.workload.archive import TraceNotFound, standing_in
+
+from .names import paper_in
 
 if TYPE_CHECKING:
     import altair as alt  # at run time it would cost every command of the command line a second or more
@@ -603,4 +606,4 @@ def as_called(function: Callable, gives: type) -> Callable:
 
 def paper_of(function: Callable) -> str:
     """Name the paper (as in `PAPERS`) whose module defines a function; "" elsewhere."""
-    return function.__module__.partition(f"{__package__}.")[2].partition(".")[0]
+    return paper_in(function.__module__)

@@ -28,10 +28,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import check_known
+from schedlab.schedule.statistics import t_beyond, t_quantile
 from schedlab.show import formatted, interval
 from schedlab.show.ledgers import CASE, NUMBERS, SINGLE, TOGETHER, VALUES, word, written
-from schedlab.statistics import t_beyond, t_quantile
-from schedlab.text import check_known
 
 EXPECTED = ("lower", "higher", "not lower", "not higher", "within", "is")
 SUPPORTS, OPEN, CONTRADICTS = "supports", "open", "contradicts"

@@ -12,10 +12,10 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 
-from schedlab import kept
+from schedlab._runtime.text import check_known
+from schedlab.papers import kept
 from schedlab.show import card as page
 from schedlab.show.ledgers import TOGETHER, VERDICTS
-from schedlab.text import check_known
 
 REPRODUCED, IN_PART, NOT_REPRODUCED, *_ = VERDICTS
 HOLDS, FAILS = "holds under", "fails under"  # what the rows say of readings

@@ -6,11 +6,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from schedlab import Schedule, Trace, charts, load_trace, metrics, simulate, simulate_sites
+from schedlab import Schedule, Trace, charts, load_trace, simulate, simulate_sites
 from schedlab.experiment import grid, remember
+from schedlab.schedule import metrics
+from schedlab.schedule.statistics import over_seeds, ratios_of_means
 from schedlab.schemes import Flooding, OpportuneShredding
 from schedlab.show import interval
-from schedlab.statistics import over_seeds, ratios_of_means
 
 from .cards import Drawing, Paper, rebuilt
 from .checks import Check

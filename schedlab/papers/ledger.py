@@ -14,19 +14,19 @@ kept ones.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
 
-from schedlab import kept
-from schedlab.paths import data_dir
+from schedlab._runtime.paths import data_dir
+from schedlab._runtime.text import check_known
+from schedlab.papers import kept
+from schedlab.schedule.statistics import t_quantile
 from schedlab.show.ledgers import AGREEMENTS, KEPT, LEDGER, MEASURED, SAME, TOGETHER, VERDICTS, Ledger
-from schedlab.statistics import t_quantile
-from schedlab.text import check_known
 
 from .cards import as_called, chosen_size, paper_of
 from .checks import FAILS, HOLDS, LEVEL, MIXED, UNDECIDED, Check
+from .names import module_of
 
 REPRODUCED, IN_PART, NOT_REPRODUCED, STILL_UNDECIDED, CANNOT = VERDICTS
 AGREES, DIFFERS, UNCOMPARED = AGREEMENTS
@@ -226,7 +226,7 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
     rows : iterable of dict
         As `judged`, `exact` and `untestable` give them.
     kept : DataFrame, optional
-        The ledger of the full size that was kept (`schedlab.kept`), to be shown beside this run.
+        The ledger of the full size that was kept (`schedlab.papers.kept`), to be shown beside this run.
 
     Returns
     -------
@@ -312,7 +312,7 @@ def claimed(function: Callable[..., Iterable[dict]]) -> Callable[..., Ledger]:
         if size == "quick":
             before = {} if full is None else {(row["id"], row["statement"]): row for row in full.to_dict("records")}
             rows = [row | _agreement(row, before.get((row["id"], row["statement"]))) for row in rows]
-        doi = import_module(f"{__package__}.{paper}").PAPER.doi
+        doi = module_of(paper).PAPER.doi
         return ledger([{**row, "doi": doi} for row in rows], full)
 
     return as_called(claims, Ledger)

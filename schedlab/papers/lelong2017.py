@@ -7,7 +7,7 @@ import pandas as pd
 
 from schedlab import EASY, Trace, charts, load_trace, simulate
 from schedlab.experiment import grid, remember
-from schedlab.statistics import over_seeds, ratios_of_means
+from schedlab.schedule.statistics import over_seeds, ratios_of_means
 
 from .cards import Drawing, Paper, rebuilt
 from .ledger import Check, claimed, claims_of, judged

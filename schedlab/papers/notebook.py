@@ -42,7 +42,7 @@ def _display_buttons(show, cards):
     if ON_PAGE in os.environ:  # on a page there is no Python behind a button
         return
     try:
-        from schedlab.widgets import simulating
+        from schedlab.show.widgets import simulating
     except ModuleNotFoundError:  # without the extra "lab" there are no buttons
         return
     display(simulating(show, quick=any(card.now is not None or not card.kept for card in cards)))

@@ -9,8 +9,8 @@ import pandas as pd
 from schedlab import EASY, FCFS, Schedule, charts, simulate
 from schedlab.experiment import grid, remember
 from schedlab.machine import ALLOCATIONS, KaryTree
+from schedlab.schedule.statistics import crossing, over_seeds, ratios_of_means
 from schedlab.show import duration, interval
-from schedlab.statistics import crossing, over_seeds, ratios_of_means
 from schedlab.workload.trace import KILL_BACKFILLED, Trace, load_trace
 
 from .cards import Drawing, Paper, chosen_size, rebuilt

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from schedlab import kept
+from schedlab.papers import kept
 
 from .findings import FAILS, HOLDS, IN_PART, NOT_REPRODUCED, REPRODUCED, Finding, Rows, gains, part, percent, times
+from .names import module_of
 
 WHOLE = "whole log, as in the figures"  # Sabin's primary check
 DRAWN = "as in the figures"  # Silva's
@@ -299,7 +300,7 @@ def arena(rows: Rows) -> Iterator[Finding]:
 
 def _wins():
     """Return the schemes that win a cell of the arena alone, cell by cell, and the number of all cells."""
-    from .arena import kept_results  # here, since no other sentence needs the arena
+    kept_results = module_of("arena").kept_results
 
     wins = kept_results().wins()
     return wins.loc[wins["tied"] == "", "winner"], len(wins)

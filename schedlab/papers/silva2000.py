@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from schedlab import charts, gang
+from schedlab._runtime.text import check_known
 from schedlab.charts.gang import MEMBERSHIPS
 from schedlab.experiment import remember, table_of
 from schedlab.gang import Config, GangSchedule, Workload
+from schedlab.schedule.statistics import over_seeds, ratio_over_seeds, ratios_of_means
 from schedlab.show import interval
-from schedlab.statistics import over_seeds, ratio_over_seeds, ratios_of_means
-from schedlab.text import check_known
 
 from .cards import Drawing, Paper, rebuilt
 from .checks import Check

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pandas as pd
 
-from schedlab import kept
+from schedlab.papers import kept
 from schedlab.show import card as page
 from schedlab.show.ledgers import counted, standing
 

@@ -6,14 +6,15 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from schedlab import metrics, show, statistics
+from schedlab import show
+from schedlab._runtime.text import check_known, suggestion
+from schedlab._runtime.threads import abandonable
 from schedlab.kernels import tree_nodes
 from schedlab.kernels.processors import assign_processors
 from schedlab.machine import Flat, KaryTree, Partitions
+from schedlab.schedule import metrics, statistics
 from schedlab.schemes import Case, Outcome, Ranges, Scheme
 from schedlab.schemes.cases import case_of
-from schedlab.text import check_known, suggestion
-from schedlab.threads import abandonable
 from schedlab.workload.copies import copied
 from schedlab.workload.trace import Trace
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import cell
 from schedlab.machine import KaryTree
-from schedlab.text import cell
 from schedlab.workload import swf
 
 
@@ -33,7 +33,7 @@ def to_csv(schedule, path) -> None:
 
     Times are in seconds. The processors of a job are those of `Schedule.allocations`, as intervals ("0-3 7"); if sweeps
     ran in pieces, all that the job held at this site at any time. A killed job does not count as a success. A name that
-    a spreadsheet would read as a formula gets a ``'`` in front (`schedlab.text.cell`).
+    a spreadsheet would read as a formula gets a ``'`` in front (`schedlab._runtime.text.cell`).
     """
     jobs = schedule.jobs
     pd.DataFrame(

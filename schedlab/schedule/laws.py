@@ -5,11 +5,11 @@ If its law is broken, a function raises a `ScheduleError` that names the job and
 
 import numpy as np
 
+from schedlab._runtime.threads import abandonable
 from schedlab.kernels import tree_nodes
 from schedlab.kernels.replay import DELAYED, KEPT, OVERLOOKED, UNDUE, replay
 from schedlab.machine import KaryTree, Partitions
 from schedlab.schemes.placement import fractions, shortened
-from schedlab.threads import abandonable
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED, run_times
 
 DISTURBED = {

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from schedlab import metrics, show
+from schedlab import show
+from schedlab.schedule import metrics
 
 from .base import MEANS, Schedule
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.threads import interruptible
 from schedlab.kernels.started_by import HEAD
 from schedlab.kernels.started_by import started_by as labelled
 from schedlab.machine import KaryTree, Partitions
 from schedlab.schemes import Jobs
 from schedlab.schemes.orders import prepare
-from schedlab.threads import interruptible
 
 LABELS = ("head", "reservation", "backfilled within the shadow", "backfilled on extra processors")
 ON_NODES = ("head", "backfilled")  # a head that waits for a block has no shadow time that follows from counts alone

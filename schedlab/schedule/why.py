@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 
 from schedlab import show
+from schedlab._runtime.threads import pool
 from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.schemes.cases import known_at
-from schedlab.threads import pool
 
 from .starts import LABELS, check_whole
 

@@ -10,9 +10,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from schedlab._runtime.text import suggestion
 from schedlab.kernels.cluster import Jobs
 from schedlab.machine import Flat, KaryTree, Partitions
-from schedlab.text import suggestion
 from schedlab.workload.columns import Columns
 from schedlab.workload.speedup import Laws
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED, OVERRUN

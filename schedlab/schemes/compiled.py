@@ -10,13 +10,13 @@ from numbers import Integral
 import numba
 import numpy as np
 
+from schedlab._runtime.text import plain
+from schedlab._runtime.threads import compile_for, interruptible
 from schedlab.kernels._jit import KernelCache, kernel, part
 from schedlab.kernels.cluster import BEGUN, FREE, NAN, NOW, advance, new_cluster
 from schedlab.kernels.questions import sort_queue
 from schedlab.kernels.sorted_pairs import NEVER, back, front
 from schedlab.machine import Flat
-from schedlab.text import plain
-from schedlab.threads import compile_for, interruptible
 from schedlab.workload.trace import OVERRUN
 
 from .base import Case, Outcome, Scheme
@@ -151,7 +151,7 @@ def compiled_scheme(
     Examples
     --------
     >>> import schedlab as sl
-    >>> from schedlab.parts import FREE, back, begin, front
+    >>> from schedlab.kernels.parts import FREE, back, begin, front
     >>> @sl.compiled_scheme
     ... def first_fit(c):
     ...     place = front(c.queue)
@@ -203,7 +203,7 @@ def _kernel_of(function, noted):
     """Return the kernel that calls a function at each pass; make it unless it exists for the function as it is now."""
     if (function, noted) in _fixed:
         return _fixed[function, noted]
-    from schedlab.digests import NoDigestError, digest  # here, since joblib is slow to load
+    from schedlab._runtime.digests import NoDigestError, digest  # here, since joblib is slow to load
 
     try:
         code = f"{digest(function)}{'_noted' if noted else ''}"

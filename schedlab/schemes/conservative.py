@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from schedlab._runtime.text import check_known
+from schedlab._runtime.threads import interruptible
 from schedlab.kernels import conservative as kernel
 from schedlab.machine import Flat, KaryTree
-from schedlab.text import check_known
-from schedlab.threads import interruptible
 
 from . import placement
 from .base import Case, Outcome

@@ -9,10 +9,10 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from schedlab._runtime.text import check_known
+from schedlab._runtime.threads import interruptible
 from schedlab.kernels import lookahead as kernel
 from schedlab.machine import Flat, KaryTree
-from schedlab.text import check_known
-from schedlab.threads import interruptible
 from schedlab.workload.trace import OVERRUN
 
 from . import placement

@@ -6,12 +6,12 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from schedlab._runtime.text import check_known
+from schedlab._runtime.threads import interruptible
 from schedlab.kernels import moldable as kernel
 from schedlab.kernels.iterative import iterative
 from schedlab.kernels.speedup import durations
 from schedlab.kernels.swf_text import EXACT
-from schedlab.text import check_known
-from schedlab.threads import interruptible
 
 from .base import Case, Outcome, Scheme
 

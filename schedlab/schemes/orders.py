@@ -13,11 +13,11 @@ from functools import cache, partial, wraps
 import numba
 import numpy as np
 
+from schedlab._runtime.text import plain, suggestion
 from schedlab.kernels import callbacks, priority
 from schedlab.kernels._jit import cached_beside_kernels
 from schedlab.kernels.priority import Order
 from schedlab.kernels.questions import Question, Veto, values_of_rows
-from schedlab.text import plain, suggestion
 from schedlab.workload.trace import KILL_BACKFILLED
 
 from .base import Case

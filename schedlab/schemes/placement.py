@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from schedlab._runtime.streams import GOLDEN, splitmix64
+from schedlab._runtime.threads import interruptible
 from schedlab.kernels.conservative_tree import conservative_tree
 from schedlab.kernels.lookahead_tree import lookahead_tree
 from schedlab.kernels.placement import ANY, BY_BLOCK, BY_COUNT, OFF, ON, Allocation, Tree, placement, shortened
 from schedlab.kernels.tree_nodes import MODULUS
-from schedlab.streams import GOLDEN, splitmix64
-from schedlab.threads import interruptible
 
 from .base import Case, Outcome, Ranges
 from .orders import Order, Veto

@@ -20,7 +20,7 @@ from types import FunctionType, MethodType
 import numba
 import numpy as np
 
-from schedlab.text import plain, suggestion
+from schedlab._runtime.text import plain, suggestion
 
 from .outside import ChangingError, Outside, attributes_of
 from .values import Count, Usage

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 
+from schedlab._runtime.text import plain
 from schedlab.machine import Flat
-from schedlab.text import plain
 from schedlab.workload.trace import OVERRUN
 
 from .base import Scheme

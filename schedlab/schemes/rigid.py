@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 
+from schedlab._runtime.text import check_known
+from schedlab._runtime.threads import interruptible
 from schedlab.kernels.easy import easy
 from schedlab.kernels.easy_depth import easy_depth
 from schedlab.kernels.fcfs import fcfs
 from schedlab.kernels.placement import NO_RESERVATION
 from schedlab.machine import Flat, KaryTree
-from schedlab.text import check_known
-from schedlab.threads import interruptible
 from schedlab.workload.trace import KILL_BACKFILLED, OVERRUN
 
 from . import placement

@@ -7,11 +7,11 @@ from math import gcd, lcm
 
 import numpy as np
 
+from schedlab._runtime.text import check_known
+from schedlab._runtime.threads import interruptible
 from schedlab.kernels import shredding as kernel
 from schedlab.kernels.replay import JOB_ARRIVES, JOB_WITHDRAWN, Events
 from schedlab.machine import Flat
-from schedlab.text import check_known
-from schedlab.threads import interruptible
 
 from .base import Case, Jobs, Outcome, Pieces, Scheme
 from .conservative import Conservative

@@ -7,8 +7,8 @@ from numbers import Integral
 
 import numpy as np
 
-from schedlab.text import suggestion
-from schedlab.threads import go_on
+from schedlab._runtime.text import suggestion
+from schedlab._runtime.threads import go_on
 
 OFTEN = 1_000  # passes between two checks whether to continue
 MOST = 2**62  # seconds

@@ -12,9 +12,9 @@ from threading import Barrier
 
 import numpy as np
 
+from schedlab._runtime.threads import pool
+from schedlab.schedule.simulation import simulate
 from schedlab.schemes import Outcome, Scheme
-from schedlab.simulation import simulate
-from schedlab.threads import pool
 from schedlab.workload.trace import KEEP
 
 from . import future

@@ -12,6 +12,7 @@ from itertools import product
 import numba
 import numpy as np
 
+from schedlab._runtime.text import check_known
 from schedlab.machine import Flat
 from schedlab.schemes.base import Case, Jobs
 from schedlab.schemes.cases import case_of, check_trace
@@ -20,7 +21,6 @@ from schedlab.schemes.orders import NAMED, NAMES, check_order, order_name
 from schedlab.schemes.policies import MOVING, TAKES, Call, Policy, PolicyError, checked_in_python, is_function
 from schedlab.schemes.rigid import EASY
 from schedlab.schemes.values import Row, sum_named
-from schedlab.text import check_known
 from schedlab.workload.swf import FIELDS
 from schedlab.workload.trace import Trace, model_trace
 

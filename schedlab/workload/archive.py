@@ -7,8 +7,8 @@ gets its final name only when it is complete and its text is verified.
 Checksums are of the *uncompressed* text, because the same log may be compressed differently. The checksum of every
 verified file is noted in the cache, as ``NAME.swf.gz.sha256``, for two reasons. If the catalogue has no checksum, later
 copies must match the text seen first. And a file that has not changed since is not hashed again. Notes are trusted only
-where nobody else can have written them (`schedlab.paths.own_folder`). The user's own folder is only read, never written
-to.
+where nobody else can have written them (`schedlab._runtime.paths.own_folder`). The user's own folder is only read,
+never written to.
 
 References
 ----------
@@ -33,9 +33,9 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
-from schedlab import paths
-from schedlab.files import content
-from schedlab.text import suggestion
+from schedlab._runtime import paths
+from schedlab._runtime.files import content
+from schedlab._runtime.text import suggestion
 
 from .copies import copied
 
@@ -181,7 +181,7 @@ def _folders():
 
 
 def digest_now(label: str) -> str:
-    """Return a digest of what a label stands for at present, as `schedlab.files` records it.
+    """Return a digest of what a label stands for at present, as `schedlab._runtime.files` records it.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from numbers import Number
 import numpy as np
 import pandas as pd
 
-from schedlab.text import plain, suggestion
+from schedlab._runtime.text import plain, suggestion
 
 # Short words for columns; a column that has the word as its own name goes first.
 WORDS = {"user": "user_id", "group": "group_id", "account": "group_id"}

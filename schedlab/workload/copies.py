@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from schedlab.files import note
+from schedlab._runtime.files import note
 
 LAZY = int(pd.__version__.partition(".")[0]) >= 3  # from 3.0 on, pandas copies what is shared when it is written to
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from schedlab.files import opened
-from schedlab.text import check_known, plain, suggestion
+from schedlab._runtime.files import opened
+from schedlab._runtime.text import check_known, plain, suggestion
 
 from . import swf
 from .columns import WORDS

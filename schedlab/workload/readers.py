@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 
-from schedlab.text import plain
+from schedlab._runtime.text import plain
 
 from . import swf
 

@@ -25,9 +25,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 
-from schedlab import paths
-from schedlab.files import opened
-from schedlab.text import check_known, plain, suggestion
+from schedlab._runtime import paths
+from schedlab._runtime.files import opened
+from schedlab._runtime.text import check_known, plain, suggestion
 
 from . import filter as load_filter
 from . import swf

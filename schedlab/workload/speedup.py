@@ -10,10 +10,10 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.streams import uniforms
+from schedlab._runtime.text import suggestion
 from schedlab.kernels import speedup as kernel
 from schedlab.kernels.speedup import AMDAHL, DOWNEY, TABLE
-from schedlab.streams import uniforms
-from schedlab.text import suggestion
 
 __all__ = ["Amdahl", "Downey", "Laws", "Model", "Speedup", "downey_slope", "downey_speedup"]
 

@@ -45,7 +45,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from schedlab.streams import entropy
+from schedlab._runtime.streams import entropy
 
 from . import archive, swf
 

@@ -33,10 +33,10 @@ from zoneinfo import ZoneInfo, available_timezones
 import numpy as np
 import pandas as pd
 
-from schedlab.files import opened
+from schedlab._runtime.files import opened
+from schedlab._runtime.paths import is_own, own_folder, replacing
+from schedlab._runtime.text import plain
 from schedlab.kernels.swf_text import EXACT, scan_records
-from schedlab.paths import is_own, own_folder, replacing
-from schedlab.text import plain
 
 FIELDS = (
     "job_number",
@@ -152,7 +152,7 @@ class Header:
 
     Notes
     -----
-    Values are given as `schedlab.text.plain` shows them; the lines themselves are kept unchanged.
+    Values are given as `schedlab._runtime.text.plain` shows them; the lines themselves are kept unchanged.
 
     Examples
     --------

@@ -8,15 +8,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
+from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
 from schedlab import show
-from schedlab.files import opened, recording
-from schedlab.streams import entropy, keys, uniforms
-from schedlab.text import check_known, plain, suggestion
+from schedlab._runtime.files import opened, recording
+from schedlab._runtime.streams import entropy, keys, uniforms
+from schedlab._runtime.text import check_known, plain, suggestion
 
 from . import archive, swf
 from .columns import WORDS, Columns, codes_of
@@ -97,8 +98,8 @@ class Trace:
     table : DataFrame
         The jobs; see `jobs`.
     name : str
-        Name of the log or model, without control characters (`schedlab.text.plain`). The steps of `history` have none
-        either.
+        Name of the log or model, without control characters (`schedlab._runtime.text.plain`). The steps of `history`
+        have none either.
     procs : int
         Processors of the machine.
     header : swf.Header
@@ -120,8 +121,8 @@ class Trace:
     altered : str
         The first step after which the log's waits no longer belong to the jobs; empty if there is none.
     files : mapping of str to str
-        What it was read from: paths and names of logs, each with a digest of the content (`schedlab.files`). Once such
-        a file is another one, results computed from this trace are not used again.
+        What it was read from: paths and names of logs, each with a digest of the content (`schedlab._runtime.files`).
+        Once such a file is another one, results computed from this trace are not used again.
 
     Examples
     --------
@@ -132,6 +133,8 @@ class Trace:
     (5, 0.8)
     >>> chart = sl.charts.heatmap(trace)
     """
+
+    unchanging: ClassVar[bool] = True  # so the digest of its content is computed once
 
     table: pd.DataFrame = Table()  # noqa: RUF009 - a descriptor, no default
     name: str

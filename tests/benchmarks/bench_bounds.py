@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import twin_bounds
 
 import schedlab as sl
-from schedlab.bounds import PROOFS
+from schedlab.schedule.bounds import PROOFS
 from schedlab.testing import trace_of
 
 MEASURES = ("wait_time", "makespan")

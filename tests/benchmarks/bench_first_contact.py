@@ -32,10 +32,10 @@ ONE_RUN = ("compile", "figures", "notebooks", "tests")  # too long for medians
 
 def compile_all():
     """Compile each group in a process of its own, then all at once as users do, always from an empty cache."""
-    from schedlab import precompile
+    from schedlab._runtime import precompile
 
     for group in precompile.groups():
-        yield partial(compiled, group, [sys.executable, "-m", "schedlab.precompile", group])
+        yield partial(compiled, group, [sys.executable, "-m", "schedlab._runtime.precompile", group])
     yield partial(compiled, "all", [sys.executable, "-m", "schedlab.cli", "compile"], "all, seconds waited")
 
 
@@ -69,7 +69,7 @@ def emptied_cache():
 def kernel_runs():
     """Return what is run, by name: the targets first, then a run of every other kernel."""
     import schedlab as sl
-    from schedlab.simulation import case_of
+    from schedlab.schedule.simulation import case_of
 
     log = sl.load_trace
     for name in ("SDSC-SP2-1998", "CTC-SP2-1996", "HPC2N-2002"):

@@ -21,7 +21,7 @@ import pandas as pd
 from tqdm import tqdm
 
 import schedlab as sl
-from schedlab.kept import TIMED
+from schedlab.papers.kept import TIMED
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED
 
 LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "HPC2N-2002")

@@ -30,8 +30,8 @@ from pathlib import Path
 import numpy as np
 
 import schedlab as sl
-from schedlab import paths
-from schedlab.text import plain
+from schedlab._runtime import paths
+from schedlab._runtime.text import plain
 from schedlab.workload import swf
 from schedlab.workload.sacct import example_path
 

@@ -6,8 +6,8 @@ from itertools import product
 import pandas as pd
 
 from schedlab import EASY, IterativeMoldable, charts, grid
-from schedlab.decisions import small_decisions, timed
-from schedlab.statistics import geometric_means
+from schedlab.papers.sabin2006.decisions import small_decisions, timed
+from schedlab.schedule.statistics import geometric_means
 
 from ..cards import Drawing, rebuilt
 from . import grids

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import EASY, charts
-from schedlab.statistics import geometric_means, over_seeds
+from schedlab.schedule.statistics import geometric_means, over_seeds
 
 from ..cards import Drawing, Shown, rebuilt
 from . import grids

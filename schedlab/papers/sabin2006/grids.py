@@ -7,10 +7,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from schedlab import Downey, Schedule, Trace, load_trace, metrics, simulate
+from schedlab import Downey, Schedule, Trace, load_trace, simulate
 from schedlab.experiment import grid, remember
+from schedlab.schedule import metrics
+from schedlab.schedule.statistics import geometric_changes
 from schedlab.schemes import EASY, Conservative, FairShareMoldable, GreedyMoldable, IterativeMoldable, Scheme
-from schedlab.statistics import geometric_changes
 
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
 OTHER_LOGS = ("KTH-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import Downey, Scheme, Speedup, simulate
-from schedlab.decisions import fair_shares
+from schedlab.papers.sabin2006.decisions import fair_shares
 
 from ..ledger import Check, claimed, claims_of, exact, judged, untestable
 from . import grids

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from schedlab import EASY, FairShareMoldable, charts
-from schedlab.decisions import draw_step, readable_instants, situation
-from schedlab.text import check_known
+from schedlab._runtime.text import check_known
+from schedlab.papers.sabin2006.decisions import draw_step, readable_instants, situation
 
 from . import grids
 from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SIGMA, SYSTEM, simulated, written

@@ -23,7 +23,7 @@ A. B. Downey: A parallel workload model and its implications for processor alloc
 import numpy as np
 import pandas as pd
 
-from schedlab.streams import Streams, entropy
+from schedlab._runtime.streams import Streams, entropy
 from schedlab.workload.speedup import downey_speedup
 
 from .common import at_least_one, job_numbers, seconds_at, whole_seconds

@@ -28,10 +28,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from schedlab import paths
-from schedlab.files import opened
-from schedlab.streams import Streams, entropy
-from schedlab.text import check_known, plain, suggestion
+from schedlab._runtime import paths
+from schedlab._runtime.files import opened
+from schedlab._runtime.streams import Streams, entropy
+from schedlab._runtime.text import check_known, plain, suggestion
 
 from ..swf import EXACT, MOST_PROCS
 from .common import at_least_one, job_numbers, whole_seconds

@@ -33,8 +33,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from schedlab.streams import Streams, entropy
-from schedlab.text import suggestion
+from schedlab._runtime.streams import Streams, entropy
+from schedlab._runtime.text import suggestion
 
 from .common import at_least_one, job_numbers, seconds_at
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedlab.streams import Streams, entropy
+from schedlab._runtime.streams import Streams, entropy
 
 from .common import EXACT, at_least_one
 

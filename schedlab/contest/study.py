@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from schedlab import charts, kept, load_trace, simulate
+from schedlab import charts, load_trace, simulate
+from schedlab._runtime.text import check_known
+from schedlab.contest.entrants import BOUNDED, ENTRANTS, SHAKE, Arena, Entrant, Setting, arena
 from schedlab.experiment import grid, remember
-from schedlab.experiment.arena import BOUNDED, ENTRANTS, SHAKE, Arena, Entrant, Setting, arena
 from schedlab.machine import KaryTree
-from schedlab.metrics import MEASURES
+from schedlab.papers import kept
+from schedlab.schedule.metrics import MEASURES
+from schedlab.schedule.statistics import NOISE, ratios_of_means
 from schedlab.schemes import DPSA, EASY, Conservative, FairShareMoldable, Flooding, OpportuneShredding, Scheme
-from schedlab.statistics import NOISE, ratios_of_means
-from schedlab.text import check_known
 from schedlab.workload.speedup import Downey
 from schedlab.workload.trace import Trace
 
-from .cards import Drawing, Paper, rebuilt
-from .checks import CONTRADICTS, NAMED, Check
-from .ledger import claimed, claims_of, judged
+from ..papers.cards import Drawing, Paper, rebuilt
+from ..papers.checks import CONTRADICTS, NAMED, Check
+from ..papers.ledger import claimed, claims_of, judged
 
 if TYPE_CHECKING:
     import altair as alt
@@ -253,7 +254,7 @@ def words_of(measure: str) -> str:
     Parameters
     ----------
     measure : str
-        As in `schedlab.experiment.arena.JUDGED`.
+        As in `schedlab.contest.entrants.JUDGED`.
     """
     name, _, one = measure.partition(" ")
     own = {"gini": "inequality of slowdowns (Gini)", "unfair": "share of jobs that start later than under FCFS"}

@@ -25,12 +25,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import __version__
-from .paths import data_dir
-from .show.ledgers import CASE, LEDGER, SAME, Ledger
+from .. import __version__
+from .._runtime.paths import data_dir
+from ..show.ledgers import CASE, LEDGER, SAME, Ledger
 
 PACKAGES = ("numpy", "numba", "pandas")
-KERNELS = f"{__package__}.kernels"
+KERNELS = "schedlab.kernels"
+PACKAGE = Path(__file__).parents[1]
 COMPILING = ("_jit", "_compiler")  # modules of kernels
 TIMED = ("SAB-15", "GRU-7")  # claims on times measured on this machine
 FULL, QUICK = "", "quick-"  # beginnings of the file names of each size
@@ -74,7 +75,7 @@ def kernel_digest(name: str) -> str | None:
 @cache  # every figure in a notebook asks for it, and kernels share most modules
 def _source(name):
     """Return the code of a kernel module and what it imports; None for other modules and for those that compile."""
-    folder, own = Path(__file__).parent / "kernels", name.removeprefix(f"{KERNELS}.").replace(".", "/")
+    folder, own = PACKAGE / "kernels", name.removeprefix(f"{KERNELS}.").replace(".", "/")
     if not name.startswith(f"{KERNELS}.") or own in COMPILING:
         return None
     paths = (folder / f"{own}.py", folder / own / "__init__.py")

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from schedlab import show
+from schedlab._runtime.text import check_known, plain
 from schedlab.machine import Flat
 from schedlab.schedule import Schedule
+from schedlab.schedule.simulation import simulate
 from schedlab.schemes import Scheme, by_name
-from schedlab.simulation import simulate
-from schedlab.text import check_known, plain
 from schedlab.workload.trace import Trace
 
 from .files import LIMIT, read_starts

@@ -25,10 +25,12 @@ import vl_convert
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
-from schedlab import __version__, charts, compiling, kept, papers
+from schedlab import __version__, charts, papers
+from schedlab._runtime import compiling
+from schedlab._runtime.paths import kept_script, replacing
 from schedlab.charts._altair import VEGA_LITE
 from schedlab.experiment import Store
-from schedlab.paths import kept_script, replacing
+from schedlab.papers import kept
 from schedlab.show import card as cards
 from schedlab.show.ledgers import LEDGER, VERDICT_STYLE, as_html, counted
 from schedlab.show.ledgers import STYLE as LEDGER_STYLE

@@ -8,20 +8,20 @@ from os import PathLike
 import numpy as np
 import pandas as pd
 
-from ..bounds import ROUNDS, check_rigid, lower_bounds
+from .._runtime.text import check_known
+from ..experiment.grids import is_several, several, table_of
+from ..experiment.memory import remember
+from ..experiment.stores import Store
 from ..machine import Flat, KaryTree
-from ..metrics import TAU, bounded_slowdown, classes
+from ..schedule.bounds import ROUNDS, check_rigid, lower_bounds
+from ..schedule.metrics import TAU, bounded_slowdown, classes
+from ..schedule.simulation import simulate
+from ..schedule.statistics import NOISE, ratio_over_seeds, t_quantile
 from ..schemes import DPSA, EASY, FCFS, Conservative, Scheme
 from ..schemes import scheme as scheme_named
 from ..schemes.cases import check_trace
-from ..simulation import simulate
-from ..statistics import NOISE, ratio_over_seeds, t_quantile
-from ..text import check_known
 from ..workload import archive
 from ..workload.trace import OVERRUN, Trace, labels, load_trace, run_times
-from .grids import is_several, several, table_of
-from .memory import remember
-from .stores import Store
 
 RIGID, JOBS_CHANGED, MACHINE_CHANGED = "rigid", "jobs changed", "machine changed"
 LOADS = (0.6, 0.7, 0.8, 0.9, 0.95)

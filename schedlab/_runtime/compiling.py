@@ -53,9 +53,10 @@ GROUPS = {
     "shredding": "shredding",
     "gang": "gang",
 }
-KERNELS = f"{__package__}.kernels."
+PACKAGE = "schedlab"
+KERNELS = f"{PACKAGE}.kernels."
 USUAL_WAY = os.environ.get("SCHEDLAB_PIECES") == "0"  # compile kernels as numba does, not in pieces: for tests of that
-OWN, OWN_SECONDS = f"{__package__}.schemes.compiled", 6  # where schemes from users' own functions are made
+OWN, OWN_SECONDS = f"{PACKAGE}.schemes.compiled", 6  # where schemes from users' own functions are made
 
 
 class _Listener(Listener):
@@ -109,7 +110,7 @@ def _say(group, first, here):
 
 def _compile_ahead(groups):
     """Compile groups in another process, which ends with this one."""
-    here = str(Path(__file__).parents[1])
+    here = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
     # -P: import nothing from the user's folder, where a file may have the name of a module.
     command = [sys.executable, "-P", "-m", f"{__package__}.precompile", *groups]

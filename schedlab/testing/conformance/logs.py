@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from schedlab import show
+from schedlab._runtime.text import check_known
 from schedlab.schedule import Schedule
 from schedlab.schedule.why import Why
 from schedlab.schemes.cases import check_trace
-from schedlab.text import check_known
 from schedlab.workload.trace import Trace
 
 from . import settings

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import plain
 from schedlab.schedule import Schedule
-from schedlab.text import plain
 from schedlab.workload import swf
 
 from .suite import NONE, Case

@@ -7,11 +7,11 @@ To see how evenly slowdowns are spread, and what each user got, no further simul
 import numpy as np
 import pandas as pd
 
-from .schedule import Schedule
-from .schemes.cases import case_of
+from .._runtime.text import check_known
+from .._runtime.threads import pool
+from ..schemes.cases import case_of
+from . import Schedule
 from .simulation import simulate
-from .text import check_known
-from .threads import pool
 
 DEFINITIONS = ("arrivals", "conservative", "fcfs")
 

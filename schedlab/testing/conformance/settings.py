@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from schedlab.parts import FREE, back, begin, front
+from schedlab._runtime.threads import pool
+from schedlab.kernels.parts import FREE, back, begin, front
 from schedlab.schedule import Schedule
+from schedlab.schedule.simulation import EVENTS, simulate
 from schedlab.schemes import DPSA, EASY, FCFS, Conservative, Scheme
 from schedlab.schemes.cases import case_of
 from schedlab.schemes.compiled import CompiledScheme
 from schedlab.schemes.orders import NAMES, OF_USERS
-from schedlab.simulation import EVENTS, simulate
-from schedlab.threads import pool
 from schedlab.workload.trace import KEEP, OVERRUN, Trace
 
 GIVEN, EXACT = "as given", "exact"

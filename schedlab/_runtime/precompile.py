@@ -16,21 +16,21 @@ import numpy as np
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
-from . import gang
-from .bounds import lower_bounds
+from .. import gang
+from ..kernels._jit import CACHE
+from ..kernels.iterative import decision
+from ..machine import KaryTree
+from ..schedule.bounds import lower_bounds
+from ..schedule.simulation import recorded, simulate
+from ..schemes import by_name
+from ..schemes.conservative import Conservative
+from ..schemes.lookahead import DPSA
+from ..schemes.rigid import EASY
+from ..workload.speedup import Downey
+from ..workload.trace import model_trace, read_swf
 from .compiling import SECONDS, has_compiled, not_here, target
 from .digests import sources
-from .kernels._jit import CACHE
-from .kernels.iterative import decision
-from .machine import KaryTree
 from .paths import cache_dir, replacing
-from .schemes import by_name
-from .schemes.conservative import Conservative
-from .schemes.lookahead import DPSA
-from .schemes.rigid import EASY
-from .simulation import recorded, simulate
-from .workload.speedup import Downey
-from .workload.trace import model_trace, read_swf
 
 try:
     import fcntl
@@ -88,7 +88,7 @@ def groups() -> dict[str, list[Callable]]:
     found = {"gang": [_gang], "trees": [_trees], "plans": [_plans], "others": [_others], "moldable": [_decision]}
     found |= {"conservative": [_reservations], "rigid": [_bounds]}  # they share most with these
     for make in by_name().values():
-        scheme, module = make(), make.func.__module__.removeprefix(f"{__package__}.schemes.")
+        scheme, module = make(), make.func.__module__.removeprefix("schedlab.schemes.")
         if scheme.simulated:
             found.setdefault(module, []).append(partial(_simulated, scheme))
     return {name: found[name] for name in sorted(found, key=_place)}

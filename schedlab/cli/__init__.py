@@ -16,17 +16,19 @@ from threading import Timer, current_thread, main_thread
 
 import pandas as pd
 
-from schedlab import __version__, conformance, metrics, papers
+from schedlab import __version__, papers
+from schedlab._runtime.paths import replacing
+from schedlab._runtime.precompile import compile_kernels
+from schedlab._runtime.text import cell, check_known, plain
 from schedlab.experiment import studies, sweep
 from schedlab.experiment.grids import carried_out
-from schedlab.paths import replacing
-from schedlab.precompile import compile_kernels
+from schedlab.schedule import metrics
+from schedlab.schedule.simulation import EVENTS, has_waits, recorded, simulate
+from schedlab.schedule.statistics import IntervalWarning, over_seeds
 from schedlab.schemes import by_name, scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.show.ledgers import as_json, as_markdown, counted, summary
-from schedlab.simulation import EVENTS, has_waits, recorded, simulate
-from schedlab.statistics import IntervalWarning, over_seeds
-from schedlab.text import cell, check_known, plain
+from schedlab.testing import conformance
 from schedlab.workload import archive, frames
 from schedlab.workload.filter import check_missing_estimate
 from schedlab.workload.recipes import RECIPES
@@ -836,7 +838,7 @@ def _add_papers(parser):
 
 def _figures(options):
     """Rebuild every figure and table, and write one HTML page that opens with no network."""
-    from schedlab import report  # here, since loading the charts costs a second that no other command needs
+    from schedlab.show import report  # here, since loading the charts costs a second that no other command needs
 
     # After Ctrl-C joblib cleans up after its workers in a separate process, which would print warnings.
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker"]))
@@ -995,7 +997,3 @@ def _width():
 
 def _print_indented(words):
     print(fill(words, _width(), initial_indent="    ", subsequent_indent=" " * 15, break_on_hyphens=False))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,24 +10,18 @@ from functools import cache
 
 import pandas as pd
 
-from .machine import KaryTree, Partitions
-from .schemes import (
-    DPSA,
-    EASY,
-    FCFS,
-    Conservative,
-    FairShareMoldable,
-    Flooding,
-    GreedyMoldable,
-    IterativeMoldable,
-    OpportuneShredding,
-    Scheme,
-)
-from .schemes import scheme as scheme_named
-from .schemes.cases import case_of
-from .workload.frames import from_frame
-from .workload.speedup import Downey
-from .workload.trace import Trace
+from ..machine import KaryTree, Partitions
+from ..workload.frames import from_frame
+from ..workload.speedup import Downey
+from ..workload.trace import Trace
+from .base import Scheme
+from .base import scheme as scheme_named
+from .cases import case_of
+from .conservative import Conservative
+from .lookahead import DPSA
+from .moldable import FairShareMoldable, GreedyMoldable, IterativeMoldable
+from .rigid import EASY, FCFS
+from .shredding import Flooding, OpportuneShredding
 
 PROCS = 16
 YES = "yes"

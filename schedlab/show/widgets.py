@@ -38,21 +38,21 @@ except ModuleNotFoundError as missing:
     install = "which comes with schedlab's extra: pip install 'schedlab[lab]'"
     raise ModuleNotFoundError(f"live figures need {missing.name}, {install}", name=missing.name) from None
 
-from . import charts
-from .charts._altair import alt, debug_mode
-from .charts.theme import ON_PAGE, WIDE
-from .experiment import remember
-from .paths import kept_script
-from .schemes import Scheme, by_name
-from .schemes import scheme as scheme_named
-from .schemes.orders import NAMES, OF_USERS
-from .show.page import duration as _duration
-from .show.page import unit_of as _unit_of
-from .simulation import has_waits, simulate
-from .statistics import IntervalWarning, paired
-from .text import check_known, suggestion
-from .workload import archive
-from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
+from .. import charts
+from .._runtime.paths import kept_script
+from .._runtime.text import check_known, suggestion
+from ..charts._altair import alt, debug_mode
+from ..charts.theme import ON_PAGE, WIDE
+from ..experiment import remember
+from ..schedule.simulation import has_waits, simulate
+from ..schedule.statistics import IntervalWarning, paired
+from ..schemes import Scheme, by_name
+from ..schemes import scheme as scheme_named
+from ..schemes.orders import NAMES, OF_USERS
+from ..workload import archive
+from ..workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
+from .page import duration as _duration
+from .page import unit_of as _unit_of
 
 ON_A_PAGE = (5, 3, 2)  # values of the first controls, whose combinations a page has
 HEAVIEST = 1_500_000  # characters of a figure in all its settings on a page; or five settings

@@ -24,8 +24,9 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from . import metrics, show
-from .text import check_known, suggestion
+from .. import show
+from .._runtime.text import check_known, suggestion
+from . import metrics
 
 MOST, LEAST = 40, 20  # batches
 TAIL = NormalDist().inv_cdf(0.90)  # one-sided test for correlation of batch means at 10 % (LABATCH.2)
@@ -164,7 +165,7 @@ def batch_means(values, confidence: float = 0.95, *, warm_up: int | str = 0) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from schedlab.statistics import batch_means
+    >>> from schedlab.schedule.statistics import batch_means
     >>> interval = batch_means(np.random.default_rng(1).exponential(5.0, 1000))
     >>> 5.0 in interval, interval.batches, interval.batch_size
     (True, 40, 25)
@@ -376,7 +377,7 @@ def unsettled(time, queue, last: float) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from schedlab.statistics import unsettled
+    >>> from schedlab.schedule.statistics import unsettled
     >>> time = np.arange(0, 2000, 10)
     >>> unsettled(time, time // 10 % 20, last=1900), unsettled(time, time // 10, last=1900)
     ('', 'its queue piles up and does not drain before the end')
@@ -408,7 +409,7 @@ def warm_up(values) -> int:
     Examples
     --------
     >>> import numpy as np
-    >>> from schedlab.statistics import warm_up
+    >>> from schedlab.schedule.statistics import warm_up
     >>> steady = np.random.default_rng(1).exponential(5.0, 2000)
     >>> warm_up(steady), warm_up(steady * np.minimum(np.arange(2000) / 200, 1))  # the second run starts empty
     (0, 65)
@@ -446,7 +447,7 @@ def is_stationary(values, batches: int = LEAST) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> from schedlab.statistics import is_stationary
+    >>> from schedlab.schedule.statistics import is_stationary
     >>> steady = np.random.default_rng(1).exponential(5.0, 2000)
     >>> is_stationary(steady), is_stationary(steady + np.linspace(0, 5, 2000))
     (True, False)
@@ -642,7 +643,7 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
     Examples
     --------
     >>> import pandas as pd
-    >>> from schedlab.statistics import over_seeds, ratios_of_means
+    >>> from schedlab.schedule.statistics import over_seeds, ratios_of_means
     >>> runs = pd.DataFrame({"load": 0.8, "seed": [0, 1, 2], "sjf": [11.0, 12.5, 10.5], "easy": [22.0, 24.0, 23.0]})
     >>> runs["ratio"] = ratios_of_means(runs, new="sjf", old="easy", by=["load"])
     >>> table = over_seeds(runs[["load", "seed", "ratio"]], by="load")
@@ -676,7 +677,7 @@ def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, 
 
     Examples
     --------
-    >>> from schedlab.statistics import ratio_over_seeds
+    >>> from schedlab.schedule.statistics import ratio_over_seeds
     >>> ratio, low, high = ratio_over_seeds(new=[11.0, 12.5, 10.5, 13.0], old=[10.0, 11.0, 10.0, 12.0])
     >>> print(f"{ratio:.2f} [{low:.2f} to {high:.2f}]")
     1.09 [1.04 to 1.15]
@@ -713,7 +714,7 @@ def crossing(x, y) -> float:
 
     Examples
     --------
-    >>> from schedlab.statistics import crossing
+    >>> from schedlab.schedule.statistics import crossing
     >>> round(crossing([0.0, 0.2, 0.4], [30.0, 10.0, -10.0]), 6)
     0.3
     """
@@ -759,7 +760,7 @@ def jackknife(
     Examples
     --------
     >>> import pandas as pd
-    >>> from schedlab.statistics import jackknife
+    >>> from schedlab.schedule.statistics import jackknife
     >>> runs = pd.DataFrame({"seed": [0, 1, 2, 3], "wait": [10.0, 12.0, 11.0, 15.0]})
     >>> value, low, high = jackknife(lambda part: part["wait"].mean(), runs)
     >>> print(f"{value:.2f} [{low:.2f} to {high:.2f}]")
@@ -921,7 +922,7 @@ def t_quantile(p: float, df: int) -> float:
 
     Examples
     --------
-    >>> from schedlab.statistics import t_quantile
+    >>> from schedlab.schedule.statistics import t_quantile
     >>> round(t_quantile(0.975, df=4), 3)
     2.776
 
@@ -955,7 +956,7 @@ def t_beyond(t: float, df: int) -> float:
 
     Examples
     --------
-    >>> from schedlab.statistics import t_beyond
+    >>> from schedlab.schedule.statistics import t_beyond
     >>> round(t_beyond(2.776, df=4), 3)
     0.05
     """

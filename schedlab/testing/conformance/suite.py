@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from schedlab import show
-from schedlab.paths import data_dir, replacing
+from schedlab._runtime.paths import data_dir, replacing
 from schedlab.schedule import Schedule
+from schedlab.schedule.simulation import simulate
 from schedlab.schemes import Scheme
-from schedlab.simulation import simulate
 from schedlab.workload import swf
 from schedlab.workload.trace import Trace, read_swf
 

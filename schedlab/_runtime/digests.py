@@ -3,7 +3,7 @@
 They are the keys of kept results (`schedlab.experiment`). The digest of a user's function covers its code as it is
 loaded, the values that it closes over, and the functions, classes and constants that it uses, in other modules of the
 user, too. So an edited helper changes the digest; a moved one does not. Files that are read through the package are
-compared when a result is used again (`schedlab.files`).
+compared when a result is used again (`schedlab._runtime.files`).
 """
 
 import dis
@@ -30,19 +30,27 @@ import numpy as np
 import pandas as pd
 
 from .files import content
-from .workload.trace import Trace
 
 LENGTH = 32  # hexadecimal digits
-_PACKAGE = Path(__file__).parent
-# Rooms that only show results, or only say which are wanted: no result depends on them.
-SHOWING = ("charts", "cli", "compiling", "imports", "kept", "papers", "precompile", "report", "show", "widgets")
+_PACKAGE = Path(__file__).parents[1]
+# Rooms and modules that only show results, or only say which are wanted: no result depends on them.
+SHOWING = (
+    "_runtime/compiling",
+    "_runtime/imports",
+    "_runtime/precompile",
+    "charts",
+    "cli",
+    "contest/study",
+    "papers",
+    "show",
+)
 # The digest of code in these folders is that of its name. Papers are read as users' functions are: they change.
 _INSTALLED = tuple(
     f"{Path(folder)}{os.sep}" for folder in (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
 )
-_PAPERS = f"{_PACKAGE / 'papers'}{os.sep}"
+_PAPERS = (f"{_PACKAGE / 'papers'}{os.sep}", str(_PACKAGE / "contest" / "study.py"))
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")  # opcodes of Python's virtual machine
-_of_traces = WeakKeyDictionary()  # hashing the table of a log takes tens of milliseconds
+_of_unchanging = WeakKeyDictionary()  # hashing the table of a log takes tens of milliseconds
 
 
 class NoDigestError(TypeError):
@@ -84,9 +92,9 @@ def sources() -> str:
     """
     sha = hashlib.sha256(repr(sys.version_info[:2]).encode())
     for path in sorted(_PACKAGE.rglob("*.py")):
-        room, *_ = path.relative_to(_PACKAGE).with_suffix("").parts
-        if room not in SHOWING:
-            _name(sha, path.relative_to(_PACKAGE).as_posix(), path.read_text(encoding="utf-8"))
+        module = path.relative_to(_PACKAGE).with_suffix("").as_posix()
+        if not f"{module}/".startswith(tuple(f"{room}/" for room in SHOWING)):
+            _name(sha, module, path.read_text(encoding="utf-8"))
     return sha.hexdigest()[:LENGTH]
 
 
@@ -153,10 +161,10 @@ def _feed(sha, value, seen):
         _array(sha, value, seen)
     elif isinstance(value, pd.DataFrame | pd.Series | pd.Index):
         _table(sha, value, seen)
-    elif isinstance(value, Trace):
-        if value not in _of_traces:
-            _of_traces[value] = _alone(_state(value))
-        _name(sha, _of_traces[value])
+    elif getattr(kind, "unchanging", False):
+        if value not in _of_unchanging:
+            _of_unchanging[value] = _alone(_state(value))
+        _name(sha, _of_unchanging[value])
     elif isinstance(value, functools.partial):
         _all(sha, (value.func, value.args, value.keywords), seen)
     elif isinstance(value, types.ModuleType):

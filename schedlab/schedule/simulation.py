@@ -6,17 +6,17 @@ from numbers import Integral
 
 import numpy as np
 
-from .machine import Flat, KaryTree, Partitions
-from .schedule import Schedule, Sites
-from .schemes import Scheme
-from .schemes import scheme as scheme_named
-from .schemes.base import checked
-from .schemes.cases import case_of, check_trace
-from .schemes.python import StepByStep
-from .schemes.steps import State
-from .text import check_known
-from .threads import pool
-from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace
+from .._runtime.text import check_known
+from .._runtime.threads import pool
+from ..machine import Flat, KaryTree, Partitions
+from ..schemes import Scheme
+from ..schemes import scheme as scheme_named
+from ..schemes.base import checked
+from ..schemes.cases import case_of, check_trace
+from ..schemes.python import StepByStep
+from ..schemes.steps import State
+from ..workload.trace import KILL_BACKFILLED, OVERRUN, Trace
+from . import Schedule, Sites
 
 EVENTS = ("batched", "each")
 

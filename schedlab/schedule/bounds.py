@@ -11,15 +11,15 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from .kernels.relaxations import least_busy_time, least_turnaround, raise_prices
-from .machine import Flat, KaryTree, Partitions
+from .._runtime.threads import interruptible
+from ..kernels.relaxations import least_busy_time, least_turnaround, raise_prices
+from ..machine import Flat, KaryTree, Partitions
+from ..schemes import EASY
+from ..schemes.cases import MOST_WORK, case_of, check_trace
+from ..workload.trace import KILL_BACKFILLED, Trace
+from . import Schedule
 from .metrics import TAU
-from .schedule import Schedule
-from .schemes import EASY
-from .schemes.cases import MOST_WORK, case_of, check_trace
 from .simulation import machine_for
-from .threads import interruptible
-from .workload.trace import KILL_BACKFILLED, Trace
 
 PROOFS = ("run times", "area", "wide jobs", "shortest first", "prices")
 SHARES = (1, 2, 3, 4)  # k: jobs wider than a (k + 1)th of the machine, of which at most k run at a time

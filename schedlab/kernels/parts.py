@@ -26,7 +26,7 @@ Examples
 EASY backfilling:
 
 >>> import schedlab as sl
->>> from schedlab.parts import *
+>>> from schedlab.kernels.parts import *
 >>> @sl.compiled_scheme(memory=3)
 ... def easy(c, reservation):
 ...     start_heads_that_fit(c)
@@ -66,7 +66,7 @@ True
 
 import numpy as np
 
-from .kernels.cluster import (
+from .cluster import (
     ARRIVED,
     FREE,
     FREED,
@@ -77,9 +77,9 @@ from .kernels.cluster import (
     start_heads_that_fit,
     waiting,
 )
-from .kernels.easy_depth import fill_profile
-from .kernels.profile import add, earliest, least
-from .kernels.reservation import (
+from .easy_depth import fill_profile
+from .profile import add, earliest, least
+from .reservation import (
     EXTRA,
     HEAD,
     SHADOW,
@@ -88,7 +88,7 @@ from .kernels.reservation import (
     reserve_for_head,
     still_blocked,
 )
-from .kernels.sorted_pairs import NEVER, SortedPairs, back, first_item, front, size_of
+from .sorted_pairs import NEVER, SortedPairs, back, first_item, front, size_of
 
 __all__ = [
     "ARRIVED",
@@ -137,7 +137,7 @@ def new_profile(jobs: int, procs: int) -> SortedPairs:
 
     Examples
     --------
-    >>> from schedlab.parts import new_profile
+    >>> from schedlab.kernels.parts import new_profile
     >>> profile = new_profile(jobs=100, procs=64)
     >>> profile.key[0].item(), profile.item[0].item()  # from 0 s on, 64 processors are free
     (0, 64)

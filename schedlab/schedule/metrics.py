@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from . import show
-from .text import suggestion
-from .workload.columns import WORDS
+from .. import show
+from .._runtime.text import suggestion
+from ..workload.columns import WORDS
 
 TAU = 10.0  # seconds; Feitelson 2001
 DAY, WEEK = 86_400, 7 * 86_400  # seconds

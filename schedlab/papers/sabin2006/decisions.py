@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from . import charts
-from .kernels.iterative import decision
-from .kernels.speedup import DOWNEY, durations
-from .schedule import Schedule
-from .schemes import FairShareMoldable, Outcome
-from .workload.speedup import Laws
+from ... import charts
+from ...kernels.iterative import decision
+from ...kernels.speedup import DOWNEY, durations
+from ...schedule import Schedule
+from ...schemes import FairShareMoldable, Outcome
+from ...workload.speedup import Laws
 
 __all__ = [
     "Decision",
@@ -251,7 +251,7 @@ def situation(schedule: Schedule, now: int) -> Decision:
     Examples
     --------
     >>> import schedlab as sl
-    >>> from schedlab.decisions import instants, situation
+    >>> from schedlab.papers.sabin2006.decisions import instants, situation
     >>> trace = sl.model_trace("lublin", jobs=50, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace, sl.IterativeMoldable())
     >>> asked = situation(schedule, instants(schedule)[0][0])

@@ -1,0 +1,7 @@
+"""For `python -m schedlab.cli`."""
+
+import sys
+
+from . import main
+
+sys.exit(main())

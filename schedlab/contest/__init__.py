@@ -1,0 +1,9 @@
+"""Which scheme wins where: schemes compete on many logs, judged against ties and lower bounds.
+
+- `entrants`: `arena`, which runs them, and its result
+- `study`: the arena of fifteen logs, with its figures and claims, as a paper has them
+"""
+
+from .entrants import Arena, Entrant, arena
+
+__all__ = ["Arena", "Entrant", "arena"]

@@ -1,0 +1,22 @@
+"""The names of the papers, in the order of the report, and the modules that hold them."""
+
+from importlib import import_module
+
+_HOMES = {
+    **{
+        paper: f"{__package__}.{paper}"
+        for paper in ("base", "sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008", "lelong2017")
+    },
+    "arena": "schedlab.contest.study",
+}
+PAPERS = tuple(_HOMES)
+
+
+def module_of(paper: str):
+    """Load the module of a paper."""
+    return import_module(_HOMES[paper])
+
+
+def paper_in(module: str) -> str:
+    """Name the paper that a module belongs to; "" for any other module."""
+    return next((paper for paper, home in _HOMES.items() if f"{module}.".startswith(f"{home}.")), "")
