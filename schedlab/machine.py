@@ -56,7 +56,7 @@ class Flat:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1)
     >>> own, twice = (sl.simulate(trace, "easy", machine=sl.Flat(procs)).metrics() for procs in (64, 128))
     >>> bool(twice["wait_time"] < own["wait_time"])
     True
@@ -89,7 +89,7 @@ class Partitions:
     >>> machine.procs, str(machine)
     (192, 'partitions short (64), long (128)')
     >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), procs=192, partition=["short", "long"])
+    >>> trace = sl.read_sacct(example_path(), machine=192, partition=["short", "long"])
     >>> schedule = sl.simulate(trace, "easy", machine=machine)
     >>> {name: len(part) for name, part in schedule.partitions.items()}
     {'short': 163, 'long': 47}
@@ -207,7 +207,7 @@ class KaryTree:
     On 8 nodes in blocks of 2 and 4, job 4 needs 3 nodes. Under contiguous allocation, it waits for a block of 4 with 3
     free nodes. If it takes any free nodes, it starts sooner, but across both blocks:
 
-    >>> trace = sl.testing.trace_of([(0, 8, 8, 3), (0, 2, 2, 2), (0, 7, 7, 2), (1, 4, 4, 3)], procs=8)
+    >>> trace = sl.testing.trace_of([(0, 8, 8, 3), (0, 2, 2, 2), (0, 7, 7, 2), (1, 4, 4, 3)], machine=8)
     >>> schedules = {
     ...     allocation: sl.simulate(trace, "fcfs", machine=sl.KaryTree(2, 3, allocation=allocation))
     ...     for allocation in ("contiguous", "first-free")

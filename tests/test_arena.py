@@ -20,12 +20,12 @@ NAMES = ("FCFS", "EASY", "EASY-SJBF", "DPSAn")
 
 @pytest.fixture(scope="module")
 def traces():
-    return [sl.model_trace("lublin", jobs=400, procs=64, seed=seed) for seed in (1, 2)]
+    return [sl.model_trace("lublin", jobs=400, machine=64, seed=seed) for seed in (1, 2)]
 
 
 @pytest.fixture(scope="module")
 def found(traces):
-    return sl.arena(traces, SCHEMES, loads=(0.7, 0.9), seeds=range(4), rounds=10, progress=False)
+    return sl.arena(traces, SCHEMES, load=(0.7, 0.9), seed=range(4), rounds=10, progress=False)
 
 
 def given(values, kind="rigid", measure="wait_time", **more):
@@ -201,15 +201,15 @@ def test_what_changes_jobs_or_machine_is_said_by_its_kind(traces):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"schemes": ["easy", sl.EASY()]}, "two entrants are called 'EASY'"),
-        ({"schemes": []}, "schemes is an empty list"),
-        ({"schemes": ["esay"]}, "unknown scheme 'esay'"),
-        ({"loads": []}, "loads is an empty list"),
+        ({"scheme": ["easy", sl.EASY()]}, "two entrants are called 'EASY'"),
+        ({"scheme": []}, "scheme is an empty list"),
+        ({"scheme": ["esay"]}, "unknown scheme 'esay'"),
+        ({"load": []}, "load is an empty list"),
         ({"measure": "wiat"}, "unknown measure 'wiat'; known: wait_time, turnaround"),
-        ({"loads": 0}, "loads: 0, expected numbers above 0"),
-        ({"loads": "0.7"}, "loads: '0.7', expected numbers above 0"),
-        ({"seeds": 1.5}, "seeds: 1.5, expected whole numbers"),
-        ({"seeds": True}, "seeds: True, expected whole numbers"),
+        ({"load": 0}, "load: 0, expected numbers above 0"),
+        ({"load": "0.7"}, "load: '0.7', expected numbers above 0"),
+        ({"seed": 1.5}, "seed: 1.5, expected whole numbers"),
+        ({"seed": True}, "seed: True, expected whole numbers"),
         ({"rounds": "x"}, "rounds is 'x', expected a whole number of at least 0, or None"),
         ({"rounds": -1}, "rounds is -1"),
         ({"tau": "a"}, "tau is 'a', expected a number of seconds"),
@@ -218,7 +218,7 @@ def test_what_changes_jobs_or_machine_is_said_by_its_kind(traces):
 )
 def test_what_cannot_compete_is_refused(traces, settings, message):
     with pytest.raises(ValueError, match=message):
-        sl.arena(traces[0], **({"schemes": "easy", "progress": False} | settings))
+        sl.arena(traces[0], **({"scheme": "easy", "progress": False} | settings))
 
 
 @pytest.mark.parametrize(

@@ -202,32 +202,32 @@ def test_a_gap_needs_no_bounds_beforehand():
 
 
 def test_traces_of_jobs_that_are_not_rigid_are_refused_with_a_way_out_that_works():
-    rigid = sl.model_trace("lublin", jobs=60, procs=16, seed=1)
+    rigid = sl.model_trace("lublin", jobs=60, machine=16, seed=1)
     bound = sl.lower_bounds(rigid, rounds=0)
-    moldable, swept = rigid.with_speedup(sl.Downey()), rigid.with_sweeps(0.5, min_procs=2)
+    moldable, swept = rigid.with_speedup(sl.Downey()), rigid.with_parameter_sweeps(0.5, min_procs=2)
     words = r"^bounds are for rigid jobs, and Lublin-Feitelson model has "
     with pytest.raises(ValueError, match=rf"{words}60 moldable jobs: trace.with_speedup\(sl.Downey\(\), share=0\) has"):
         sl.lower_bounds(moldable)
     with pytest.raises(
-        ValueError, match=rf"{words}\d+ parameter sweeps, which may be split: trace.with_sweeps\(0\) has"
+        ValueError, match=rf"{words}\d+ parameter sweeps, which may be split: trace.with_parameter_sweeps\(0\) has"
     ):
         sl.lower_bounds(swept)
     with pytest.raises(ValueError, match="Downey model has 30 moldable jobs"):
-        sl.gaps(sl.simulate(sl.model_trace("downey", jobs=30, procs=16)))
+        sl.gaps(sl.simulate(sl.model_trace("downey", jobs=30, machine=16)))
     with pytest.raises(ValueError, match="bounds are for rigid jobs"):  # before anything is simulated
-        sl.arena(moldable, ["easy"], loads=0.8, seeds=1)
-    for trace in (moldable.with_speedup(sl.Downey(), share=0), swept.with_sweeps(0)):
+        sl.arena(moldable, ["easy"], load=0.8, seed=1)
+    for trace in (moldable.with_speedup(sl.Downey(), share=0), swept.with_parameter_sweeps(0)):
         assert sl.lower_bounds(trace, rounds=0).equals(bound)
 
 
 def test_schedules_that_may_beat_the_bounds_are_refused():
-    rigid = sl.model_trace("lublin", jobs=60, procs=16, seed=1).scale_load(0.9)
+    rigid = sl.model_trace("lublin", jobs=60, machine=16, seed=1).scale_load(0.9)
     bound = sl.lower_bounds(rigid, rounds=0)
     chosen = sl.simulate(rigid.with_speedup(sl.Downey()), sl.FairShareMoldable())
     with pytest.raises(
         ValueError, match=r"^bounds are for rigid jobs, and Fair share.* chose the processors of \d+ jobs, so"
     ):
         sl.gaps([sl.simulate(rigid), chosen], bound)
-    split = sl.simulate(rigid.with_sweeps(0.5, min_procs=2), "flooding")
+    split = sl.simulate(rigid.with_parameter_sweeps(0.5, min_procs=2), "flooding")
     with pytest.raises(ValueError, match="^bounds are for rigid jobs, and Flooding split jobs, so it may beat them$"):
         sl.gaps(split, bound)

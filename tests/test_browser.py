@@ -134,7 +134,7 @@ def test_every_kind_of_chart_is_read_and_drawn_as_exported(request, chromium, fo
         'sl.charts.bars(table[["load", "scheme", "wait_time"]], "load", "wait_time", "EASY")',
         'sl.charts.ratios(table.assign(wait_time_high=1e9), "load", "wait_time", published=said)',
         'sl.charts.stacked([sl.charts.bars(part, "load", "wait_time") for part in (table, table[:3])])',
-        'sl.charts.heatmap(sl.model_trace("lublin", jobs=500, procs=128))',
+        'sl.charts.heatmap(sl.model_trace("lublin", jobs=500, machine=128))',
         'sl.charts.distribution({"a": [1, 2, 3], "b": [2, 40, 5]})',
     ]
     page = Page(chromium, address).open(written(folder, f"charts-{theme}", *cells)).run_all().settled()
@@ -150,7 +150,7 @@ SCREEN = """
     from schedlab.papers.ledger import Claim, ledger, untestable
 
     def day(number=0):
-        schedule = sl.simulate(sl.model_trace("lublin", jobs=50, procs=16), "easy")
+        schedule = sl.simulate(sl.model_trace("lublin", jobs=50, machine=16), "easy")
         return sl.charts.gantt(schedule, (1e9 + number, 1e9 + number + 1))
 
     words = "a sentence of the paper, which says what was seen and under which circumstances"
@@ -487,7 +487,7 @@ SHOWN = "img/src='x'onerror="
 NAMED = """
     from dataclasses import replace
     import schedlab as sl
-    trace = replace(sl.model_trace("lublin", jobs=60, procs=16), name={name!r})
+    trace = replace(sl.model_trace("lublin", jobs=60, machine=16), name={name!r})
 
     def evil(submit, estimate, procs):
         return estimate

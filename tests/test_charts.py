@@ -108,7 +108,7 @@ def test_fields_and_units(table):
 
 
 def test_every_measure_has_a_title_and_times_are_hours():
-    trace = sl.model_trace("lublin", jobs=50, procs=64)
+    trace = sl.model_trace("lublin", jobs=50, machine=64)
     measures = sl.simulate(trace).metrics().index
     for name in ("load", *measures):
         assert name in charts.AXES
@@ -143,7 +143,7 @@ def test_title_and_subtitle(table, single):
 
 
 def test_what_arrives_at_one_instant_has_no_load_in_words():
-    trace = sl.model_trace("lublin", jobs=5, procs=8, seed=1)
+    trace = sl.model_trace("lublin", jobs=5, machine=8, seed=1)
     trace = replace(trace, table=trace.table.assign(submit_time=7))
     words = [about(sl.simulate(trace)), about_trace(trace), repr(trace), trace._repr_html_()]
     assert words[0] == f"{trace.title}, all submitted at one instant, 5 jobs on 8 processors"
@@ -329,7 +329,7 @@ def test_logs_and_stand_ins_are_told_apart_together():
 
 
 def test_models_are_told_apart_and_keep_their_colours_with_any_seed():
-    titles = [sl.model_trace(name, jobs=10, procs=430, seed=1).title for name in ("lublin", "jann", "downey")]
+    titles = [sl.model_trace(name, jobs=10, machine=430, seed=1).title for name in ("lublin", "jann", "downey")]
     found = charts.colours([*titles, "Tsafrir's model", "CTC-SP2-1996"])
     assert len(set(found)) == len(found)
     assert set(found[:4]) == set(MODELS.values())
@@ -472,7 +472,7 @@ def test_drawing_makes_altair_look_up_no_classes(single, monkeypatch):
     monkeypatch.setattr(schemapi, "_FromDict", looked_up)
     ends = {"wait_time_low": single["wait_time"] - 60, "wait_time_high": single["wait_time"] + 60}
     table = single.assign(**ends, wait_time_range_low=0.0, wait_time_range_high=9e5)
-    trace = sl.model_trace("lublin", jobs=60, procs=64)
+    trace = sl.model_trace("lublin", jobs=60, machine=64)
     charts.lines(table, "load", "wait_time", dash="trace")
     charts.bars(table, "load", "wait_time")
     charts.points(table, "load", "wait_time", "scheme")
@@ -496,7 +496,7 @@ def plots(svg):
 
 def test_a_chart_of_any_kind_has_the_size_that_is_asked_for(table):
     size = {"width": 600, "height": 300}
-    trace = sl.model_trace("lublin", jobs=60, procs=64)
+    trace = sl.model_trace("lublin", jobs=60, machine=64)
     schedule = sl.simulate(trace)
     one = table[table["trace"] == TRACES[0]]
     charts_of_one_plot = [
@@ -537,7 +537,7 @@ def test_panels_fill_the_page_and_take_a_size(table, count, columns):
 
 
 def test_charts_of_several_plots_take_a_size(table):
-    profile = charts.profile(sl.simulate(sl.model_trace("lublin", jobs=60, procs=64)), width=500, height=700)
+    profile = charts.profile(sl.simulate(sl.model_trace("lublin", jobs=60, machine=64)), width=500, height=700)
     assert [part.width for part in profile.vconcat] == [500] * 3
     assert sum(part.height for part in profile.vconcat) == 700
     one = table[table["trace"] == TRACES[0]]
@@ -762,7 +762,7 @@ import schedlab as sl
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 sl.charts.setup()
-chart = sl.charts.heatmap(sl.model_trace("lublin", jobs=50, procs=64))
+chart = sl.charts.heatmap(sl.model_trace("lublin", jobs=50, machine=64))
 type(chart).validate = None  # a check would call it
 data, told = shell.display_formatter.format(chart)
 assert sl.charts.LAB in data and told[sl.charts.LAB]["embed_options"]["actions"] is False
@@ -936,7 +936,7 @@ def test_a_head_stands_over_its_column():
 
 
 def test_an_index_that_says_something_is_shown():
-    trace = sl.model_trace("lublin", jobs=50, procs=64)
+    trace = sl.model_trace("lublin", jobs=50, machine=64)
     schedule = sl.simulate(trace)
     assert shown(charts.table(schedule.metrics()))[0] == ["", "EASY"]
     by_size = schedule.metrics(by="size")
@@ -1230,7 +1230,7 @@ def test_two_charts_beside_one_another_fit_the_page(single, chart):
     if chart == "bars":
         one = charts.bars(single, "load", "wait_time", "EASY")
     else:
-        schedule = sl.simulate(sl.model_trace("lublin", jobs=200, procs=64), "easy")
+        schedule = sl.simulate(sl.model_trace("lublin", jobs=200, machine=64), "easy")
         one = charts.scatter(schedule, schedule)
     both = charts.stacked([one, one])
     assert both.columns == 2
@@ -1250,7 +1250,7 @@ def test_the_names_of_groups_lie_level_where_there_is_room(single):
 
 
 def test_the_height_of_a_chart_is_estimated_well(table, single):
-    trace = sl.model_trace("lublin", jobs=300, procs=64)
+    trace = sl.model_trace("lublin", jobs=300, machine=64)
     easy, fcfs = sl.simulate(trace, "easy"), sl.simulate(trace, "fcfs")
     drawn = {
         "profile": charts.profile(easy),

@@ -32,7 +32,7 @@ def three():
 
 @pytest.fixture(scope="module")
 def model():
-    return sl.model_trace("lublin", jobs=700, procs=64, seed=3)
+    return sl.model_trace("lublin", jobs=700, machine=64, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -235,7 +235,7 @@ def test_a_part_without_jobs_and_estimates_keep_the_view(easy):
 
 
 def test_estimates_need_whole_jobs_and_profiles_one_log(easy):
-    swept = sl.model_trace("lublin", jobs=60, procs=64, seed=3).with_sweeps(0.9, breakdown=4, seed=0)
+    swept = sl.model_trace("lublin", jobs=60, machine=64, seed=3).with_parameter_sweeps(0.9, breakdown=4, seed=0)
     (split,) = sl.simulate_sites([swept], sl.OpportuneShredding())
     with pytest.raises(ValueError, match="estimates=True needs whole jobs"):
         charts.gantt(split, color="sweeps", estimates=True)
@@ -387,7 +387,7 @@ def test_a_window_without_jobs_is_an_empty_chart_that_says_so(three):
 
 def test_estimates_are_drawn_from_the_end_of_a_job_to_its_estimated_end():
     jobs = [(0, 4, 10, 3), (1, 2, 2, 1), (2, 5, 60, 4)]  # job 2 ends as estimated, job 3 is estimated far too long
-    schedule = sl.simulate(sl.testing.trace_of(jobs, procs=4), "easy")
+    schedule = sl.simulate(sl.testing.trace_of(jobs, machine=4), "easy")
     spec = charts.gantt(schedule, color="job_number", label="job_number", estimates=True).to_dict()
     pale, held, border = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"][0]["layer"])
     assert pale == border
@@ -398,7 +398,7 @@ def test_estimates_are_drawn_from_the_end_of_a_job_to_its_estimated_end():
     assert spec["title"]["subtitle"][-1] == "pale, dashed: from the end of a job to its estimated end"
     both = charts.gantts({"one": schedule, "other": schedule}, color="job_number", estimates=True).to_dict()
     assert "pale, dashed" in both["title"]["subtitle"][-1]
-    exact = sl.simulate(sl.testing.trace_of([(0, 4, 4, 3)], procs=4), "easy")
+    exact = sl.simulate(sl.testing.trace_of([(0, 4, 4, 3)], machine=4), "easy")
     assert "pale" not in str(charts.gantt(exact, estimates=True).to_dict()["title"])
 
 
@@ -545,12 +545,12 @@ def test_the_distribution_of_traces(three, easy):
 
 def test_a_model_beside_a_trace(easy):
     chart = charts.beside_model(easy.trace, "jann", "run_time", seed=3, jobs=300)
-    drawn = sl.model_trace("jann", jobs=300, procs=easy.trace.procs, seed=3)
+    drawn = sl.model_trace("jann", jobs=300, machine=easy.trace.procs, seed=3)
     found = rows(chart)
     curve = found[found["scheme"] == f"{drawn.title}, seed 3"]
     assert curve["value"].iloc[-1] == drawn.jobs["run_time"].max()
     assert easy.trace.title in set(found["scheme"])
-    same = sl.model_trace("lublin", jobs=300, procs=64, seed=3)
+    same = sl.model_trace("lublin", jobs=300, machine=64, seed=3)
     assert rows(charts.beside_model(same, "lublin", seed=4, jobs=300))["scheme"].nunique() == 2
 
 
@@ -571,7 +571,7 @@ def test_work_by_week():
 
 
 def test_weeks_of_traces_of_one_name_are_two_lines():
-    log = sl.model_trace("lublin", jobs=400, procs=64, seed=4)
+    log = sl.model_trace("lublin", jobs=400, machine=64, seed=4)
     ((*rows,),) = charts.weekly([log, log.head(200)]).to_dict()["datasets"].values()
     name = "Lublin-Feitelson model"
     assert {row["trace"] for row in rows} == {name, f"{name}, first 200 jobs"}
@@ -785,7 +785,7 @@ def test_the_mean_of_a_cell_is_of_jobs_that_have_a_number(in_cells):
 
 
 def test_as_many_rows_as_a_chart_takes():
-    trace = sl.model_trace("lublin", jobs=6_000, procs=64)
+    trace = sl.model_trace("lublin", jobs=6_000, machine=64)
     a, b = sl.simulate(trace, "easy"), sl.simulate(trace, "fcfs")
     for chart in (charts.gantt(a), charts.scatter(a, b), charts.profile(a), charts.distribution([a, b])):
         assert max(map(len, chart.to_dict()["datasets"].values())) <= charts.MOST_ROWS
@@ -871,7 +871,7 @@ def test_tree_numbers_the_jobs_whose_nodes_have_room():
 
 @pytest.mark.parametrize("k", [2, 4])
 def test_tree_gives_neighbours_different_colours(k):
-    trace = sl.model_trace("lublin", jobs=300, procs=64, seed=2).scale_load(1.2)
+    trace = sl.model_trace("lublin", jobs=300, machine=64, seed=2).scale_load(1.2)
     n = 6 if k == 2 else 3
     spec = charts.tree(sl.simulate(trace, machine=sl.KaryTree(k, n, allocation="first-free"))).to_dict()
     nodes = {(row["left"], row["top"]): row for row in spec["datasets"][spec["layer"][0]["data"]["name"]]}
@@ -925,7 +925,7 @@ def test_tree_needs_one():
 
 
 def test_sweeps_stand_out_among_other_jobs():
-    trace = sl.model_trace("lublin", jobs=150, procs=64, seed=5).scale_load(0.9).with_sweeps(0.3)
+    trace = sl.model_trace("lublin", jobs=150, machine=64, seed=5).scale_load(0.9).with_parameter_sweeps(0.3)
     schedule = sl.simulate(trace, "ojs")
     drawn = rows(charts.gantt(schedule, color="sweeps"))
     assert (drawn["color"] == "tasks of a sweep").tolist() == (drawn["tasks"] > 0).tolist()
@@ -937,7 +937,7 @@ def test_sweeps_stand_out_among_other_jobs():
 
 
 def test_tasks_of_a_sweep_are_rectangles_of_their_own():
-    trace = sl.model_trace("lublin", jobs=150, procs=64, seed=5).scale_load(0.9).with_sweeps(0.3)
+    trace = sl.model_trace("lublin", jobs=150, machine=64, seed=5).scale_load(0.9).with_parameter_sweeps(0.3)
     for schedule in (sl.simulate(trace, "ojs"), *sl.simulate_sites([trace, trace.head(100)], "ojs", speeds=(2, 1))):
         pieces = schedule.pieces
         for color in ("class", "wait", "job_number"):

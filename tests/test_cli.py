@@ -132,7 +132,7 @@ def test_help_names_every_scheme_and_order(run):
         assert {*schemes.by_name(), *cli.NAMES} <= set(words)
 
 
-@pytest.mark.parametrize("command", [["simulate", "--scheme"], ["compare", "--schemes"]])
+@pytest.mark.parametrize("command", [["simulate", "--scheme"], ["compare", "--scheme"]])
 def test_help_and_errors_list_the_same_schemes(run, monkeypatch, log, command):
     monkeypatch.setenv("COLUMNS", "1000")
     err = run(command[0], log, command[1], "esay")[2]
@@ -158,9 +158,9 @@ def test_simulate_prints_the_measures_of_the_schedule(run, log):
 
 
 def test_simulate_takes_the_model(run):
-    code, out, err = run("simulate", "lublin", "--jobs", 200, "--procs", 64)
+    code, out, err = run("simulate", "lublin", "--jobs", 200, "--machine", 64)
     assert code == 0
-    trace = sl.model_trace("lublin", jobs=200, procs=64)
+    trace = sl.model_trace("lublin", jobs=200, machine=64)
     assert measures(out) == pytest.approx(sl.simulate(trace).metrics().to_dict(), rel=1e-3, nan_ok=True)
     assert "200 jobs on 64 processors" in err
 
@@ -174,7 +174,7 @@ def test_every_model_is_simulated_with_its_seed(run, model):
     assert measures(out) == pytest.approx(sl.simulate(trace).metrics().to_dict(), rel=1e-3, nan_ok=True)
     assert f"200 jobs for {trace.procs} processors, seed 3" in err
     assert run("simulate", model, "--jobs", 200)[1] != out
-    assert run("simulate", model, "--jobs", 20, "--procs", 16)[2].startswith(f"Trace {trace.name}")
+    assert run("simulate", model, "--jobs", 20, "--machine", 16)[2].startswith(f"Trace {trace.name}")
 
 
 def test_another_stand_in_is_drawn(run):
@@ -183,14 +183,14 @@ def test_another_stand_in_is_drawn(run):
 
 
 def test_simulate_prints_intervals_and_what_speaks_against_them(run, log):
-    code, out, err = run("simulate", log, "--ci", 0.9)
+    code, out, err = run("simulate", log, "--confidence", 0.9)
     assert code == 0
     assert "Warning" not in err
     title, head, *body = out.partition("\n\n")[2].splitlines()
     assert title == "intervals of 90 % by batch means"
     assert head.split() == ["measure", "mean", "low", "high", "batches"]
     with pytest.warns(sl.IntervalWarning):
-        expected = sl.simulate(sl.read_swf(log)).metrics(ci=0.9)
+        expected = sl.simulate(sl.read_swf(log)).metrics(confidence=0.9)
     for line, (measure, row) in zip(body, expected.iterrows(), strict=False):
         name, *numbers = line.replace(",", "").split()
         assert name == measure
@@ -218,7 +218,7 @@ def test_simulate_takes_a_period_in_dates_or_seconds(run, log, period):
 
 
 def test_simulate_takes_the_first_jobs_and_another_machine(run, log):
-    code, out, err = run("simulate", log, "--jobs", 20, "--procs", 4)
+    code, out, err = run("simulate", log, "--jobs", 20, "--machine", 4)
     assert code == 0
     assert measures(out)["jobs"] == 20
     warning, words, *_ = err.splitlines()
@@ -226,7 +226,7 @@ def test_simulate_takes_the_first_jobs_and_another_machine(run, log):
     assert warning == f"schedlab: warning: small: {lost}"
     assert "20 jobs on 4 processors" in words
     with pytest.warns(sl.LoadWarning):
-        expected = sl.simulate(sl.read_swf(log, procs=4).head(20)).metrics()
+        expected = sl.simulate(sl.read_swf(log, machine=4).head(20)).metrics()
     assert measures(out)["wait_time"] == pytest.approx(expected["wait_time"], abs=0.5)
 
 
@@ -368,7 +368,7 @@ COLUMNS = "submit=Submit,run=Elapsed,procs=NCPUS"
 
 def test_simulate_takes_a_table(run, tmp_path):
     (tmp_path / "jobs.csv").write_text(TABLE)
-    code, out, err = run("simulate", "jobs.csv", "--columns", COLUMNS, "--procs", 8, "--classes", "Account")
+    code, out, err = run("simulate", "jobs.csv", "--columns", COLUMNS, "--machine", 8, "--classes", "Account")
     assert code == 0
     assert measures(out)["wait_time"] == (0 + 3300) / 2
     assert [row[0] for row in rows(out.partition("\n\n")[2])] == ["class", "p1", "p2"]
@@ -382,21 +382,21 @@ def test_simulate_takes_a_folder_of_parquet_files(run, tmp_path):
     rows = pd.DataFrame({"Submit": ["2024-03-01 08:00", "2024-03-01 08:05"], "Elapsed": [3600, 1800], "NCPUS": [8, 4]})
     for i in range(2):
         rows[i : i + 1].to_parquet(folder / f"part-{i}.parquet")
-    code, out, _ = run("simulate", "jobs", "--columns", COLUMNS, "--procs", 8)
+    code, out, _ = run("simulate", "jobs", "--columns", COLUMNS, "--machine", 8)
     assert code == 0
     assert measures(out)["wait_time"] == (0 + 3300) / 2
-    code, _, err = run("simulate", "jobs", "--procs", 8)
+    code, _, err = run("simulate", "jobs", "--machine", 8)
     assert code != 0
     assert err.count("\n") == 1
     (folder / "part-2.parquet").write_bytes(b"no such thing")
-    code, _, err = run("simulate", "jobs", "--columns", COLUMNS, "--procs", 8)
+    code, _, err = run("simulate", "jobs", "--columns", COLUMNS, "--machine", 8)
     assert code == 1
     assert re.fullmatch(r"schedlab: jobs: not a Parquet file, or a damaged one \(.*jobs/part-2\.parquet.*\)\n", err)
 
 
 def test_units_and_time_zone_of_a_table(run, tmp_path):
     (tmp_path / "jobs.tsv").write_text("a\tb\tc\n2024-03-01 08:00\t2\t4\n2024-03-01 08:05\t3\t4\n")
-    options = ("--columns", "submit=a,run=b,procs=c", "--procs", 8, "--unit", "run=min", "--time-zone", "Asia/Tokyo")
+    options = ("--columns", "submit=a,run=b,procs=c", "--machine", 8, "--unit", "run=min", "--time-zone", "Asia/Tokyo")
     code, out, _ = run("show", "jobs.tsv", *options)
     assert code == 0
     assert "first submission: 2024-03-01 08:00" in out
@@ -405,12 +405,12 @@ def test_units_and_time_zone_of_a_table(run, tmp_path):
 
 def test_partitions_have_their_own_processors(run, tmp_path):
     (tmp_path / "jobs.csv").write_text(TABLE)
-    options = ("--columns", f"{COLUMNS},partition=Account", "--procs", 12, "--classes", "partition")
+    options = ("--columns", f"{COLUMNS},partition=Account", "--machine", 12, "--classes", "partition")
     code, out, _ = run("simulate", "jobs.csv", *options, "--machine", "p1=8,p2=4")
     assert code == 0
     assert measures(out)["wait_time"] == 0
     assert [row[:2] for row in rows(out.partition("\n\n")[2])[1:]] == [["p1", "1"], ["p2", "1"]]
-    code, out, _ = run("compare", "jobs.csv", *options[:4], "--machine", "p1=8,p2=4", "--schemes", "fcfs,easy")
+    code, out, _ = run("compare", "jobs.csv", *options[:4], "--machine", "p1=8,p2=4", "--scheme", "fcfs,easy")
     assert code == 0
     assert out.count("EASY") == out.count("FCFS") == 1
     message = "1 jobs of partition 'p2', expected one of 'p1'"
@@ -460,7 +460,7 @@ MISTAKES = {
     "a machine of unknown size": (
         TABLE,
         ("show", "X.csv", "--columns", COLUMNS),
-        (1, "schedlab: X.csv: the size of the machine is not known; give --procs"),
+        (1, "schedlab: X.csv: the size of the machine is not known; give --machine"),
     ),
     "an unknown word for a column": (
         TABLE,
@@ -527,7 +527,7 @@ def test_simulate_says_what_a_reader_of_a_recorded_schedule_must_know(run, log):
 
 def test_compare_is_one_block_that_fits(run, log, tmp_path):
     names = "fcfs,easy,easy-sjbf,conservative-unicef"
-    code, out, _ = run("compare", log, "--schemes", names, "--load", "0.7,0.9", "--out", "table.csv")
+    code, out, _ = run("compare", log, "--scheme", names, "--load", "0.7,0.9", "--out", "table.csv")
     assert code == 0
     title, head, *body = rows(out)
     assert title == ["small"]
@@ -543,15 +543,15 @@ def test_compare_is_one_block_that_fits(run, log, tmp_path):
 
 
 def test_compare_averages_over_shaken_copies(run, log, tmp_path):
-    code, out, _ = run("compare", log, "--schemes", "fcfs,easy", "--load", "0.7,0.9", "--seeds", 4, "--out", "all.csv")
+    code, out, _ = run("compare", log, "--scheme", "fcfs,easy", "--load", "0.7,0.9", "--copies", 4, "--out", "all.csv")
     assert code == 0
     title, head, *_ = rows(out)
     assert " ".join(title) == "small; shaken copies: 4, intervals of 95 % over them"
     assert head == ["load", "scheme", "wait", "s", "low", "high", "bsld", "low", "high"]
     runs = sl.sweep(sl.read_swf(log), ["fcfs", "easy"], [0.7, 0.9], seed=range(4), progress=False)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "all.csv"), runs, rtol=1e-14)
-    for confidence, arguments in ((0.95, []), (0.5, ["--ci", 0.5])):
-        out = run("compare", log, "--schemes", "fcfs,easy", "--load", "0.7,0.9", "--seeds", 4, *arguments)[1]
+    for confidence, arguments in ((0.95, []), (0.5, ["--confidence", 0.5])):
+        out = run("compare", log, "--scheme", "fcfs,easy", "--load", "0.7,0.9", "--copies", 4, *arguments)[1]
         found = [[float(cell.replace(",", "")) for cell in row[2:]] for row in rows(out)[2:]]
         expected = sl.over_seeds(runs, ["load", "scheme"], confidence)
         names = [name + end for name in ("wait_time", "bounded_slowdown") for end in ("", "_low", "_high")]
@@ -560,7 +560,7 @@ def test_compare_averages_over_shaken_copies(run, log, tmp_path):
 
 
 def test_one_copy_has_no_interval(run, log):
-    out = run("compare", log, "--schemes", "fcfs", "--seeds", 1)[1]
+    out = run("compare", log, "--scheme", "fcfs", "--copies", 1)[1]
     assert [row.count("-") for row in rows(out)[2:]] == [4]
 
 
@@ -572,7 +572,7 @@ def test_compare_at_the_traces_own_load(run, log):
 
 @pytest.mark.traces
 def test_compare_fits_with_the_numbers_of_a_real_log(run):
-    code, out, _ = run("compare", "KTH-SP2-1996", "--schemes", "fcfs,conservative-xfactor", "--load", "0.5,1")
+    code, out, _ = run("compare", "KTH-SP2-1996", "--scheme", "fcfs,conservative-xfactor", "--load", "0.5,1")
     assert code == 0
     assert out.splitlines()[0] == "KTH-SP2-1996-2.1-cln"
     assert len(out.splitlines()) == 6
@@ -767,8 +767,16 @@ def one_line(text):
         (["small.swf", "--load", "inf"], 2, "argument --load: load must be greater than 0, got inf"),
         (["small.swf", "--load", "high"], 2, "argument --load: expected a number, got 'high'"),
         (["small.swf", "--jobs", "0"], 2, "argument --jobs: expected a whole number of at least 1, got '0'"),
-        (["small.swf", "--procs", "-8"], 2, "argument --procs: expected a whole number of at least 1, got '-8'"),
-        (["small.swf", "--procs", "many"], 2, "argument --procs: expected a whole number of at least 1, got 'many'"),
+        (
+            ["small.swf", "--machine", "-8"],
+            2,
+            "argument --machine: expected a whole number of at least 1, or NAME=PROCESSORS,..., got '-8'",
+        ),
+        (
+            ["small.swf", "--machine", "many"],
+            2,
+            "argument --machine: expected a whole number of at least 1, or NAME=PROCESSORS,..., got 'many'",
+        ),
         (["small.swf", "--between", "May", "Juneish"], 2, "expected a date or a number of seconds, got 'Juneish'"),
         (["small.swf", "--between", "9", "3"], 1, "the period must begin before it ends, got 9.0 to 3.0"),
         (["small.swf", "--between", "2001-01-01", "2002-01-01"], 1, "no job of small was submitted from 2001-01-01"),
@@ -783,7 +791,7 @@ def one_line(text):
         (["downey", "--standin"], 1, "--standin is for logs of the archive; downey is not one"),
         (["small.swf", "--seed", "1"], 1, "--seed is for models and stand-ins; small.swf is neither"),
         (["lublin", "--seed", "-1"], 2, "argument --seed: expected a whole number of at least 0, got '-1'"),
-        (["small.swf", "--ci", "95"], 2, "argument --ci: confidence must be between 0 and 1, got 95"),
+        (["small.swf", "--confidence", "95"], 2, "argument --confidence: confidence must be between 0 and 1, got 95"),
         ([], 2, "the following arguments are required: TRACE"),
     ],
 )
@@ -802,11 +810,11 @@ def test_what_is_wrong_is_said_in_one_line(run, log, broken, tmp_path, command, 
     [
         (["simulate", "small.swf", "--scheme", "esay"], "unknown scheme 'esay'; known: conservative, dpsan, dpsap, "),
         (["simulate", "small.swf", "--scheme", "easy-best"], "unknown order 'best'; known: fcfs, lcfs, sjf, "),
-        (["compare", "small.swf", "--schemes", "fcfs,esay"], "unknown scheme 'esay'"),
-        (["compare", "small.swf", "--schemes", ","], "expected a comma-separated list, got ','"),
+        (["compare", "small.swf", "--scheme", "fcfs,esay"], "unknown scheme 'esay'"),
+        (["compare", "small.swf", "--scheme", ","], "expected a comma-separated list, got ','"),
         (["compare", "small.swf", "--load", "0.5,-1"], "load must be greater than 0, got -1"),
         (["compare", "small.swf", "--out", "table.swf"], "'table.swf' has an unknown suffix, expected .csv"),
-        (["compare", "small.swf", "--seeds", "0"], "expected a whole number of at least 1, got '0'"),
+        (["compare", "small.swf", "--copies", "0"], "expected a whole number of at least 1, got '0'"),
         (["figures", "--size", "huge"], "argument --size: unknown size 'huge'; known: quick, full"),
         (["figures", "--out", "page.pdf"], "'page.pdf' has an unknown suffix, expected .html"),
         (["claims", "--out", "ledger.html"], "'ledger.html' has an unknown suffix, expected .csv"),
@@ -823,9 +831,12 @@ def test_wrong_usage(run, monkeypatch, arguments, message):
 
 
 def test_intervals_over_copies_need_copies(run, log):
-    code, out, err = run("compare", log, "--ci", 0.9)
+    code, out, err = run("compare", log, "--confidence", 0.9)
     assert (code, out) == (1, "")
-    assert one_line(err) == "schedlab: --ci is for copies: give --seeds too, or use `schedlab simulate --ci`\n"
+    assert (
+        one_line(err)
+        == "schedlab: --confidence is for copies: give --copies too, or use `schedlab simulate --confidence`\n"
+    )
 
 
 def test_unknown_classes_fail_before_the_simulation(run, monkeypatch, log):
@@ -846,11 +857,11 @@ def test_a_log_without_a_size_asks_for_the_option(run, tmp_path):
     for command in ("show", "simulate", "compare"):
         code, out, err = run(command, path)
         assert (code, out) == (1, "")
-        assert err == "schedlab: unsized.swf: the header has neither MaxProcs nor MaxNodes; give --procs\n"
-        assert run(command, path, "--procs", 8)[0] == 0
+        assert err == "schedlab: unsized.swf: the header has neither MaxProcs nor MaxNodes; give --machine\n"
+        assert run(command, path, "--machine", 8)[0] == 0
 
 
-@pytest.mark.parametrize("option", ["--load 90", "--load 90 --by interarrival", "--load 90,0.5 --seeds 2"])
+@pytest.mark.parametrize("option", ["--load 90", "--load 90 --by interarrival", "--load 90,0.5 --copies 2"])
 def test_a_load_that_may_be_a_percentage_is_warned_of_in_words_and_once(run, log, option):
     command = "compare" if "," in option else "simulate"
     err = run(command, log, *option.split())[2]

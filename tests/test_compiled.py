@@ -130,7 +130,7 @@ def test_declared_promises_and_order_are_kept_or_an_error():
 def test_it_is_a_scheme_as_any_other():
     assert str(easy) == "easy"
     assert str(easy_sjf) == "easy_sjf-SJF"
-    trace = sl.model_trace("lublin", jobs=80, procs=16, seed=2)
+    trace = sl.model_trace("lublin", jobs=80, machine=16, seed=2)
     table = sl.sweep(trace, [easy, "easy"], load=[0.8, 1.0], progress=False)
     ours, kernels = (table[table["scheme"] == name]["wait_time"].tolist() for name in ("easy", "EASY"))
     assert ours == kernels
@@ -163,7 +163,7 @@ for sign in signs:
     Path(path, "mine.py").write_text(text.replace("{sign}", sign))
     sys.modules.pop("mine", None)
     first_fit = import_module("mine").first_fit
-    print(sl.simulate(sl.model_trace("lublin", jobs=30, procs=16, seed=1), first_fit).start.sum(), told)
+    print(sl.simulate(sl.model_trace("lublin", jobs=30, machine=16, seed=1), first_fit).start.sum(), told)
     told.clear()
 """
 MINE = """

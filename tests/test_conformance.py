@@ -96,7 +96,10 @@ def test_every_mutant_is_refused_by_name(kind, name):
     same = [one for one in verdicts.mistakes[kind] if not one.startswith("is ")]  # other schemes may agree everywhere
     assert same == [name] * (not name.startswith("is "))
     if len(verdicts.mistakes[kind]) <= 3:
-        assert f"as from a scheduler that {' or that '.join(verdicts.mistakes[kind])}" in str(verdicts)
+        assert (
+            f"one mistake explains all of these cases: the scheduler {', or it '.join(verdicts.mistakes[kind])}"
+            in str(verdicts)
+        )
 
 
 def test_the_library_is_of_all_kinds():

@@ -23,7 +23,7 @@ PACKED = gzip.compress(TEXT.encode(), mtime=0)
 @pytest.fixture(scope="module")
 def trace():
     """Ten jobs of a model."""
-    return sl.model_trace("lublin", jobs=10, procs=8, seed=1)
+    return sl.model_trace("lublin", jobs=10, machine=8, seed=1)
 
 
 # --- Files ---

@@ -37,7 +37,7 @@ class FirstCandidateOnly(sl.Scheme):
 @pytest.fixture(scope="module")
 def trace():
     """A busy model whose users overestimate: 200 jobs, most of which wait."""
-    return sl.model_trace("lublin", jobs=200, procs=128, seed=3).scale_load(1.0).with_estimates("tsafrir")
+    return sl.model_trace("lublin", jobs=200, machine=128, seed=3).scale_load(1.0).with_estimates("tsafrir")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def late():
     submit = np.sort(rng.integers(0, 300, 200)) * 60
     run = rng.integers(1, 30, 200) * 60
     estimate = np.maximum(run * rng.choice([0.5, 0.75, 1.0, 2.0, 4.0], 200) // 60 * 60, 60).astype(int)
-    return trace_of(list(zip(submit, run, estimate, rng.integers(1, 12, 200), strict=True)), procs=20)
+    return trace_of(list(zip(submit, run, estimate, rng.integers(1, 12, 200), strict=True)), machine=20)
 
 
 def starts(schedule):
@@ -130,7 +130,7 @@ def test_missing_estimates_are_tried_by_several_conventions(tmp_path):
 
 
 def test_what_a_log_cannot_tell_apart_is_said(trace):
-    quiet = trace_of([(100 * i, 50, 50, 1) for i in range(20)], procs=4)
+    quiet = trace_of([(100 * i, 50, 50, 1) for i in range(20)], machine=4)
     said = str(judge(starts(sl.simulate(quiet, "easy")), trace=quiet))
     assert "this log does not tell it from FCFS" in said
     assert "every job starts when it is submitted: such a log tells nothing about a scheduler" in said
@@ -175,7 +175,7 @@ def test_easy_by_hand_passes(late):
 
 
 def test_the_output_of_accasim_is_not_easy():
-    log = sl.model_trace("lublin", jobs=500, procs=64, seed=1).scale_load(0.8).with_estimates("tsafrir")
+    log = sl.model_trace("lublin", jobs=500, machine=64, seed=1).scale_load(0.8).with_estimates("tsafrir")
     verdict, said = refused(conformance.folder() / "accasim-easy.txt.gz", log, "EASY")
     assert said.startswith("breaks a law: job 40, the head of the queue from 29,806 s on, could start at 29,967 s")
     assert verdict.exact == []
@@ -209,13 +209,13 @@ def test_a_start_before_the_submission_is_a_broken_law(trace, easy):
 
 
 def test_one_processor_too_many_at_one_instant_is_a_broken_law():
-    full = trace_of([(0, 10, 10, 3), (0, 20, 20, 1), (1, 5, 5, 2)], procs=4)
+    full = trace_of([(0, 10, 10, 3), (0, 20, 20, 1), (1, 5, 5, 2)], machine=4)
     verdict, _ = refused(pd.Series([0, 0, 9], [1, 2, 3]), full)
     assert verdict.laws == (
         "at 9 s 6 processors are held, with job 3, which starts then, and the machine has 4; it holds more than it has "
         "for 1 second in all",
     )
-    wide = trace_of([(0, 10, 10, 3), (0, 20, 20, 1), (10, 5, 5, 3), (12, 1, 1, 1)], procs=4)
+    wide = trace_of([(0, 10, 10, 3), (0, 20, 20, 1), (10, 5, 5, 3), (12, 1, 1, 1)], machine=4)
     verdict, _ = refused(pd.Series([0, 0, 10, 14], [1, 2, 3, 4]), wide)
     assert verdict.laws[0].startswith("at 14 s 5 processors are held, with job 4, which starts then")
 
@@ -244,7 +244,7 @@ def test_another_scheme_than_claimed_is_refused(trace):
 
 
 def test_order_binds_only_what_was_submitted_in_another_second():
-    tied = trace_of([(0, 10, 10, 1), (0, 10, 10, 1), (0, 10, 10, 1), (5, 10, 10, 1)], procs=1)
+    tied = trace_of([(0, 10, 10, 1), (0, 10, 10, 1), (0, 10, 10, 1), (5, 10, 10, 1)], machine=1)
     assert judge(pd.Series([20, 10, 0, 30], [1, 2, 3, 4]), "FCFS", trace=tied).laws == ()
     verdict, _ = refused(pd.Series([0, 30, 10, 20], [1, 2, 3, 4]), tied, "FCFS")
     assert verdict.laws == ("job 4 starts at 20 s, ahead of job 2, which was submitted earlier",)
@@ -423,8 +423,8 @@ def test_the_command_judges_a_log(easy, trace, tmp_path, capsys):
     assert "the starts break a law, or no setting gives all of them" in said.err
     assert main(["conformance", "--log", log]) == 1
     assert "--log needs the file with the simulator's starts" in capsys.readouterr().err
-    assert main(["conformance", "--procs", "8", str(tmp_path)]) == 1
-    assert "--procs is for a whole log, expected --log TRACE with it" in capsys.readouterr().err
+    assert main(["conformance", "--machine", "8", str(tmp_path)]) == 1
+    assert "--machine is for a whole log, expected --log TRACE with it" in capsys.readouterr().err
 
 
 # --- Published schedules ---

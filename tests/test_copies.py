@@ -28,7 +28,7 @@ def test_a_change_of_a_copy_leaves_the_table_alone(monkeypatch, lazy):
 @pytest.mark.parametrize("lazy", {False, copies.LAZY})
 def test_what_traces_schedules_and_the_catalogue_give_is_the_callers(monkeypatch, lazy):
     monkeypatch.setattr(copies, "LAZY", lazy)
-    trace = sl.model_trace("lublin", jobs=20, procs=16, seed=1)
+    trace = sl.model_trace("lublin", jobs=20, machine=16, seed=1)
     schedule = sl.simulate(trace, "easy")
     for give in (lambda: trace.jobs, lambda: schedule.jobs, archive.catalogue):
         before = give().copy(deep=True)
@@ -62,7 +62,7 @@ def test_the_tables_of_a_trace_cannot_be_changed(name, change, tmp_path):
 
 
 def test_a_table_that_was_handed_out_is_the_callers_even_when_its_trace_is_gone():
-    jobs = sl.model_trace("lublin", jobs=20, procs=16, seed=1).jobs
+    jobs = sl.model_trace("lublin", jobs=20, machine=16, seed=1).jobs
     gc.collect()
     jobs.iloc[0, 3] = 5
     jobs["run_time"] += 1

@@ -13,7 +13,7 @@ from schedlab import decisions
 
 
 def workload(A="system", sigma=(0, 2), share=1.0):
-    trace = sl.model_trace("lublin", jobs=60, procs=512, seed=1)
+    trace = sl.model_trace("lublin", jobs=60, machine=512, seed=1)
     return trace.with_speedup(sl.Downey(A, sigma), share, seed=1).scale_load(0.8, "effective")
 
 
@@ -176,6 +176,6 @@ def test_fair_shares_are_those_of_the_paper():
 
 @pytest.mark.parametrize("scheme", [sl.FairShareMoldable(weight="proportional"), sl.IterativeMoldable()])
 def test_fair_shares_of_other_settings_are_an_error(scheme):
-    trace = sl.model_trace("lublin", jobs=30, procs=16).with_speedup(sl.Downey("system"))
+    trace = sl.model_trace("lublin", jobs=30, machine=16).with_speedup(sl.Downey("system"))
     with pytest.raises(ValueError, match="expected FairShareMoldable with its usual weight, work and mix"):
         decisions.fair_shares(sl.simulate(trace, scheme))

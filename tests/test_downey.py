@@ -192,7 +192,7 @@ def test_small_machines(procs):
     ("parameters", "message"),
     [
         ({"jobs": 0}, "jobs must be at least 1, got 0"),
-        ({"procs": 2.5}, "procs must be a whole number, got 2.5"),
+        ({"machine": 2.5}, "machine must be a whole number, got 2.5"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"work": (0, 10)}, "work must begin above 0, got 0"),
         ({"work": (10, 1)}, "work must be two finite numbers, least and most, got 10 and 1"),
@@ -266,7 +266,7 @@ def test_logs_that_cannot_be_fitted(jobs, message):
 
 
 def test_a_trace_of_the_model():
-    trace = sl.model_trace("downey", jobs=500, procs=64, seed=3, work=(100, 1e4), sigma=(0, 1))
+    trace = sl.model_trace("downey", jobs=500, machine=64, seed=3, work=(100, 1e4), sigma=(0, 1))
     drawn = downey(500, 64, 3, work=(100, 1e4), sigma=(0, 1))
     assert (trace.title, trace.source, trace.procs) == ("Downey model", "model", 64)
     assert trace.history == ("500 jobs for 64 processors, seed 3, work (100, 10000.0), sigma (0, 1)",)
@@ -274,7 +274,7 @@ def test_a_trace_of_the_model():
         assert trace.jobs[column].tolist() == drawn[column].tolist()
     assert "work" not in trace.jobs  # run time x speedup, also after the trace was scaled
     assert sl.model_trace("downey", jobs=5).procs == 256
-    fitted = sl.fit_downey(sl.model_trace("downey", jobs=2000, procs=64))
+    fitted = sl.fit_downey(sl.model_trace("downey", jobs=2000, machine=64))
     assert len(sl.model_trace("downey", jobs=50, **fitted)) == 50
     with pytest.raises(ValueError, match="unknown parameter of downey 'table'; known: work, rates, sigma"):
         sl.model_trace("downey", table="ctc")

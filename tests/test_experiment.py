@@ -33,7 +33,7 @@ LOADS = (0.6, 0.9)
 
 @pytest.fixture(scope="module")
 def traces():
-    return [sl.model_trace("lublin", jobs=jobs, procs=64, seed=jobs) for jobs in (300, 120)]
+    return [sl.model_trace("lublin", jobs=jobs, machine=64, seed=jobs) for jobs in (300, 120)]
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +184,7 @@ def test_traces_that_differ_in_nothing_that_can_be_said_are_numbered(traces):
 
 def test_a_family_has_one_name_for_all_its_seeds(traces):
     def drawn(seed):
-        return sl.model_trace("lublin", jobs=60, procs=64, seed=seed)
+        return sl.model_trace("lublin", jobs=60, machine=64, seed=seed)
 
     def exact(seed):
         return drawn(seed).with_estimates("factor", factor=3)
@@ -213,7 +213,7 @@ def test_an_interrupt_leaves_undone_what_has_not_begun(monkeypatch):
 
     monkeypatch.setattr(sweeps, "simulate", one)
     monkeypatch.setattr(Progress, "update", interrupted)
-    trace = sl.model_trace("lublin", jobs=20, procs=16)
+    trace = sl.model_trace("lublin", jobs=20, machine=16)
     with pytest.raises(KeyboardInterrupt):
         sl.sweep(trace, "easy", [0.5 + i / 1000 for i in range(400)], threads=2)
     assert 1 <= len(done) < 50
@@ -515,7 +515,7 @@ def test_what_differs_has_another_digest(values):
 
 def test_traces_are_told_by_their_jobs_and_history(traces):
     one, other = traces
-    again = sl.model_trace("lublin", jobs=300, procs=64, seed=300)
+    again = sl.model_trace("lublin", jobs=300, machine=64, seed=300)
     assert digest(one) == digest(again) != digest(other)
     assert digest(one.scale_load(0.8)) == digest(again.scale_load(0.8)) != digest(one)
     assert digest(one.shake(60, 1)) != digest(one.shake(60, 2))

@@ -642,7 +642,7 @@ def test_jobs_in_no_class_have_the_last_row():
 def test_intervals_are_batch_means_of_completed_jobs(by):
     schedule = simulate(replace(SMALL, horizon=40_000), "priority")
     done = schedule.jobs.dropna()
-    found = schedule.metrics(by, ci=0.9, warm_up=3)
+    found = schedule.metrics(by, confidence=0.9, warm_up=3)
     for at, row in found.iterrows():
         kind, name = (None, at) if by is None else at
         values = done[name] if kind is None else done.loc[done["kind"] == kind, name]

@@ -20,7 +20,7 @@ NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
 
 @cache  # figures call these again and again
 def small_log(name):
-    trace = sl.model_trace("lublin", jobs=300, procs=64, seed=NAMES.index(name)).scale_load(0.9)
+    trace = sl.model_trace("lublin", jobs=300, machine=64, seed=NAMES.index(name)).scale_load(0.9)
     return sl.Trace(**{**vars(trace), "name": name})
 
 
@@ -358,7 +358,7 @@ def test_a_stand_in_is_not_taken_for_its_log(small, monkeypatch):
 
 def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(small, shared_runs, monkeypatch):
     short = paper.log
-    longer = sl.model_trace("lublin", jobs=400, procs=64, seed=9).scale_load(0.9)
+    longer = sl.model_trace("lublin", jobs=400, machine=64, seed=9).scale_load(0.9)
     longer = sl.Trace(**{**vars(longer), "name": NAMES[1]})
     monkeypatch.setattr(paper, "log", lambda name, *estimates: longer if name == NAMES[1] else short(name, *estimates))
     monkeypatch.setattr(paper, "MOST_JOBS", {"quick": 300, "full": None})

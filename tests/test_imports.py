@@ -309,7 +309,7 @@ def test_simulating_loads_nothing_that_draws():
     code = """
 import sys
 import schedlab as sl
-schedule = sl.simulate(sl.model_trace("lublin", jobs=50, procs=64), "easy").validate()
+schedule = sl.simulate(sl.model_trace("lublin", jobs=50, machine=64), "easy").validate()
 schedule.metrics(by="kurian"), sl.papers.PAPERS
 print(*({name.partition(".")[0] for name in sys.modules}))
 """
@@ -325,7 +325,7 @@ import sys
 import numba
 import numpy as np
 import schedlab as sl
-sl.simulate(sl.model_trace("lublin", jobs=50, procs=64), "easy")
+sl.simulate(sl.model_trace("lublin", jobs=50, machine=64), "easy")
 assert "scipy.linalg" not in sys.modules
 product = numba.njit(lambda a, b: np.dot(a, b))  # which numba leaves to SciPy's BLAS
 assert product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist() == [[11.0]]
@@ -342,7 +342,7 @@ def test_without_linear_algebra_others_do_as_numba_does_then(tmp_path):
 import numba
 import numpy as np
 import schedlab as sl
-sl.simulate(sl.model_trace("lublin", jobs=50, procs=64), "easy")
+sl.simulate(sl.model_trace("lublin", jobs=50, machine=64), "easy")
 correlated = numba.njit(lambda a, b: np.correlate(a, b))  # with a product of numba's own, if there is no BLAS
 assert correlated(np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist() == [11.0]
 """

@@ -71,7 +71,7 @@ missing = ("anywidget", "ipywidgets", "traitlets", "IPython", "jupyterlab", "dis
 sys.modules.update(dict.fromkeys(missing))
 import schedlab as sl
 from schedlab.cli import main
-trace = sl.model_trace("lublin", jobs=50, procs=64, seed=1)
+trace = sl.model_trace("lublin", jobs=50, machine=64, seed=1)
 table = sl.sweep(trace, ["fcfs", "easy"], load=[0.7, 0.8], progress=False)
 sl.charts.setup()
 sl.charts.save(sl.charts.lines(table, x="load", y="wait_time"), "chart.png")

@@ -342,7 +342,7 @@ def test_a_machine_cuts_the_table():
 
 
 def test_fit_has_the_moments_of_the_log():
-    trace = sl.model_trace("jann", jobs=20_000, procs=100, seed=3, table="kth")
+    trace = sl.model_trace("jann", jobs=20_000, machine=100, seed=3, table="kth")
     fitted = sl.fit_jann(trace)
     assert [each.label for each in fitted.ranges] == ["1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65-100"]
     assert fitted.name == "fitted to Jann model (KTH, not Jann's numbers)"
@@ -434,7 +434,7 @@ def shares(jobs, smallest, largest):
 def test_sizes_inside_their_ranges():
     n = 100_000
     for smallest, largest in RANGES[:6]:
-        share, count = shares(jann(n, seed=7, procs=32), smallest, largest)
+        share, count = shares(jann(n, seed=7, machine=32), smallest, largest)
         assert share.index.tolist() == list(range(smallest, largest + 1))
         each = 1 / (largest - smallest + 1)
         np.testing.assert_allclose(share, each, atol=5 * math.sqrt(each * (1 - each) / count) + 1e-12)
@@ -460,8 +460,8 @@ def test_the_same_seed_gives_the_same_jobs_and_more_jobs_leave_the_first_unchang
 def test_a_smaller_machine_lacks_the_wide_jobs_and_nothing_else():
     all_jobs = jann(2000, seed=10)
     narrow = all_jobs[all_jobs["requested_procs"] <= 16].reset_index(drop=True)
-    pd.testing.assert_frame_equal(jann(len(narrow), procs=16, seed=10).reset_index(drop=True), narrow)
-    assert jann(500, procs=12, seed=10)["requested_procs"].max() == 12
+    pd.testing.assert_frame_equal(jann(len(narrow), machine=16, seed=10).reset_index(drop=True), narrow)
+    assert jann(500, machine=12, seed=10)["requested_procs"].max() == 12
 
 
 def test_the_table_of_jobs():
@@ -478,10 +478,10 @@ def test_a_trace_of_the_model():
     assert (trace.title, trace.procs, trace.source) == ("Jann model (CTC)", 322, "model")
     assert trace.history == ("400 jobs for 322 processors, seed 2",)
     assert trace.jobs["run_time"].tolist() == jann(400, seed=2)["run_time"].tolist()
-    small = sl.model_trace("jann", jobs=400, procs=70, seed=2, table="kth", sizes="upper")
+    small = sl.model_trace("jann", jobs=400, machine=70, seed=2, table="kth", sizes="upper")
     assert small.title == "Jann model (KTH, not Jann's numbers)"
     assert small.history == ("400 jobs for 70 processors, seed 2, table kth, sizes upper",)
-    smaller = sl.model_trace("jann", jobs=400, procs=40, table="kth")
+    smaller = sl.model_trace("jann", jobs=400, machine=40, table="kth")
     assert smaller.history[-1] == "sizes 65-128 of the table left out: wider than the machine"
     with pytest.raises(ValueError, match="unknown sizes 'largest'; known: uniform, upper, weighted"):
         sl.model_trace("jann", sizes="largest")

@@ -104,7 +104,7 @@ def test_choosing_leaves_the_trace_as_it_was():
 
 # sample -------------------------------------------------------------------------------------------------
 
-MODEL = sl.model_trace("lublin", jobs=400, procs=64)
+MODEL = sl.model_trace("lublin", jobs=400, machine=64)
 shares = st.floats(0.02, 1)
 
 
@@ -303,7 +303,7 @@ def test_a_log_cut_at_any_place_has_the_same_schedule_when_put_together(place):
     ("others", "by", "error", "words"),
     [
         ((log(procs=9, name="nine"),), "date", ValueError, "the machines have 8 (March) and 9 (nine) processors; with"),
-        ((sl.model_trace("lublin", jobs=9, procs=8),), "date", ValueError, "Lublin-Feitelson model has no dates"),
+        ((sl.model_trace("lublin", jobs=9, machine=8),), "date", ValueError, "Lublin-Feitelson model has no dates"),
         ((APRIL,), "day", ValueError, "unknown by 'day'; known: date, begin, end"),
         (([1],), "date", TypeError, "found a list, expected a Trace"),
         ((APRIL.with_speedup(sl.Amdahl(0.1)),), "date", ValueError, "the traces have different speed-up data"),
@@ -321,7 +321,7 @@ def test_the_same_speed_up_data_stay():
 
 
 def test_the_least_real_of_the_sources_names_the_whole():
-    trace = MARCH.concat(sl.model_trace("lublin", jobs=9, procs=8), by="end")
+    trace = MARCH.concat(sl.model_trace("lublin", jobs=9, machine=8), by="end")
     assert trace.source == "model"
     with pytest.raises(ValueError):
         sl.recorded(trace)

@@ -17,7 +17,7 @@ from schedlab.workload.swf import Header
 @cache
 def log(name, or_standin=True):
     header = Header(("; UnixStartTime: 836179200", "; TimeZoneString: US/Eastern"))  # 1 July 1996
-    trace = sl.model_trace("lublin", jobs=240, procs=64, seed=1)
+    trace = sl.model_trace("lublin", jobs=240, machine=64, seed=1)
     submit = trace.table["submit_time"]
     table = trace.table.assign(submit_time=(submit * (91 * 86_400 / submit.max())).astype("int64"))
     return sl.Trace(**{**vars(trace), "name": name, "table": table, "header": header})
@@ -44,7 +44,7 @@ def test_improvements_are_those_of_the_schedules(small, shared_runs):
     assert (trace.table["requested_time"] == trace.table["run_time"]).all()
     data = paper.draws([trace], 2, (20,), (0.9,), ("shredding",), progress=False)
     scaled = trace.shake(60, 1).scale_load(0.9)
-    marked = scaled.with_sweeps(0.2, seed=1)
+    marked = scaled.with_parameter_sweeps(0.2, seed=1)
     old, new = sl.simulate(scaled, "easy"), sl.simulate(marked, sl.OpportuneShredding()).validate()
     sweep = marked.table["breakdown"].to_numpy() > 0
     row = data[(data["seed"] == 1) & (data["group"] == "sweeps")].iloc[0]
@@ -113,7 +113,7 @@ def test_sites_are_compared_with_sites_alone(small, shared_runs):
     data = paper.several("quick", progress=False)
     assert data["site"].unique().tolist() == ["site 1", "site 2", "site 3"]
     traces = [trace.shake(60, site).scale_load(0.9) for site, trace in enumerate(paper.months())]
-    marked = [trace.with_sweeps(0.1, seed=0) for trace in traces]
+    marked = [trace.with_parameter_sweeps(0.1, seed=0) for trace in traces]
     begins = ["1996-07-01", "1996-08-01", "1996-09-01"]
     sites = sl.simulate_sites(marked, sl.OpportuneShredding(), speeds=(2, 1, 3), begins=begins)
     new = sites.validate()[1]
@@ -147,7 +147,7 @@ def test_published_numbers_are_in_the_charts(small, shared_runs, number, publish
 
 def test_a_group_of_jobs_has_one_colour_in_bars_and_gantt_charts(small, shared_runs):
     bars = paper.figure8("quick", progress=False).chart.to_dict()["concat"][0]["layer"][0]["encoding"]["color"]
-    schedule = sl.simulate(paper.subset().with_sweeps(0.2), "ojs")
+    schedule = sl.simulate(paper.subset().with_parameter_sweeps(0.2), "ojs")
     drawn = [bars, *(sl.charts.gantt(schedule, color=by).to_dict()["encoding"]["color"] for by in ("class", "sweeps"))]
     scales = [dict(zip(of["scale"]["domain"], of["scale"]["range"], strict=True)) for of in drawn]
     assert len(scales[0]) > 1
@@ -199,7 +199,7 @@ def test_what_was_chosen_after_results_is_said(small, shared_runs):
 
 
 def test_the_tasks_that_ran_are_those_of_the_paper(small, shared_runs):
-    trace = paper.subset().scale_load(0.9).with_sweeps(0.3, seed=0)
+    trace = paper.subset().scale_load(0.9).with_parameter_sweeps(0.3, seed=0)
     for scheme in paper.SCHEMES.values():
         schedule = sl.simulate(trace, scheme)
         assert paper.wrong_tasks(schedule) == []
@@ -513,7 +513,7 @@ def test_the_opening_picture_shows_tasks_in_the_holes():
 
 @pytest.mark.traces
 def test_the_ctc_log_keeps_the_laws():
-    trace = sl.load_trace("CTC-SP2-1996").head(3000).with_procs(512).scale_load(0.8).with_sweeps(0.1)
+    trace = sl.load_trace("CTC-SP2-1996").head(3000).with_machine(512).scale_load(0.8).with_parameter_sweeps(0.1)
     shredding = sl.OpportuneShredding(local="conservative", release=True)
     for scheme in ("flooding", sl.Flooding(local="conservative"), "ojs", shredding):
         sl.simulate(trace, scheme).validate()

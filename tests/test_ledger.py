@@ -338,7 +338,7 @@ def test_what_a_paper_says_is_a_table(paper):
 
 
 def test_a_change_of_a_kernel_makes_stale_what_came_from_it(folder, figure, monkeypatch):
-    sl.simulate(sl.model_trace("lublin", jobs=20, procs=16), "easy")
+    sl.simulate(sl.model_trace("lublin", jobs=20, machine=16), "easy")
     kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
     assert "schedlab.kernels.easy" in kept.made("tiny")["kernels"]
     assert not kept.stale("tiny")

@@ -148,7 +148,7 @@ def test_iterative_is_its_twin(workload, chosen):
 
 
 def test_iterative_is_the_straightforward_kernel_where_many_wait():
-    trace = sl.model_trace("lublin", jobs=400, procs=64, seed=3).with_speedup(sl.Downey())
+    trace = sl.model_trace("lublin", jobs=400, machine=64, seed=3).with_speedup(sl.Downey())
     trace = trace.scale_load(1.1, by="effective")
     case, _ = case_of(trace, sl.IterativeMoldable())
     start, width, (_, _, _, most) = plain_iterative.iterative(*case.jobs, 64, *trace.laws()[1:3])
@@ -518,7 +518,7 @@ def test_a_trace_without_speedups_is_told_how_to_get_some(chosen):
 
 
 def test_sweeps_and_sites_take_moldable_schemes():
-    trace = sl.model_trace("downey", jobs=60, procs=16)
+    trace = sl.model_trace("downey", jobs=60, machine=16)
     table = sl.sweep(trace, ["easy", "greedy", sl.FairShareMoldable()], load=[0.5, 0.9], by="effective", progress=False)
     assert table["effective_load"].tolist() == pytest.approx([0.5] * 3 + [0.9] * 3, rel=0.01)
     assert table["wasted_share"].between(0, 1).all()

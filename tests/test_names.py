@@ -58,7 +58,7 @@ def test_reprs_titles_and_messages_control_no_terminal(name):
     trace = named(name).head(5)
     trace = replace(trace, history=(*trace.history, f"from {name}"))
     schedule = sl.simulate(trace, ordered(name))
-    sites = sl.simulate_sites([trace.with_sweeps(1, min_procs=2)] * 2, "ojs", speeds=(1, 2))
+    sites = sl.simulate_sites([trace.with_parameter_sweeps(1, min_procs=2)] * 2, "ojs", speeds=(1, 2))
     for words in (repr(trace), repr(schedule), repr(sites), trace.title, str(schedule.scheme)):
         assert_shown(words)
     assert len(repr(trace).splitlines()) == 3
@@ -103,7 +103,7 @@ def test_the_command_line_shows_names_plainly(run, tmp_path, name):
     for arguments in (
         ("simulate", path, "--out", tmp_path / f"{name}.csv"),
         ("simulate", path, "--classes", "queue", "--out", tmp_path / f"{name}-out.swf"),
-        ("compare", path, "--schemes", "fcfs,easy", "--out", tmp_path / f"{name}.csv"),
+        ("compare", path, "--scheme", "fcfs,easy", "--out", tmp_path / f"{name}.csv"),
     ):
         code, out, err = run(*arguments)
         assert code == 0, err
@@ -215,7 +215,7 @@ def test_no_cell_of_a_csv_is_a_formula(name, run, tmp_path):
     one = pd.read_csv(tmp_path / "one.csv", keep_default_na=False)
     assert one["workload_name"].tolist() == [f"'{name}"] * 2
     assert one["consumed_energy"].tolist() == [-1, -1]
-    assert run("compare", path, "--schemes", "fcfs,easy", "--out", tmp_path / "two.csv")[0] == 0
+    assert run("compare", path, "--scheme", "fcfs,easy", "--out", tmp_path / "two.csv")[0] == 0
     two = pd.read_csv(tmp_path / "two.csv")
     assert two["trace"].tolist() == [f"'{name}"] * 2
     assert two["scheme"].tolist() == ["FCFS", "EASY"]

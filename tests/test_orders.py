@@ -52,7 +52,7 @@ K = 1.0  # changed by a test
 @pytest.fixture(scope="module")
 def trace():
     """A queue long enough for an order to matter: 160 jobs of seven users, offered load 1.3."""
-    trace = sl.model_trace("lublin", jobs=160, procs=32, seed=5).scale_load(1.3)
+    trace = sl.model_trace("lublin", jobs=160, machine=32, seed=5).scale_load(1.3)
     return replace(trace, table=trace.table.assign(user_id=np.arange(160) ** 2 % 13))
 
 

@@ -16,7 +16,7 @@ SCHEMES = ("EASY", "EASY-SJF", "FCFS")
 
 @pytest.fixture(scope="module")
 def trace():
-    return sl.model_trace("lublin", jobs=60, procs=64, seed=3)
+    return sl.model_trace("lublin", jobs=60, machine=64, seed=3)
 
 
 @pytest.fixture(scope="module")

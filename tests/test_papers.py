@@ -27,7 +27,7 @@ def alone(request, monkeypatch, tmp_path):
 @pytest.fixture
 def quick(monkeypatch, nothing_kept):
     """Two small traces at two loads in place of three whole logs at six."""
-    traces = [sl.model_trace("lublin", jobs=jobs, procs=64, seed=jobs) for jobs in (150, 200)]
+    traces = [sl.model_trace("lublin", jobs=jobs, machine=64, seed=jobs) for jobs in (150, 200)]
     traces[1] = sl.Trace(**{**vars(traces[1]), "name": "another"})
     monkeypatch.setattr(base, "logs", lambda: traces)
     monkeypatch.setattr(cards, "standing_in", lambda names: ("a note",))

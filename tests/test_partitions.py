@@ -83,7 +83,7 @@ def test_a_partition_without_jobs():
 
 
 def test_the_example_of_sacct():
-    trace = sl.read_sacct(example_path(), procs=144, partition=("debug", "short", "long"))
+    trace = sl.read_sacct(example_path(), machine=144, partition=("debug", "short", "long"))
     schedule = sl.simulate(trace, "conservative", machine={"debug": 16, "short": 64, "long": 64}).validate()
     assert schedule.metrics(by="partition")["jobs"].sum() == len(trace)
     assert sl.fair_starts(schedule, jobs=trace.jobs.index[:3]).size == 3
@@ -103,7 +103,7 @@ def test_a_start_that_overfills_a_partition_is_found():
         ({"short": 4}, "1 jobs of partition 'long', expected one of 'short'"),
         ({"short": 3, "long": 8}, "job 1 asks for 4 processors, partition 'short' has 3"),
         ({}, "sizes is empty, expected the processors of each partition by its name"),
-        ({"short": 0}, "procs must be at least 1, got 0"),
+        ({"short": 0}, "machine must have at least 1 processor, got 0"),
         (sl.Partitions(SIZES, column="site"), "no column 'site' to tell partitions by"),
     ],
 )
@@ -116,6 +116,6 @@ def test_partitions_that_do_not_fit_the_jobs(machine, words):
 def test_what_cannot_be_split():
     trace = trace_of([(0, 10, 0, 4, "short")])
     with pytest.raises(ValueError, match="runs jobs in pieces, which partitions do not allow"):
-        sl.simulate(trace.with_sweeps(1, min_procs=1), "ojs", machine=SIZES)
+        sl.simulate(trace.with_parameter_sweeps(1, min_procs=1), "ojs", machine=SIZES)
     with pytest.raises(ValueError, match="partitions need a machine that has them"):
         _ = sl.simulate(trace).partitions

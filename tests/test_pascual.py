@@ -18,7 +18,7 @@ PROCS = {paper.HPC2N: 240, paper.THUNDER: 300, paper.BLUE: 260, **dict.fromkeys(
 
 @cache
 def log(name):
-    trace = sl.model_trace("lublin", jobs=300, procs=PROCS[name], seed=list(PROCS).index(name)).scale_load(0.8)
+    trace = sl.model_trace("lublin", jobs=300, machine=PROCS[name], seed=list(PROCS).index(name)).scale_load(0.8)
     return sl.Trace(**{**vars(trace), "name": name})
 
 

@@ -386,7 +386,7 @@ def test_measures_of_nodes_need_a_tree():
 
 
 def test_a_fair_start_on_a_tree_is_that_without_later_arrivals():
-    trace = sl.model_trace("lublin", jobs=60, procs=16, seed=1).scale_load(1.2)
+    trace = sl.model_trace("lublin", jobs=60, machine=16, seed=1).scale_load(1.2)
     for allocation in ("contiguous", "random"):
         tree = sl.KaryTree(4, 2, allocation=allocation, speedup=0.2)
         fair = sl.fair_starts(sl.simulate(trace, BLOCK, machine=tree, **ON_NODES))

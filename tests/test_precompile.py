@@ -38,9 +38,9 @@ def test_nothing_is_left_to_compile():
     assert len(found) >= 15
     before = {each.__name__: each.signatures for each in found}
     assert [name for name, signatures in before.items() if not signatures] == []
-    trace = sl.model_trace("lublin", jobs=60, procs=32, seed=2)
+    trace = sl.model_trace("lublin", jobs=60, machine=32, seed=2)
     for scheme in ("fcfs", "easy-sjbf", "easy-wfp3", "conservative-sjf", "dpsaw", "ojs", "flooding"):
-        sl.simulate(trace.with_sweeps(0.5, min_procs=4), scheme, overrun="extend").metrics()
+        sl.simulate(trace.with_parameter_sweeps(0.5, min_procs=4), scheme, overrun="extend").metrics()
     for chosen in (sl.FairShareMoldable("proportional", 4, 1), sl.GreedyMoldable(), sl.IterativeMoldable(head=9)):
         for model in (sl.Amdahl(0.1), sl.Speedup(lambda n, procs: n)):
             sl.simulate(trace.with_speedup(model, share=0.5), chosen)
@@ -106,7 +106,7 @@ def test_kernels_of_somebody_one_trusts_are_taken_over(tmp_path):
 
 @compiles
 def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path):
-    trace = sl.model_trace("lublin", jobs=30, procs=16)
+    trace = sl.model_trace("lublin", jobs=30, machine=16)
     trace.to_swf(tmp_path / "log.swf")
     out, _ = in_a_process(
         "import numba\n"
@@ -172,14 +172,17 @@ def test_schemes_run_with_no_proven_release_and_without_what_numba_may_drop(tmp_
     text = source.read_text()
     assert text.count("\nPROVEN = ((0, 68),)\n") == 1
     source.write_text(text.replace("PROVEN = ((0, 68),)", "PROVEN = ()"))
-    code = f"""
+    code = (
+        f"""
 import schedlab as sl
 assert sl.__file__.startswith({str(tmp_path)!r})
-trace = sl.model_trace("lublin", jobs=50, procs=16, seed=3)
+trace = sl.model_trace("lublin", jobs=50, machine=16, seed=3)
 print([sl.simulate(trace, scheme).start.tolist() for scheme in {schemes!r}])
 """
+        ""
+    )
     out, _ = in_a_process(REMOVING.format(names=NAMES) + code, tmp_path, SCHEDLAB_CACHE=str(tmp_path / "cache"))
-    trace = sl.model_trace("lublin", jobs=50, procs=16, seed=3)
+    trace = sl.model_trace("lublin", jobs=50, machine=16, seed=3)
     assert out == f"{[sl.simulate(trace, scheme).start.tolist() for scheme in schemes]}\n"
 
 
@@ -195,7 +198,7 @@ def test_nothing_compiled_stays_in_the_package(tmp_path):
     before = {path for path in package.rglob("*") if path.suffix != ".pyc"}
     code = """
 import schedlab as sl
-trace = sl.model_trace("lublin", jobs=30, procs=16, seed=1)
+trace = sl.model_trace("lublin", jobs=30, machine=16, seed=1)
 for order in ("sjf", "wfp3", lambda estimate: -estimate):
     sl.simulate(trace, sl.EASY(order=order, backfill="saf"))
 """
@@ -295,7 +298,7 @@ FIRST_USE = """
 import time
 import schedlab as sl
 from schedlab.kernels._jit import CACHE
-trace = sl.model_trace("lublin", jobs=30, procs=16)
+trace = sl.model_trace("lublin", jobs=30, machine=16)
 trace.to_swf("log.swf")
 sl.read_swf("log.swf", lenient=True)
 sl.simulate(trace.with_speedup(sl.Downey()), sl.FairShareMoldable())
@@ -345,7 +348,7 @@ def test_each_group_is_announced_once_and_the_others_are_compiled_ahead_once(mon
 def test_a_policy_of_the_package_is_no_kernel_to_wait_for():
     code = """
 import schedlab as sl
-trace = sl.read_sacct(sl.workload.sacct.example_path(), procs=128, partition="long")
+trace = sl.read_sacct(sl.workload.sacct.example_path(), machine=128, partition="long")
 sl.simulate(trace, sl.EASY(order="multifactor"))
 """
     assert in_a_process(code, Path(sl.__file__).parents[1]) == ("", "")

@@ -248,7 +248,7 @@ def test_theta_comes_in_order_of_its_ends(tmp_path):
     assert (trace.procs, trace.name) == (4_392, "ANL-ALCF-DJC-THETA_20230101_20231231")
     assert named(trace, "queue") == ["debug-cache-quad", "default", "default"]
     assert trace.dropped["reason"].tolist() == [NEVER, NO_PROCS]
-    rest = trace.where("queue not in ('debug-cache-quad', 'debug-flat-quad')").with_procs(4360)
+    rest = trace.where("queue not in ('debug-cache-quad', 'debug-flat-quad')").with_machine(4360)
     assert rest.jobs["requested_procs"].tolist() == [128, 256]
     assert "no time zone was given" in "".join(trace.header.lines)
     assert sl.read_theta(path, time_zone="America/Chicago").at(0) == pd.Timestamp(f"{DAY} 08:00", tz="America/Chicago")

@@ -159,7 +159,7 @@ def test_what_was_generated_never_happened(source):
         lambda trace: trace.scale(2.0),
         lambda trace: trace.shake(),
         lambda trace: trace.cut_at_estimates(),
-        lambda trace: trace.with_procs(8),
+        lambda trace: trace.with_machine(8),
         lambda trace: trace.scale_load(0.5).head(2),
     ],
 )
@@ -192,7 +192,7 @@ def test_a_bootstrap_and_cut_run_times_are_refused():
         lambda trace: trace.with_estimates("factor", factor=3),
         lambda trace: trace.with_estimates([60] * 4),
         lambda trace: trace.with_speedup(sl.Downey(A="system", sigma=1)),
-        lambda trace: trace.with_sweeps(0.5, min_procs=2),
+        lambda trace: trace.with_parameter_sweeps(0.5, min_procs=2),
     ],
 )
 def test_parts_and_other_estimates_keep_the_waits(log, change):
@@ -224,14 +224,14 @@ def test_compare_has_a_row_of_it_where_waits_are_known(log, crowded, tmp_path, c
     def shown():
         return [line.split()[1] for line in capsys.readouterr().out.splitlines()[1:]]
 
-    assert main(["compare", path, "--schemes", "fcfs,easy"]) == 0
+    assert main(["compare", path, "--scheme", "fcfs,easy"]) == 0
     assert shown() == ["scheme", "log", "FCFS", "EASY"]
-    assert main(["compare", path, "--schemes", "fcfs", "--load", "0.5"]) == 0
+    assert main(["compare", path, "--scheme", "fcfs", "--load", "0.5"]) == 0
     assert shown() == ["scheme", "FCFS"]
     log_of(waits=-1).to_swf(tmp_path / "none.swf")
-    assert main(["compare", str(tmp_path / "none.swf"), "--schemes", "fcfs"]) == 0
+    assert main(["compare", str(tmp_path / "none.swf"), "--scheme", "fcfs"]) == 0
     assert shown() == ["scheme", "FCFS"]
-    assert main(["compare", str(tmp_path / "crowded.swf"), "--schemes", "fcfs"]) == 0
+    assert main(["compare", str(tmp_path / "crowded.swf"), "--scheme", "fcfs"]) == 0
     assert "log: up to 6 processors are held, the machine has 4" in capsys.readouterr().out
 
 

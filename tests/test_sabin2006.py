@@ -19,7 +19,7 @@ from schedlab.papers.sabin2006 import beyond, grids, ledger
 
 @cache
 def log(name, or_standin=True):
-    trace = sl.model_trace("lublin", jobs=120, procs=16, seed=paper.NAMES.index(name))
+    trace = sl.model_trace("lublin", jobs=120, machine=16, seed=paper.NAMES.index(name))
     area = pd.Series(np.geomspace(100, 4_000_000, len(trace)), trace.table.index).sample(frac=1, random_state=1)
     return replace(trace, name=name, logged_area=area.set_axis(trace.table.index))
 
@@ -51,7 +51,7 @@ def test_rows_are_those_of_the_schedules(small, shared_runs):
     data = grids.results(grids.RANDOM, "quick", progress=False)
     schemes = [scheme for scheme in grids.EVERY if scheme not in grids.UNRESTRICTED]  # which quick runs leave out
     assert len(data) == 2 * 2 * len(schemes) * (1 + 5)
-    trace = small(grids.LOG).with_procs(512).cut_at_estimates().head(60).shake(60, 1)
+    trace = small(grids.LOG).with_machine(512).cut_at_estimates().head(60).shake(60, 1)
     trace = trace.with_speedup(sl.Downey(A="requested", sigma=(0, 2)), seed=1).scale_load(0.8, by="effective")
     for scheme in schemes:
         schedule = sl.simulate(trace, scheme).validate()
@@ -78,7 +78,7 @@ def naive(jobs, procs):
 @pytest.mark.parametrize("scheme", [grids.PLAIN, grids.WIDE, grids.ITERATIVE, grids.UNLIMITED], ids=str)
 def test_run_queue_and_wide_are_as_counted_job_by_job(scheme):
     rows = [(7 * job, 50 + 13 * job % 90, 200, 1 + 5 * job % 8) for job in range(40)]
-    trace = sl.testing.trace_of(rows, procs=8).with_speedup(sl.Downey(), seed=1)
+    trace = sl.testing.trace_of(rows, machine=8).with_speedup(sl.Downey(), seed=1)
     schedule = sl.simulate(trace, scheme)
     table = grids.measured(schedule).set_index("group")
     jobs = list(zip(schedule.submit, schedule.start, schedule.end, schedule.procs, strict=True))

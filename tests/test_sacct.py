@@ -435,7 +435,7 @@ def test_the_size_of_the_machine_is_the_most_in_use_at_one_instant(read):
         given = read(*records, columns=columns, procs=13)
     assert (given.procs, given.history) == (13, ())
     assert reasons(given) == {"wider than the machine (13 processors)": 1}
-    with pytest.raises(ValueError, match="procs must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="machine must have at least 1 processor, got 0"):
         read(*records, columns=columns, procs=0)
 
 
@@ -707,7 +707,10 @@ def test_classes_have_names(read, tmp_path):
     assert schedule.metrics(by="group")["jobs"].to_dict() == {"staff": 2, "guests": 1}
     assert schedule.trace.header.all("Note")[-1] == "users and groups are numbered"
     with pytest.warns(sl.IntervalWarning):
-        assert schedule.metrics(by="group", ci=0.9).index.get_level_values(0).unique().tolist() == ["staff", "guests"]
+        assert schedule.metrics(by="group", confidence=0.9).index.get_level_values(0).unique().tolist() == [
+            "staff",
+            "guests",
+        ]
     schedule.to_swf(tmp_path / "out.swf")
     schedule.to_csv(tmp_path / "out.csv")
     for out in ("out.swf", "out.csv"):
@@ -1006,7 +1009,7 @@ def test_the_example_can_be_simulated(scheme):
 
 def test_the_command_line_knows_an_export(tmp_path, capsys):
     assert is_export(example_path())
-    assert cli.main(["simulate", str(example_path()), "--procs", "128"]) == 0
+    assert cli.main(["simulate", str(example_path()), "--machine", "128"]) == 0
     err = capsys.readouterr().err.splitlines()
     assert err[0].startswith("schedlab: warning: sacct-example.txt: 3 partitions on one machine of 128 cpus: ")
     assert err[0].endswith("if each has its own, do so and simulate with --machine NAME=PROCESSORS,...")

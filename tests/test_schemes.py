@@ -263,7 +263,7 @@ def test_every_scheme_says_what_it_is(name):
 
 
 def test_a_case_of_fewer_jobs_has_what_is_theirs():
-    trace = trace_of(JOBS, 4).with_sweeps(1, min_procs=2)
+    trace = trace_of(JOBS, 4).with_parameter_sweeps(1, min_procs=2)
     case, _ = cases.case_of(trace, schemes.scheme("ojs"))
     few = case.first(2)
     assert len(few) == few.jobs.procs.size == len(few.breakdown) == len(few.cut) == 2

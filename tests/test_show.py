@@ -96,7 +96,7 @@ def test_durations_of_a_column_share_a_unit():
 
 def test_every_measure_has_words_and_a_unit(schedule):
     moldable = sl.simulate(
-        sl.model_trace("lublin", jobs=20, procs=8).with_speedup(sl.Downey(A="system", sigma=1)), "greedy"
+        sl.model_trace("lublin", jobs=20, machine=8).with_speedup(sl.Downey(A="system", sigma=1)), "greedy"
     )
     for one in (schedule, moldable):
         assert set(one.metrics().index) <= set(metrics.MEASURES)
@@ -124,7 +124,11 @@ def test_measures_show_units_and_stay_a_series(schedule):
 def test_tables_of_measures_show_units_and_stay_tables(schedule):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sl.IntervalWarning)
-        tables = [schedule.metrics(by="size"), schedule.metrics(ci=0.95), schedule.metrics(by="kurian", ci=0.95)]
+        tables = [
+            schedule.metrics(by="size"),
+            schedule.metrics(confidence=0.95),
+            schedule.metrics(by="kurian", confidence=0.95),
+        ]
     for table in tables:
         assert not LONG.search(repr(table)), repr(table)
         words = read(table)
@@ -185,7 +189,7 @@ def test_a_trace_shows_what_it_is(schedule, hostile):
 
 
 def test_what_was_left_out_and_filled_in_is_told_by_reason():
-    trace = sl.read_sacct(example_path(), procs=128, partition=("debug", "short", "long"))
+    trace = sl.read_sacct(example_path(), machine=128, partition=("debug", "short", "long"))
     words = read(trace)
     for told in trace.repairs["words"]:
         assert told in words
@@ -256,7 +260,10 @@ def test_a_recorded_schedule_says_what_it_breaks():
 
 
 def test_sites_show_each_site():
-    traces = [sl.model_trace("lublin", jobs=60, procs=32, seed=seed).with_sweeps(0.5, min_procs=2) for seed in (1, 2)]
+    traces = [
+        sl.model_trace("lublin", jobs=60, machine=32, seed=seed).with_parameter_sweeps(0.5, min_procs=2)
+        for seed in (1, 2)
+    ]
     sites = sl.simulate_sites(traces, "ojs", speeds=(2, 1))
     words = read(sites)
     assert words.startswith("OJS at 2 sites, speeds 2, 1")

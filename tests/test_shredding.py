@@ -367,7 +367,7 @@ def test_tasks_of_a_sweep_at_other_sites_are_told_with_it():
 
 @pytest.mark.parametrize("scheme", ["ojs", "flooding"])
 def test_fair_starts_are_of_a_schedule_without_later_arrivals(scheme):
-    trace = sl.model_trace("lublin", jobs=60, procs=16, seed=1).with_sweeps(0.3, min_procs=2, seed=1)
+    trace = sl.model_trace("lublin", jobs=60, machine=16, seed=1).with_parameter_sweeps(0.3, min_procs=2, seed=1)
     schedule = sl.simulate(trace, scheme).validate()
     fair = sl.fair_starts(schedule)
     for count in range(1, 61, 7):
@@ -390,10 +390,10 @@ def test_fair_starts_of_one_of_several_sites_are_refused():
 def test_a_trace_without_sweeps_is_refused():
     trace = trace_of([(0, 1, 1, 1)], 1)
     with pytest.raises(
-        ValueError, match=r"OJS needs sweeps, and a test has none: mark some with trace.with_sweeps\(\)"
+        ValueError, match=r"OJS needs sweeps, and a test has none: mark some with trace.with_parameter_sweeps\(\)"
     ):
         sl.simulate(trace, "ojs")
-    assert sl.simulate(trace.with_sweeps(), "ojs").validate().metrics()["jobs"] == 1
+    assert sl.simulate(trace.with_parameter_sweeps(), "ojs").validate().metrics()["jobs"] == 1
 
 
 @pytest.mark.parametrize(
@@ -435,7 +435,7 @@ def test_conventions_that_do_not_apply_are_refused():
 
 def test_more_tasks_than_can_each_have_a_reservation_are_refused():
     # Before, hours: 2 million processors, each with a thousand tasks.
-    trace = trace_of([(0, 1000, 1000, 2_000_000)], 2_000_000).with_sweeps(1, min_procs=1, breakdown=1000)
+    trace = trace_of([(0, 1000, 1000, 2_000_000)], 2_000_000).with_parameter_sweeps(1, min_procs=1, breakdown=1000)
     with pytest.raises(ValueError, match="gives each task a reservation, and cannot for 2,000,000,000 tasks"):
         sl.simulate(trace, sl.Flooding(local="conservative"))
 
@@ -443,7 +443,7 @@ def test_more_tasks_than_can_each_have_a_reservation_are_refused():
 def test_sites_say_which_instants_of_their_logs_are_one():
     header = ("; UnixStartTime: 0", "; TimeZoneString: UTC")
     a, b = (
-        replace(trace_of([(first, 8, 8, 8), (first + 9, 8, 8, 8)], 8), header=swf.Header(header)).with_sweeps(
+        replace(trace_of([(first, 8, 8, 8), (first + 9, 8, 8, 8)], 8), header=swf.Header(header)).with_parameter_sweeps(
             1, min_procs=8
         )
         for first in (0, 86_400)

@@ -51,7 +51,7 @@ def test_a_job_that_is_kept_is_expected_to_end_when_it_does_not():
 @pytest.mark.reduced
 @pytest.mark.parametrize("scheme", ["conservative", "ojs", "flooding", "fairshare", "greedy", "iterative"])
 def test_schemes_that_cannot_keep_jobs_past_their_estimates_say_so(scheme):
-    trace = trace_of(OVERRUN, 2).with_sweeps(0.5, min_procs=2).with_speedup(sl.Downey())
+    trace = trace_of(OVERRUN, 2).with_parameter_sweeps(0.5, min_procs=2).with_speedup(sl.Downey())
     words = "overrun 'keep' is for DPSA, EASY and FCFS, not for .*: use 'kill' or 'extend'"
     with pytest.raises(ValueError, match=words):
         sl.simulate(trace, scheme, overrun="keep")
@@ -82,14 +82,14 @@ def test_the_machine_is_the_traces_own_or_a_given_one():
 @pytest.mark.reduced
 def test_a_machine_too_small_is_refused_with_the_way_out():
     trace = trace_of(OVERRUN, 2)
-    words = r"a test has a job of 2 processors, the machine 1: trace.with_procs\(1\) drops such jobs"
+    words = r"a test has a job of 2 processors, the machine 1: trace.with_machine\(1\) drops such jobs"
     for machine in (1, sl.Flat(1)):
         with pytest.raises(ValueError, match=words):
             sl.simulate(trace, machine=machine)
     with pytest.raises(ValueError, match=words):  # a trace that was put together wrongly
         sl.simulate(replace(trace, procs=1))
     with pytest.warns(sl.LoadWarning):
-        fits = trace.with_procs(1)
+        fits = trace.with_machine(1)
     assert len(sl.simulate(fits, machine=1).validate()) == 2
 
 
@@ -102,7 +102,7 @@ def test_a_machine_of_another_kind_is_refused(machine):
 
 @pytest.mark.reduced
 def test_a_machine_without_processors_is_refused():
-    with pytest.raises(ValueError, match="procs must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="machine must have at least 1 processor, got 0"):
         sl.simulate(trace_of(OVERRUN, 2), machine=0)
 
 
@@ -192,7 +192,7 @@ def test_the_order_of_the_rows_is_irrelevant_where_submissions_differ(workload, 
 
 def batch():
     """Make runs that differ in length, so that they do not end in the order in which they begin."""
-    traces = [sl.model_trace("lublin", jobs=jobs, procs=64, seed=jobs) for jobs in (1500, 20, 700, 100)]
+    traces = [sl.model_trace("lublin", jobs=jobs, machine=64, seed=jobs) for jobs in (1500, 20, 700, 100)]
     return [(trace.scale_load(load), scheme) for trace in traces for load in (0.7, 1.1) for scheme in SCHEMES]
 
 
@@ -236,7 +236,7 @@ def test_threads_are_positive(threads):
 
 
 def test_times_that_int64_cannot_count_are_refused():
-    trace = sl.model_trace(jobs=2_000, procs=8, seed=1)
+    trace = sl.model_trace(jobs=2_000, machine=8, seed=1)
     with pytest.warns(sl.LoadWarning), pytest.raises(ValueError, match="expected less than 2"):
         trace.scale_load(1e300)
     with pytest.raises(ValueError, match="expected less than 2"):

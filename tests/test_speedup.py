@@ -220,12 +220,12 @@ def test_scaling_reaches_the_effective_load_within_rounding(model):
 
 @pytest.mark.traces
 def test_scaling_a_log_reaches_the_effective_load():
-    log = sl.load_trace("CTC-SP2-1996", procs=512).with_speedup(sl.Downey())
+    log = sl.load_trace("CTC-SP2-1996", machine=512).with_speedup(sl.Downey())
     assert log.scale_load(0.7, by="effective").effective_load() == pytest.approx(0.7, abs=1e-5)
 
 
 def test_jobs_of_downeys_model_are_moldable_as_they_are():
-    jobs = sl.model_trace("downey", jobs=300, procs=32, seed=4)
+    jobs = sl.model_trace("downey", jobs=300, machine=32, seed=4)
     laws = jobs.laws()
     assert laws.law == kernel.DOWNEY
     assert laws.moldable.all()
@@ -286,7 +286,7 @@ def test_what_cannot_be_is_said(make, message):
 
 
 def test_columns_that_cannot_be_are_said():
-    jobs = sl.model_trace("downey", jobs=10, procs=8)
+    jobs = sl.model_trace("downey", jobs=10, machine=8)
     jobs = replace(jobs, table=jobs.table.assign(parallelism=0.5))
     with pytest.raises(ValueError, match="parallelism of job 1 is 0.5, expected at least 1"):
         jobs.laws()

@@ -305,7 +305,7 @@ def test_each_partition_has_labels_of_its_own(scheme, workload, where):
 
 
 def test_jobs_that_run_in_pieces_have_none():
-    trace = sl.model_trace("lublin", jobs=40, procs=32, seed=5).with_sweeps(0.3)
+    trace = sl.model_trace("lublin", jobs=40, machine=32, seed=5).with_parameter_sweeps(0.3)
     schedule = sl.simulate(trace, "ojs").validate()
     with pytest.raises(ValueError, match="started_by needs jobs that run in one piece; OJS may split them"):
         _ = schedule.started_by

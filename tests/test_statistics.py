@@ -245,7 +245,7 @@ def test_a_warm_up_as_long_as_half_the_run_is_noted():
 
 @pytest.fixture(scope="module")
 def trace():
-    return sl.model_trace("lublin", jobs=1500, procs=64, seed=5).scale_load(0.8)
+    return sl.model_trace("lublin", jobs=1500, machine=64, seed=5).scale_load(0.8)
 
 
 @pytest.fixture(scope="module")
@@ -279,7 +279,7 @@ def test_intervals_of_a_schedule_are_batch_means(schedule):
 
 def test_a_table_of_intervals_warns_once(schedule):
     with pytest.warns(sl.IntervalWarning, match=r"^\d+ of \d+ intervals carry a note, such as .*: ") as caught:
-        found = schedule.metrics(by="procs", ci=0.95)
+        found = schedule.metrics(by="procs", confidence=0.95)
     assert len(caught) == 1
     noted = (found["note"] != "").sum()
     assert str(caught[0].message).startswith(f"{noted} of {len(found)} intervals")
@@ -495,7 +495,7 @@ def test_seeds_give_the_same_for_any_number_of_threads(trace, table, threads):
 
 def test_a_function_of_a_seed_is_not_shaken():
     def made(seed):
-        return sl.model_trace("lublin", jobs=100, procs=32, seed=seed)
+        return sl.model_trace("lublin", jobs=100, machine=32, seed=seed)
 
     table = sl.sweep([made, made(7)], "easy", seed=[3, 8], progress=False)
     assert table["seed"].tolist() == [3, 8, 3, 8]

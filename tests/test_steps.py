@@ -433,7 +433,7 @@ def test_it_has_a_name_and_goes_where_schemes_go():
     assert str(easy) == "plain_easy"
     assert str(Reserving()) == "Reserving"
     assert str(Reserving(3)) == "Reserving (reservations 3)"
-    trace = sl.model_trace("lublin", jobs=60, procs=16, seed=2)
+    trace = sl.model_trace("lublin", jobs=60, machine=16, seed=2)
     table = sl.sweep(trace, [easy, "easy", Reserving(3)], load=[0.8, 1.0], progress=False)
     assert table["scheme"].unique().tolist() == ["plain_easy", "EASY", "Reserving (reservations 3)"]
     ours, kernels = (table[table["scheme"] == name]["wait_time"].tolist() for name in ("plain_easy", "EASY"))

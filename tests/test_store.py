@@ -222,7 +222,7 @@ def test_a_changed_package_makes_everything_new(runs, monkeypatch):
 
 
 def test_sweeps_have_stores_too(runs, monkeypatch):
-    trace = sl.model_trace("lublin", jobs=100, procs=64, seed=1)
+    trace = sl.model_trace("lublin", jobs=100, machine=64, seed=1)
     first = sl.sweep(trace, ["fcfs", sl.EASY()], [0.6, 0.8], seed=range(2), store=runs, progress=False)
     experiment.forget()
     monkeypatch.setattr("schedlab.experiment.sweeps.simulate", None)
@@ -233,7 +233,7 @@ def test_sweeps_have_stores_too(runs, monkeypatch):
 
 
 def test_the_table_of_a_store_tells_sweeps_of_different_settings_apart(runs):
-    trace = sl.model_trace("lublin", jobs=60, procs=16, seed=2)
+    trace = sl.model_trace("lublin", jobs=60, machine=16, seed=2)
     for how in ({"tau": 60.0}, {"shake": 5, "seed": 1}, {"machine": sl.KaryTree(4, 2), "events": "batched"}):
         sl.sweep(trace, store=runs, progress=False, **how)
     table = sl.store(runs).table().sort_values("run_finished")
@@ -739,7 +739,7 @@ def test_results_are_read_from_a_store_that_nobody_may_write(runs, monkeypatch):
 
 
 def test_everything_is_one_table(runs):
-    trace = sl.model_trace("lublin", jobs=60, procs=64, seed=1)
+    trace = sl.model_trace("lublin", jobs=60, machine=64, seed=1)
     exact = trace.with_estimates("exact")
 
     def simulated(trace, scheme):
@@ -1041,7 +1041,7 @@ def test_a_grid_runs_on_workers_of_dask(dask):
 
 
 def test_what_is_large_travels_once_to_a_worker(dask, tmp_path):
-    trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1)
+    trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1)
     logs = [str(tmp_path / name) for name in ("value", "closure")]
     value, closed = map(Travelling, logs)
 

@@ -80,7 +80,7 @@ def test_no_written_cell_begins_a_formula(words):
 
 # Names that are spelt wrong
 
-SCHEDULE = sl.simulate(sl.testing.trace_of([(0, 60, 60, 1)], procs=4))
+SCHEDULE = sl.simulate(sl.testing.trace_of([(0, 60, 60, 1)], machine=4))
 MISSPELT = {
     "a scheme": (lambda: sl.simulate(SCHEDULE.trace, "esay"), "'easy'"),
     "a scheme with its order": (lambda: sl.simulate(SCHEDULE.trace, "easy_sjf"), "'easy-sjf'"),

@@ -141,7 +141,7 @@ def test_control_c_ends_what_follows_a_simulation(monkeypatch, room, kernel, use
     deaf = Deaf()
     monkeypatch.setattr(room, kernel, deaf)
     with interrupted(deaf.begun):
-        use(sl.model_trace("lublin", jobs=30, procs=16, seed=1).with_sweeps(0.5))
+        use(sl.model_trace("lublin", jobs=30, machine=16, seed=1).with_parameter_sweeps(0.5))
     deaf.may_end.set()
 
 
@@ -197,8 +197,8 @@ def hear(*_):
     raise KeyboardInterrupt
 
 signal.signal(signal.SIGINT, hear)
-busy = sl.model_trace("lublin", jobs=60_000, procs=1024, seed=1).scale_load(90)
-sweeps = busy.head(20_000).with_sweeps(0.3, min_procs=2, seed=1)
+busy = sl.model_trace("lublin", jobs=60_000, machine=1024, seed=1).scale_load(90)
+sweeps = busy.head(20_000).with_parameter_sweeps(0.3, min_procs=2, seed=1)
 moldable = busy.head(30_000).with_speedup(sl.Downey(), seed=1)
 even = [(2, 5, 10, 2 + 2 * (i % 20)) for i in range(60)]  # no set of them fills an odd hole
 puzzle = trace_of([(0, 10**6, 10**6, 2), (1, 5, 5, 101), *even], 101)

@@ -84,7 +84,7 @@ def test_attributes_cannot_be_set(trace):
         lambda trace: trace.with_estimates("exact"),
         lambda trace: trace.with_estimates([1, 2, 3, 4]),
         lambda trace: trace.cut_at_estimates(),
-        lambda trace: trace.with_procs(2),
+        lambda trace: trace.with_machine(2),
     ],
 )
 def test_every_change_makes_a_new_trace_with_a_line_of_history(trace, change):
@@ -95,7 +95,7 @@ def test_every_change_makes_a_new_trace_with_a_line_of_history(trace, change):
     assert not same(changed, trace)
     assert len(changed.history) == 1
     assert changed.history[0] in repr(changed)
-    assert change(change(trace).with_procs(4)).history[0] == changed.history[0]
+    assert change(change(trace).with_machine(4)).history[0] == changed.history[0]
     assert changed.logged_area.equals(trace.logged_area)
 
 
@@ -414,7 +414,7 @@ def test_repr_says_how_much_of_the_work_is_cut_at_the_estimates_where_it_is_much
     little = sl.read_swf(log_file(tmp_path, record(1, run=200, requested=500), record(2, run=61), record(3, run=61)))
     assert little.beyond_estimates() == (2, pytest.approx(2 / 322))
     assert "\n" not in repr(little)
-    assert sl.model_trace("lublin", jobs=50, procs=32).beyond_estimates() == (0, 0)
+    assert sl.model_trace("lublin", jobs=50, machine=32).beyond_estimates() == (0, 0)
 
 
 def test_what_is_left_out_with_much_of_the_work_says_how_much(tmp_path):
@@ -426,7 +426,7 @@ def test_what_is_left_out_with_much_of_the_work_says_how_much(tmp_path):
     words = "1 job without an estimate (left out, as asked, 88.9 % of the work)"
     assert dropped.repairs["words"].tolist()[0] == words
     with pytest.warns(sl.LoadWarning, match=r"^X: 50 % of the work left out .*; 1 job: wider than the machine \(3 "):
-        small = dropped.scale(7, "run_time").with_procs(3)
+        small = dropped.scale(7, "run_time").with_machine(3)
     assert set(small.repairs["words"]) == {
         words,
         "1 job wider than the machine (left out, 5.56 % of the work)",
@@ -438,7 +438,7 @@ def test_what_is_left_out_with_much_of_the_work_says_how_much(tmp_path):
 
 
 def test_what_a_model_lacks_is_nothing_to_worry_about():
-    trace = sl.model_trace("lublin", jobs=50, procs=32)
+    trace = sl.model_trace("lublin", jobs=50, machine=32)
     assert set(trace.repairs["kind"]) == {"usual"}
     assert "\n   nothing to worry about: all 50 jobs without " in repr(trace)
 
@@ -507,27 +507,27 @@ def test_cut_at_estimates_is_what_the_kill_does(workload):
 
 def test_a_smaller_machine_drops_wide_jobs_and_says_so(trace):
     with pytest.warns(sl.LoadWarning) as caught:
-        small = trace.with_procs(2)
+        small = trace.with_machine(2)
     reason = "1 job: wider than the machine (2 processors)"
     assert [str(one.message) for one in caught] == [
         f"a test: 28 % of the work left out (21 processor-seconds; {reason})"
     ]
     assert caught[0].filename == __file__
     assert small.history == ("machine of 2 processors: 28 % of the work left out",)
-    assert same(trace.where("requested_procs <= 2").with_procs(2), small)  # chosen on purpose: no warning
+    assert same(trace.where("requested_procs <= 2").with_machine(2), small)  # chosen on purpose: no warning
     assert small.procs == 2
     assert small.jobs.index.tolist() == [1, 2, 4]
     assert small.dropped["reason"].to_dict() == {3: "wider than the machine (2 processors)"}
     with pytest.warns(sl.LoadWarning):
-        assert small.with_procs(1).dropped.index.tolist() == [3, 1]
-    assert same(trace.with_procs(8), replace(trace, procs=8))
-    assert len(trace.with_procs(8).dropped) == 0
-    with pytest.raises(ValueError, match="procs must be at least 1, got 0"):
-        trace.with_procs(0)
-    with pytest.raises(TypeError, match=r"procs is 2\.5, expected a whole number"):
-        trace.with_procs(2.5)
+        assert small.with_machine(1).dropped.index.tolist() == [3, 1]
+    assert same(trace.with_machine(8), replace(trace, procs=8))
+    assert len(trace.with_machine(8).dropped) == 0
+    with pytest.raises(ValueError, match="machine must have at least 1 processor, got 0"):
+        trace.with_machine(0)
+    with pytest.raises(TypeError, match=r"machine is 2\.5, expected a whole number"):
+        trace.with_machine(2.5)
     with pytest.raises(ValueError, match="no job of a test fits on 2 processors"):
-        trace_of([(0, 1, 1, 3)], 4).with_procs(2)
+        trace_of([(0, 1, 1, 3)], 4).with_machine(2)
 
 
 # Files --------------------------------------------------------------------------------------------------
@@ -565,7 +565,7 @@ def test_the_header_survives_and_says_what_was_done(tmp_path):
     header = ("; Computer: a toy", "; MaxJobs: 4", "; MaxProcs: 8", "; UnixStartTime: 12345", "; Note: ours")
     lines = (record(1), record(2, submit=3), record(3, submit=5, procs=5), record(4, submit=9, run=0))
     with pytest.warns(sl.LoadWarning):
-        trace = sl.read_swf(log_file(tmp_path, *lines, header=header)).with_procs(4).head(2)
+        trace = sl.read_swf(log_file(tmp_path, *lines, header=header)).with_machine(4).head(2)
     trace.to_swf(tmp_path / "Y.swf")
     again = sl.read_swf(tmp_path / "Y.swf")
     assert same(again, trace)
@@ -616,15 +616,15 @@ def test_parquet_comes_back(trace, tmp_path):
 
 
 def test_a_model_says_that_it_is_one():
-    trace = sl.model_trace("lublin", jobs=50, procs=32, seed=3)
+    trace = sl.model_trace("lublin", jobs=50, machine=32, seed=3)
     assert trace.source == "model"
     assert "Lublin" in trace.name
     assert repr(trace).startswith("<Trace Lublin-Feitelson model (model): 50 jobs on 32 processors")
     assert trace.history == ("50 jobs for 32 processors, seed 3",)
     assert trace.jobs["requested_time"].equals(trace.jobs["run_time"].rename("requested_time"))
     assert set(trace.repaired["field"]) <= {"requested_time", "allocated_procs"}
-    assert same(trace, sl.model_trace("lublin", jobs=50, procs=32, seed=3))
-    assert not same(trace, sl.model_trace("lublin", jobs=50, procs=32, seed=4))
+    assert same(trace, sl.model_trace("lublin", jobs=50, machine=32, seed=3))
+    assert not same(trace, sl.model_trace("lublin", jobs=50, machine=32, seed=4))
     with pytest.raises(ValueError, match="unknown model 'gauss'; known: lublin, jann, downey"):
         sl.model_trace("gauss")
 
@@ -641,21 +641,21 @@ def test_a_log_without_a_usable_record_says_why(tmp_path):
 
 def test_a_log_without_a_size_asks_for_it(tmp_path):
     path = log_file(tmp_path, record(1), record(2, procs=3), header=("; Computer: a toy",))
-    with pytest.raises(SWFError, match="X.swf: the header has neither MaxProcs nor MaxNodes; give procs="):
+    with pytest.raises(SWFError, match="X.swf: the header has neither MaxProcs nor MaxNodes; give machine="):
         sl.read_swf(path)
     with pytest.warns(sl.LoadWarning, match=r"X: 60 % of the work left out \(30 processor-seconds") as caught:
-        trace = sl.read_swf(path, procs=2)
+        trace = sl.read_swf(path, machine=2)
     assert caught[0].filename == __file__
     assert trace.procs == 2
     assert trace.dropped["reason"].tolist() == ["wider than the machine (2 processors)"]
-    with pytest.raises(ValueError, match="procs must be at least 1, got -4"):
-        sl.read_swf(path, procs=-4)
-    with pytest.raises(ValueError, match="procs must be at most 16,777,216, got 100,000,000,000"):
-        sl.read_swf(path, procs=10**11)
+    with pytest.raises(ValueError, match="machine must have at least 1 processor, got -4"):
+        sl.read_swf(path, machine=-4)
+    with pytest.raises(ValueError, match="machine must have at most 16,777,216 processors, got 100,000,000,000"):
+        sl.read_swf(path, machine=10**11)
 
 
 def test_a_given_size_goes_before_the_header(tmp_path):
-    assert sl.read_swf(log_file(tmp_path, record(1)), procs=16).procs == 16
+    assert sl.read_swf(log_file(tmp_path, record(1)), machine=16).procs == 16
 
 
 def test_unknown_names_are_answered_with_known_ones():
@@ -710,7 +710,7 @@ def test_a_file_that_ends_mid_way(tmp_path):
 @pytest.mark.parametrize("model", ["lublin", "jann", "downey"])
 def test_two_hundred_thousand_jobs_of_a_model_take_less_than_two_seconds(model):
     begin = time.process_time()
-    trace = sl.model_trace(model, jobs=200_000, procs=256, seed=1).with_estimates("tsafrir")
+    trace = sl.model_trace(model, jobs=200_000, machine=256, seed=1).with_estimates("tsafrir")
     assert time.process_time() - begin < 2
     assert len(trace) == 200_000
 
@@ -720,7 +720,7 @@ def test_two_hundred_thousand_jobs_of_a_model_take_less_than_two_seconds(model):
 def test_a_million_jobs_take_less_than_a_gigabyte(model):  # seen at a tenth of both
     tracemalloc.start()
     try:
-        trace = sl.model_trace(model, jobs=100_000, procs=256, seed=1).with_estimates("tsafrir")
+        trace = sl.model_trace(model, jobs=100_000, machine=256, seed=1).with_estimates("tsafrir")
         assert tracemalloc.get_traced_memory()[1] < 10**9 / 10
     finally:
         tracemalloc.stop()
@@ -730,18 +730,18 @@ def test_a_million_jobs_take_less_than_a_gigabyte(model):  # seen at a tenth of 
 def test_sweeps_are_nested_and_the_same_at_any_load():
     # KUR: 5 % of 1,234 eligible jobs are 62.
     trace = sl.model_trace("lublin", jobs=4000, seed=3)
-    marks = {share: trace.with_sweeps(share, breakdown=7).jobs["breakdown"] for share in (0, 0.05, 0.1, 1)}
+    marks = {share: trace.with_parameter_sweeps(share, breakdown=7).jobs["breakdown"] for share in (0, 0.05, 0.1, 1)}
     eligible = trace.jobs["requested_procs"] > 8
     assert [int((mark > 0).sum()) for mark in marks.values()] == [round(s * eligible.sum()) for s in marks]
     assert (marks[0.05] <= marks[0.1]).all()
     assert ((marks[1] == 7) == eligible).all()
-    stretched = trace.scale_load(0.5).with_sweeps(0.05, breakdown=7).jobs["breakdown"]
+    stretched = trace.scale_load(0.5).with_parameter_sweeps(0.05, breakdown=7).jobs["breakdown"]
     assert (stretched == marks[0.05]).all()
-    assert (trace.with_sweeps(0.05, seed=2, breakdown=7).jobs["breakdown"] != marks[0.05]).any()
+    assert (trace.with_parameter_sweeps(0.05, seed=2, breakdown=7).jobs["breakdown"] != marks[0.05]).any()
 
 
 def test_more_sweeps_than_eligible_jobs_are_all_of_them_and_said_so(trace):
-    swept = trace.with_sweeps(1, min_procs=2, of="all")
+    swept = trace.with_parameter_sweeps(1, min_procs=2, of="all")
     eligible = int((trace.jobs["requested_procs"] > 1).sum())
     assert int((swept.jobs["breakdown"] == 10).sum()) == eligible < len(trace)
     assert swept.history[-1].endswith(f"; {len(trace)} asked for, all {eligible} eligible jobs taken")
@@ -762,7 +762,7 @@ def test_more_sweeps_than_eligible_jobs_are_all_of_them_and_said_so(trace):
 )
 def test_sweeps_that_cannot_be_are_refused(trace, settings, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        trace.with_sweeps(**settings)
+        trace.with_parameter_sweeps(**settings)
 
 
 def lacking(trace, jobs):
@@ -772,7 +772,7 @@ def lacking(trace, jobs):
 
 
 def test_missing_estimates_are_drawn_from_the_model_fitted_to_the_others():
-    trace = sl.model_trace("lublin", jobs=600, procs=64, seed=1).with_estimates("tsafrir")
+    trace = sl.model_trace("lublin", jobs=600, machine=64, seed=1).with_estimates("tsafrir")
     given, fitted = trace.table, lacking(trace, 200).with_estimates("fitted").table
     assert fitted["requested_time"].iloc[200:].equals(given["requested_time"].iloc[200:])
     drawn = fitted.iloc[:200]
@@ -790,13 +790,13 @@ def test_missing_estimates_are_drawn_from_the_model_fitted_to_the_others():
     ],
 )
 def test_estimates_too_few_or_too_short_to_fit_the_model_to_are_an_error(estimates, missing, said):
-    trace = sl.model_trace("lublin", jobs=600, procs=64, seed=1).with_estimates(estimates)
+    trace = sl.model_trace("lublin", jobs=600, machine=64, seed=1).with_estimates(estimates)
     with pytest.raises(ValueError, match=said):
         lacking(trace, missing).with_estimates("fitted")
 
 
 def test_queue_limits_are_estimates_but_never_below_the_run_time():
-    trace = sl.model_trace("lublin", jobs=6, procs=8, seed=1)
+    trace = sl.model_trace("lublin", jobs=6, machine=8, seed=1)
     table = trace.table.assign(queue=[0, 1, 2, 3, 4, 9], run_time=[10, 20, 30, 50_000, 5, 5])
     queues = enumerate(("interactive", "q4t", "qf8s", "q32m", "q1ll"))
     header = Header(tuple(f"; Queue: {number} {name}" for number, name in queues))
@@ -805,7 +805,7 @@ def test_queue_limits_are_estimates_but_never_below_the_run_time():
 
 
 def test_a_bootstrapped_trace_knows_which_estimates_were_missing():
-    trace = sl.model_trace("lublin", jobs=2_000, procs=64, seed=1).with_estimates("tsafrir")
+    trace = sl.model_trace("lublin", jobs=2_000, machine=64, seed=1).with_estimates("tsafrir")
     by_run = trace.table["run_time"].rank(method="first")
     trace = replace(trace, table=trace.table[by_run <= 1_900])  # or the model, fitted to few, has none long enough
     drawn = lacking(trace, 500).bootstrap(seed=3)

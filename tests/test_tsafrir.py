@@ -313,7 +313,7 @@ def test_settings_are_hashable_and_seeds_tell():
 
 @pytest.fixture(scope="module")
 def trace():
-    return sl.model_trace("downey", jobs=3000, procs=64, seed=1, work=(10, 3e5))
+    return sl.model_trace("downey", jobs=3000, machine=64, seed=1, work=(10, 3e5))
 
 
 def test_a_trace_gets_estimates(trace):

@@ -675,7 +675,7 @@ def test_numbers_of_numpy_and_of_a_filtered_trace():
 @reduced
 @pytest.mark.parametrize("scheme", ["ojs", "flooding"])
 def test_sweeps_in_pieces(scheme):
-    trace = sl.model_trace("lublin", jobs=30, procs=16, seed=1).with_sweeps(0.3)
+    trace = sl.model_trace("lublin", jobs=30, machine=16, seed=1).with_parameter_sweeps(0.3)
     with pytest.raises(ValueError, match="^why needs jobs that run in one piece; .* may split them$"):
         sl.simulate(trace, scheme).why(1)
 
@@ -684,7 +684,7 @@ def test_sweeps_in_pieces(scheme):
 
 
 def test_a_log_with_dates():
-    trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    trace = sl.read_sacct(example_path(), machine=128, partition="long")
     schedule = sl.simulate(trace, "easy")
     check(schedule, True)
     job = max(waiting(schedule), key=lambda job: schedule.jobs["wait_time"][job])

@@ -812,7 +812,7 @@ def test_moves_that_limits_cause_are_drawn_once(limited):
 
 @pytest.fixture(scope="module")
 def trace():
-    return sl.model_trace("lublin", jobs=400, procs=64, seed=3)
+    return sl.model_trace("lublin", jobs=400, machine=64, seed=3)
 
 
 @pytest.fixture
@@ -862,7 +862,7 @@ def test_the_title_of_a_comparison_says_the_difference(trace, ours, theirs, word
 
 
 def test_schemes_under_which_jobs_wait_alike_are_not_told_apart():
-    alone = sl.testing.trace_of([(0, 6, 8, 5), (9, 6, 8, 5)], procs=8)
+    alone = sl.testing.trace_of([(0, 6, 8, 5), (9, 6, 8, 5)], machine=8)
     said = widgets._difference(sl.simulate(alone, "easy"), sl.simulate(alone, "fcfs"))
     assert said == "Under EASY a job waits 0 s on average, as long as under FCFS (0 s)"
 
@@ -873,7 +873,7 @@ def test_a_queue_that_never_settles_is_said_in_the_title(trace):
 
 
 def test_there_are_intervals_if_both_schemes_settle():
-    trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(0.5)
+    trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1).scale_load(0.5)
     _, table = widgets.bench(trace, scheme="easy", order="sjf", against="easy")
     pairs = sl.paired(*(sl.simulate(trace, one) for one in ("easy-sjf", "easy")), "wait_time").difference
     assert table.caption == "Intervals of the paired difference by batch means"

@@ -78,7 +78,7 @@ def _reservations(trace):
 NEEDED = {
     None: lambda trace: trace,
     "speedup": lambda trace: trace.with_speedup(Downey()),
-    "sweeps": lambda trace: trace.with_sweeps(0.5, min_procs=2),
+    "sweeps": lambda trace: trace.with_parameter_sweeps(0.5, min_procs=2),
 }
 LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "plans", "conservative", "lookahead")
 
@@ -186,7 +186,7 @@ def _in_a_worker(group):
 def compile_group(group: str) -> None:
     """Run the kernels of a group on a few jobs, in this process."""
     not_here()
-    trace = model_trace("lublin", jobs=30, procs=16)
+    trace = model_trace("lublin", jobs=30, machine=16)
     for run in groups()[group]:
         run(trace)
 

@@ -67,9 +67,9 @@ def winners(
     Examples
     --------
     >>> import schedlab as sl
-    >>> traces = [sl.model_trace(model, jobs=300, procs=64, seed=1) for model in ("lublin", "jann")]
+    >>> traces = [sl.model_trace(model, jobs=300, machine=64, seed=1) for model in ("lublin", "jann")]
     >>> schemes = ["easy", "easy-sjf", "conservative"]
-    >>> result = sl.arena(traces, schemes, loads=(0.7, 0.9), seeds=range(2), rounds=None)
+    >>> result = sl.arena(traces, schemes, load=(0.7, 0.9), seed=range(2), rounds=None)
     >>> title = "Which scheme wins, by the mean bounded slowdown"
     >>> chart = sl.charts.winners(result.wins("bounded_slowdown"), title=title, width=480)
     """
@@ -146,9 +146,9 @@ def against_bounds(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1)
     >>> schemes = ["easy", "easy-sjf", "easy-sjbf", "conservative"]
-    >>> table = sl.arena(trace, schemes, loads=(0.7, 0.9), seeds=0, rounds=1).cells("turnaround")
+    >>> table = sl.arena(trace, schemes, load=(0.7, 0.9), seed=0, rounds=1).cells("turnaround")
     >>> chart = sl.charts.against_bounds(table, "turnaround", "load", title="Mean turnaround", subtitle=trace.title)
     """
     check_kind(table, pd.DataFrame)
@@ -245,9 +245,9 @@ def changes(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=400, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=400, machine=64, seed=1)
     >>> schemes = ["easy", "easy-sjf", "easy-sjbf", "conservative"]
-    >>> result = sl.arena(trace, schemes, loads=(0.7, 0.8, 0.9), seeds=range(2), rounds=None)
+    >>> result = sl.arena(trace, schemes, load=(0.7, 0.8, 0.9), seed=range(2), rounds=None)
     >>> table, title = result.against("EASY", "wait_time"), "Mean wait compared with EASY, in percent, by load"
     >>> chart = sl.charts.changes(table, "load", "scheme", "change", interval=("low", "high"), title=title, width=480)
     """

@@ -77,7 +77,7 @@ def distribution(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.8)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1).scale_load(0.8)
     >>> schedules = [sl.simulate(trace, scheme) for scheme in ("fcfs", "easy", "easy-sjf")]
     >>> chart = sl.charts.distribution(schedules, "wait_time")
     """
@@ -192,7 +192,7 @@ def beside_model(
     >>> trace = sl.model_trace("jann", jobs=2000, seed=1)
     >>> chart = sl.charts.beside_model(trace, "downey", "run_time")
     """
-    drawn = model_trace(model, jobs=jobs, procs=trace.procs, seed=seed)
+    drawn = model_trace(model, jobs=jobs, machine=trace.procs, seed=seed)
     return distribution({trace.title: trace, f"{drawn.title}, seed {seed}": drawn}, column, width=width, height=height)
 
 
@@ -288,7 +288,7 @@ def scatter(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.9)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1).scale_load(0.9)
     >>> chart = sl.charts.scatter(sl.simulate(trace, "easy"), sl.simulate(trace, "easy-sjf"), "wait_time")
     """
     check_limit(limit)

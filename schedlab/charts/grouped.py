@@ -97,7 +97,7 @@ def bars(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1)
     >>> table = sl.sweep(trace, ["easy", "easy-sjf", "easy-sjbf", "conservative"], load=[0.7, 0.8, 0.9])
     >>> title = "Mean wait, compared with EASY"
     >>> chart = sl.charts.bars(table, "load", "wait_time", base="EASY", title=title, subtitle=trace.title)
@@ -183,7 +183,7 @@ def ratios(
     --------
     >>> import pandas as pd
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=128, seed=1).scale_load(0.9)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=128, seed=1).scale_load(0.9)
     >>> schedules = [sl.simulate(trace, scheme) for scheme in ("easy", "easy-sjf", "conservative")]
     >>> waits = pd.DataFrame({str(one.scheme): one.metrics(by="kurian")["wait_time"] for one in schedules})
     >>> table = waits.div(waits.pop("EASY"), axis=0).rename_axis("class").reset_index()

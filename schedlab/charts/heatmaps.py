@@ -73,7 +73,7 @@ def heatmap(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=3000, procs=128, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=3000, machine=128, seed=1)
     >>> chart = sl.charts.heatmap(trace, "area")
     """
     check_kind(jobs, pd.DataFrame, Trace, Schedule)
@@ -170,7 +170,7 @@ def arrivals(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=5000, procs=128, seed=1)  # a model's clock has no date
+    >>> trace = sl.model_trace("lublin", jobs=5000, machine=128, seed=1)  # a model's clock has no date
     >>> chart = sl.charts.arrivals(trace, start="2024-01-01")
     """
     check_kind(trace, Trace)

@@ -106,7 +106,7 @@ def lines(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1)
     >>> table = sl.sweep(trace, ["easy", "easy-sjf", "conservative"], load=[0.5, 0.6, 0.7, 0.8, 0.9])
     >>> chart = sl.charts.lines(table, "load", "wait_time", title="Mean wait", subtitle=trace.title)
     """
@@ -291,7 +291,7 @@ def points(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1)
     >>> table = sl.sweep(trace, ["easy", "easy-sjf", "easy-sjbf", "conservative"], load=0.9)
     >>> title = "A low slowdown may cost capacity"
     >>> chart = sl.charts.points(table, "loss_of_capacity_share", "bounded_slowdown", "scheme", title=title, width=480)

@@ -215,7 +215,7 @@ def on_page(spec: dict) -> str:
     Examples
     --------
     >>> import schedlab as sl
-    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, procs=64, seed=1))
+    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, machine=64, seed=1))
     >>> page = f"<h1>Jobs by size</h1>{sl.charts.on_page(sl.charts.specified(drawn))}"
     >>> page.count('<div class="chart"')
     1
@@ -281,7 +281,7 @@ def specified(chart) -> dict:
     Examples
     --------
     >>> import schedlab as sl
-    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, procs=64, seed=1))
+    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, machine=64, seed=1))
     >>> sl.charts.specified(drawn)["title"]["text"]
     'Jobs by size and run time'
     """
@@ -305,7 +305,7 @@ def themed(chart):
     --------
     >>> import altair as alt
     >>> import schedlab as sl
-    >>> jobs = sl.model_trace("lublin", jobs=500, procs=64, seed=1).jobs
+    >>> jobs = sl.model_trace("lublin", jobs=500, machine=64, seed=1).jobs
     >>> x = alt.X("requested_procs").title("processors")
     >>> y = alt.Y("run_time").title("run time (seconds)").scale(type="log")
     >>> chart = sl.charts.themed(alt.Chart(jobs, title="Each job of the trace").mark_point(opacity=0.5).encode(x, y))
@@ -364,7 +364,7 @@ def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1)
     >>> table = sl.sweep(trace, ["easy", "easy-sjf", "conservative"], load=[0.6, 0.7, 0.8, 0.9])
     >>> measures = {"wait_time": "Mean wait", "bounded_slowdown": "Mean bounded slowdown"}
     >>> chart = sl.charts.stacked([sl.charts.lines(table, "load", y, title=title) for y, title in measures.items()])
@@ -416,7 +416,7 @@ def resized(chart, width: float | None = None, height: float | None = None):
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.8)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1).scale_load(0.8)
     >>> drawn = sl.charts.distribution([sl.simulate(trace, "easy"), sl.simulate(trace, "easy-sjf")], "wait_time")
     >>> chart = sl.charts.resized(drawn, width=560, height=140)
     """
@@ -547,7 +547,7 @@ def register(
     --------
     >>> import schedlab as sl
     >>> sl.charts.register({"narrow jobs": "#56B4E9", "wide jobs": "#D55E00"})
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.8)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1).scale_load(0.8)
     >>> jobs = sl.simulate(trace, "easy").jobs
     >>> wide = jobs["procs"] >= 8
     >>> waits = {"narrow jobs": jobs["wait_time"][~wide], "wide jobs": jobs["wait_time"][wide]}
@@ -678,7 +678,7 @@ def height_of(spec: dict) -> float:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1)
     >>> low, high = (sl.charts.heatmap(trace, height=height) for height in (200, 300))
     >>> round(sl.charts.height_of(high.to_dict()) - sl.charts.height_of(low.to_dict()))
     100
@@ -974,7 +974,7 @@ def save(chart, path: str | os.PathLike) -> Path:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> import schedlab as sl
-    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, procs=64, seed=1))
+    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, machine=64, seed=1))
     >>> with TemporaryDirectory() as folder:
     ...     sl.charts.save(drawn, f"{folder}/sizes.svg").name
     'sizes.svg'
@@ -1021,7 +1021,7 @@ def svg(chart) -> str:
     Examples
     --------
     >>> import schedlab as sl
-    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, procs=64, seed=1))
+    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, machine=64, seed=1))
     >>> page = f"<h1>Jobs by size</h1>{sl.charts.svg(drawn)}"
     >>> page.count("<svg")
     1

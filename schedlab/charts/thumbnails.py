@@ -27,7 +27,7 @@ def thumbnail(chart, width: int = 200, height: int = 84) -> str:
     Examples
     --------
     >>> import schedlab as sl
-    >>> table = sl.sweep(sl.model_trace("lublin", jobs=500, procs=64, seed=1), ["fcfs", "easy"], load=[0.5, 0.7])
+    >>> table = sl.sweep(sl.model_trace("lublin", jobs=500, machine=64, seed=1), ["fcfs", "easy"], load=[0.5, 0.7])
     >>> sl.charts.thumbnail(sl.charts.lines(table, "load", "wait_time"))[:4]
     '<svg'
     """

@@ -159,7 +159,7 @@ def gantt(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=128, seed=1).scale_load(0.9)
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=128, seed=1).scale_load(0.9)
     >>> schedule = sl.simulate(trace, "easy")
     >>> chart = sl.charts.gantt(schedule, window=(36 * 3600, 60 * 3600), label="job_number")
     """
@@ -226,7 +226,7 @@ def gantts(
     --------
     >>> import schedlab as sl
     >>> jobs = [(0, 40, 40, 5), (0, 60, 60, 2), (10, 30, 30, 6), (10, 20, 20, 1), (20, 40, 40, 2), (20, 10, 10, 1)]
-    >>> trace = sl.testing.trace_of(jobs, procs=8)  # submit time, run time, estimate, processors
+    >>> trace = sl.testing.trace_of(jobs, machine=8)  # submit time, run time, estimate, processors
     >>> schedules = {"FCFS": sl.simulate(trace, "fcfs"), "EASY": sl.simulate(trace, "easy")}
     >>> title = "EASY lets jobs 4 and 6 start ahead of job 3"
     >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number", title=title)
@@ -711,7 +711,7 @@ def profile(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.9)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1).scale_load(0.9)
     >>> chart = sl.charts.profile(sl.simulate(trace, "easy"))
     """
     for one in (schedule, schedule if against is None else against):

@@ -50,7 +50,7 @@ def tree(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1).scale_load(0.8)
     >>> schedule = sl.simulate(trace, "easy", machine=sl.KaryTree(k=4, n=3, allocation="contiguous"))
     >>> chart = sl.charts.tree(schedule)
     """

@@ -138,10 +138,8 @@ def _ended_as_by_control_c():
 
 def _with_options(words):
     """Name options of the command line where an error or a warning names arguments of a function."""
-    words = words.replace("machine={name: processors, ...}", "--machine NAME=PROCESSORS,...").replace(
-        "machine=", "--procs"
-    )
-    return re.sub(r"\b(procs|partition)=", r"--\1", words)
+    words = words.replace("machine={name: processors, ...}", "--machine NAME=PROCESSORS,...")
+    return re.sub(r"\b(machine|partition)=", r"--\1", words)
 
 
 @contextmanager
@@ -234,7 +232,7 @@ def _parser():
         help="also by class: kurian, sabin, size, user, group, or a column of the log such as partition",
     )
     one.add_argument(
-        "--ci",
+        "--confidence",
         type=_confidence,
         metavar="C",
         help="also print intervals of this confidence, such as 0.95, on the means over all jobs, by batch means",
@@ -251,11 +249,11 @@ def _parser():
         "compare",
         help="simulate one trace under several schemes, at one or more loads",
         description=f"{_compare.__doc__} {SHOWN_HELP}",
-        epilog="Example: schedlab compare KTH-SP2-1996 --schemes fcfs,easy --load 0.7,0.8,0.9",
+        epilog="Example: schedlab compare KTH-SP2-1996 --scheme fcfs,easy --load 0.7,0.8,0.9",
     )
     _workload_arguments(several)
     several.add_argument(
-        "--schemes",
+        "--scheme",
         type=_listed(_scheme),
         default="fcfs,easy,conservative",
         metavar="A,B,...",
@@ -265,7 +263,7 @@ def _parser():
         "--load", type=_listed(_load), metavar="L,...", help="scale to these offered loads (0.9 for 90 %%)"
     )
     several.add_argument(
-        "--seeds",
+        "--copies",
         type=_count,
         metavar="N",
         help="replications: simulate N shaken copies of the trace, whose submissions are moved at random by up to a "
@@ -273,10 +271,10 @@ def _parser():
         "every run)",
     )
     several.add_argument(
-        "--ci",
+        "--confidence",
         type=_confidence,
         metavar="C",
-        help="with --seeds: confidence of the intervals over the copies (default: 0.95)",
+        help="with --copies: confidence of the intervals over the copies (default: 0.95)",
     )
     several.add_argument("--out", type=_file(".csv"), metavar="FILE.csv", help="write the table with all its measures")
     several.set_defaults(run=_compare)
@@ -386,7 +384,13 @@ def _trace_options(parser):
         metavar=("BEGIN", "END"),
         help="only jobs submitted from BEGIN up to END: dates (1996-09-01), or seconds on the clock of the log",
     )
-    parser.add_argument("--procs", type=_count, metavar="P", help="size of the machine, if not the log's own")
+    parser.add_argument(
+        "--machine",
+        type=_machine,
+        metavar="P|NAME=P,...",
+        help="processors of the machine, if not the log's own; or of its partitions, each with its own queue: each job "
+        "runs in the partition that it names",
+    )
     parser.add_argument(
         "--missing-estimate",
         type=_missing_estimate,
@@ -453,12 +457,6 @@ def _workload_arguments(parser):
         help="what --load scales: run times and estimates, or the times between submissions (default: run_time); "
         "effective: run times and estimates, so that the sequential work amounts to this load",
     )
-    parser.add_argument(
-        "--machine",
-        type=_pairs(None),
-        metavar="NAME=P,...",
-        help="partitions, each with its own processors and queue; each job runs in the partition that it names",
-    )
     _convention_arguments(parser)
 
 
@@ -506,6 +504,14 @@ def _pairs(known):
         return {name: int(value) if value.isdecimal() else value for name, value in pairs.items()}
 
     return split
+
+
+@_argument
+def _machine(text):
+    sizes = _pairs(None)(text) if "=" in text else {"": int(text) if text.isdecimal() else text}
+    if not all(isinstance(size, int) and size > 0 for size in sizes.values()):
+        raise ValueError(f"expected a whole number of at least 1, or NAME=PROCESSORS,..., got {text!r}")
+    return sizes if "=" in text else sizes[""]
 
 
 @_argument
@@ -603,7 +609,8 @@ def _file(*known):
 
 def _trace(options):
     """Load the trace that the options name, whole or in part, and say on standard error what it is."""
-    given = {"procs": options.procs, "missing_estimate": options.missing_estimate}
+    size = sum(options.machine.values()) if isinstance(options.machine, dict) else options.machine
+    given = {"machine": size, "missing_estimate": options.missing_estimate}
     seed = {} if options.seed is None else {"seed": options.seed}
     name = options.trace
     model = name in MODELS
@@ -612,7 +619,7 @@ def _trace(options):
     if options.standin and (model or Path(name).is_file()):
         raise ValueError(f"--standin is for logs of the archive; {name} is not one")
     if seed and not (model or options.standin):
-        raise ValueError(f"--seed is for models and stand-ins; {name} is neither (compare --seeds shakes a log)")
+        raise ValueError(f"--seed is for models and stand-ins; {name} is neither (compare --copies shakes a log)")
     if model and options.missing_estimate != "run":
         raise ValueError("--missing-estimate is for logs; every job of the model has an estimate")
     folder = Path(name).is_dir() and bool(options.columns or options.log)  # of Parquet files
@@ -629,13 +636,12 @@ def _trace(options):
     if slurm and not exported and not (table and slurm.keys() == {"time_zone"}):
         raise ValueError(f"--{next(iter(slurm)).replace('_', '-')} is for the output of sacct; {name} is not that")
     if model:
-        trace = model_trace(name, jobs=options.jobs or 10_000, procs=options.procs, **seed)
+        trace = model_trace(name, jobs=options.jobs or 10_000, machine=size, **seed)
     elif options.log:
-        trace = RECIPES[options.log](name, **{} if options.procs is None else {"machine": options.procs})
+        trace = RECIPES[options.log](name, **{} if size is None else {"machine": size})
     elif table:
         columns = {**(options.columns or {}), **({"unit": options.unit} if options.unit else {})}
-        settings = {"machine": options.procs, "missing_estimate": options.missing_estimate, "lenient": options.lenient}
-        trace = frames.read_table(name, time_zone=options.time_zone, **settings, **columns)
+        trace = frames.read_table(name, time_zone=options.time_zone, lenient=options.lenient, **given, **columns)
     elif exported:
         trace = read_sacct(name, lenient=options.lenient, **given, **slurm)
     elif Path(name).is_file():
@@ -738,11 +744,10 @@ def _simulate(options):
     with _patience():
         if options.load is not None:
             trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)
-        conventions = {"overrun": options.overrun, "events": options.events, "machine": options.machine}
-        schedule = simulate(trace, options.scheme, **conventions)
+        schedule = simulate(trace, options.scheme, **_conventions(options))
         measures = schedule.metrics()
         classes = schedule.metrics(by=options.classes) if options.classes is not None else None
-        intervals = _intervals(schedule, options.ci) if options.ci else None
+        intervals = _intervals(schedule, options.confidence) if options.confidence else None
         if options.out:
             _write(options.out, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
     print(f"{trace.title}, {options.scheme}; times in seconds")
@@ -753,16 +758,21 @@ def _simulate(options):
         print()
         _print(classes[list(OF_CLASSES)].rename_axis("class").reset_index())
     if intervals is not None:
-        print(f"\nintervals of {100 * options.ci:.6g} % by batch means")
+        print(f"\nintervals of {100 * options.confidence:.6g} % by batch means")
         _print(intervals[["mean", "low", "high", "batches"]].reset_index())
         for note, noted in intervals[intervals["note"] != ""].groupby("note", sort=False):
             _print_indented(f"{', '.join(noted.index)}: {note}")
 
 
+def _conventions(options):
+    partitions = options.machine if isinstance(options.machine, dict) else None
+    return {"overrun": options.overrun, "events": options.events, "machine": partitions}
+
+
 def _intervals(schedule, confidence):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IntervalWarning)  # the notes are printed
-        return schedule.metrics(ci=confidence)
+        return schedule.metrics(confidence=confidence)
 
 
 def _compare(options):
@@ -770,15 +780,15 @@ def _compare(options):
 
     If a log records its waits and neither it nor its machine is changed, the row "log" shows what really happened.
     """
-    if options.ci and not options.seeds:
-        raise ValueError("--ci is for copies: give --seeds too, or use `schedlab simulate --ci`")
+    if options.confidence and not options.copies:
+        raise ValueError("--confidence is for copies: give --copies too, or use `schedlab simulate --confidence`")
     _check_folder(options.out)
     trace = _trace(options)
-    seeds = range(options.seeds) if options.seeds else None
-    unchanged = options.load is None and not seeds and options.machine is None
+    seeds = range(options.copies) if options.copies else None
+    unchanged = options.load is None and not seeds and not isinstance(options.machine, dict)
     happened = recorded(trace) if unchanged and has_waits(trace) else None
-    schemes = options.schemes if happened is None else list(dict.fromkeys([happened.scheme, *options.schemes]))
-    conventions = {"overrun": options.overrun, "events": options.events, "machine": options.machine}
+    schemes = options.scheme if happened is None else list(dict.fromkeys([happened.scheme, *options.scheme]))
+    conventions = _conventions(options)
     with _patience():
         table = sweep(trace, schemes, options.load, seed=seeds, by=options.by, **conventions)
     if options.out:
@@ -789,8 +799,8 @@ def _compare(options):
         for note in () if happened is None else happened.notes:
             _print_indented(f"{happened.scheme}: {note}")
         return
-    confidence = options.ci or 0.95
-    print(f"{trace.title}; shaken copies: {options.seeds}, intervals of {100 * confidence:.6g} % over them")
+    confidence = options.confidence or 0.95
+    print(f"{trace.title}; shaken copies: {options.copies}, intervals of {100 * confidence:.6g} % over them")
     ends = {f"{name}{end}": SHOWN[name] if not end else end[1:] for name in WITH_ENDS for end in ("", "_low", "_high")}
     shown = over_seeds(table, ["load", "scheme"], confidence)
     _print(shown[["load", "scheme", *ends]].set_axis(["load", "scheme", *ends.values()], axis=1))
@@ -902,7 +912,7 @@ def _conformance(options):
         if not verdict.passed:
             raise ValueError("the starts break a law, or no setting gives all of them")
         return
-    for name in ("jobs", "between", "procs", "standin", "seed", "lenient", "columns", "unit", *SLURM):
+    for name in ("jobs", "between", "machine", "standin", "seed", "lenient", "columns", "unit", *SLURM):
         if getattr(options, name):
             raise ValueError(f"--{name.replace('_', '-')} is for a whole log, expected --log TRACE with it")
     if given is None:

@@ -71,8 +71,8 @@ class Entrant:
     ...     return sl.KaryTree(k=4, n=3, allocation="contiguous")
     >>> own_procs = sl.Entrant(sl.FairShareMoldable(), "moldable jobs", change=moldable)
     >>> in_blocks = sl.Entrant("easy", "in blocks", machine=tree)
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
-    >>> result = sl.arena(trace, ["easy", own_procs, in_blocks], loads=0.8, seeds=1, rounds=None)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1)
+    >>> result = sl.arena(trace, ["easy", own_procs, in_blocks], load=0.8, seed=1, rounds=None)
     >>> result.cells("turnaround")[["scheme", "kind", "value"]].round().values.tolist()
     [['EASY', 'rigid', 11609.0], ['moldable jobs', 'jobs changed', 7909.0], ['in blocks', 'machine changed', 16027.0]]
     """
@@ -126,10 +126,10 @@ ENTRANTS = (
 
 
 def arena(
-    traces: Trace | str | Iterable[Trace | str] | None = None,
-    schemes: Scheme | str | Entrant | Iterable[Scheme | str | Entrant] = ENTRANTS,
-    loads: float | Iterable[float] = LOADS,
-    seeds: int | Iterable[int] = range(5),
+    trace: Trace | str | Iterable[Trace | str] | None = None,
+    scheme: Scheme | str | Entrant | Iterable[Scheme | str | Entrant] = ENTRANTS,
+    load: float | Iterable[float] = LOADS,
+    seed: int | Iterable[int] = range(5),
     *,
     measure: str = "bounded_slowdown",
     rounds: int | None = ROUNDS,
@@ -145,13 +145,13 @@ def arena(
 
     Parameters
     ----------
-    traces : Trace or name, or several, optional
+    trace : Trace or name, or several, optional
         By default all logs of the archive that are at hand, which may take hours.
-    schemes : Scheme, name or Entrant, or several
+    scheme : Scheme, name or Entrant, or several
         By default `ENTRANTS` of this module.
-    loads : float, or several
+    load : float, or several
         Offered loads that each trace is scaled to.
-    seeds : int, or several
+    seed : int, or several
         One seed for each copy: submissions are moved by up to `shake` seconds (`Trace.shake`). All schemes get the same
         copies, so that they are compared pair by pair. A single copy tells no schemes apart.
     measure : str
@@ -183,22 +183,22 @@ def arena(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1)
-    >>> result = sl.arena(trace, ["fcfs", "easy"], loads=0.8, seeds=range(3), measure="wait_time")
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1)
+    >>> result = sl.arena(trace, ["fcfs", "easy"], load=0.8, seed=range(3), measure="wait_time")
     >>> result.wins()[["load", "winner", "tied"]].values.tolist()
     [[0.8, 'EASY', '']]
     """
     check_known("measure", measure, JUDGED)
     _check(rounds, tau, confidence)
-    if traces is None:
-        traces = logs()
-        if not traces:
+    if trace is None:
+        trace = logs()
+        if not trace:
             raise ValueError("no log of the archive is at hand; give traces, or set SCHEDLAB_DATA")
-    called = _called(traces)
+    called = _called(trace)
     for trace in called.values() if rounds is not None else ():
         check_rigid(trace)  # before anything is simulated
-    setting = Setting(_numbers("loads", loads, Real), _numbers("seeds", seeds, Integral), shake, by, tau)
-    entrants = _entrants(several("schemes", schemes, not is_several(schemes)))
+    setting = Setting(_numbers("load", load, Real), _numbers("seed", seed, Integral), shake, by, tau)
+    entrants = _entrants(several("scheme", scheme, not is_several(scheme)))
     how = {"threads": threads, "progress": progress, "store": store}
     runs = _runs(called, entrants, setting, how)
     found = pd.DataFrame() if rounds is None else _bounds(called, setting, rounds, how)
@@ -355,8 +355,8 @@ class Arena:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1)
-    >>> result = sl.arena(trace, ["easy", "easy-sjf"], loads=(0.7, 0.9), seeds=range(3), rounds=None)
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1)
+    >>> result = sl.arena(trace, ["easy", "easy-sjf"], load=(0.7, 0.9), seed=range(3), rounds=None)
     >>> result = result.with_schemes("conservative")
     >>> result.ranks()[["scheme", "rank", "wins"]].values.tolist()
     [['EASY-SJF', 1.5, 1], ['Conservative', 1.5, 0], ['EASY', 3.0, 0]]

@@ -90,7 +90,7 @@ def moldable(trace: Trace, seed: int) -> Trace:
 
 def sweeping(trace: Trace, seed: int) -> Trace:
     """Make sweeps of a twentieth of the jobs, as Kurian draws them."""
-    return trace.with_sweeps(SWEEPS, seed=seed)
+    return trace.with_parameter_sweeps(SWEEPS, seed=seed)
 
 
 def tree(trace: Trace) -> KaryTree:

@@ -263,7 +263,7 @@ def table_of(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1)
     >>> def run(trace, scheme):
     ...     return sl.simulate(trace, scheme).metrics()[["wait_time", "utilization"]]
     >>> runs = [{"trace": trace.scale_load(load), "scheme": "easy"} for load in (0.6, 0.8)]

@@ -60,7 +60,7 @@ def forget() -> None:
     >>> import schedlab as sl
     >>> @sl.experiment.remember(1)
     ... def workload(seed):
-    ...     return sl.model_trace("lublin", jobs=200, procs=64, seed=seed)
+    ...     return sl.model_trace("lublin", jobs=200, machine=64, seed=seed)
     >>> first = workload(1)
     >>> sl.experiment.forget()
     >>> workload(1) is first
@@ -103,7 +103,7 @@ def remember(most: int):
     >>> import schedlab as sl
     >>> @sl.experiment.remember(4)
     ... def workload(load, seed):
-    ...     return sl.model_trace("lublin", jobs=200, procs=64, seed=seed).scale_load(load)
+    ...     return sl.model_trace("lublin", jobs=200, machine=64, seed=seed).scale_load(load)
     >>> def run(load, scheme, seed):
     ...     return sl.simulate(workload(load, seed), scheme).metrics()["wait_time"]
     >>> table = sl.grid(run, load=[0.6, 0.8], scheme=["fcfs", "easy"], seed=1)  # generates two traces, not four

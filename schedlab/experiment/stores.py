@@ -118,7 +118,7 @@ def storing(path: "str | os.PathLike | Store | None") -> Iterator[None]:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1)
     >>> with TemporaryDirectory() as folder:
     ...     with sl.experiment.storing(folder):
     ...         table = sl.sweep(trace, ["fcfs", "easy"], load=[0.6, 0.8])
@@ -148,7 +148,7 @@ class Store:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1)
     >>> with TemporaryDirectory() as folder:
     ...     store = sl.Store(folder)
     ...     table = sl.sweep(trace, ["fcfs", "easy"], load=[0.6, 0.8], store=store)

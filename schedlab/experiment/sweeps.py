@@ -78,7 +78,7 @@ def sweep(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=500, machine=64, seed=1)
     >>> schemes = ["easy", sl.EASY(order="sjf"), "conservative"]
     >>> table = sl.sweep(trace, schemes, load=[0.6, 0.7, 0.8, 0.9])
     >>> chart = sl.charts.lines(table, "load", "bounded_slowdown", title="Mean bounded slowdown")

@@ -217,7 +217,7 @@ class GangSchedule:
         """How long a task spins before spin control checks it, in seconds: the time of a request and its answer."""
         return (2 * self.rules.latency + 4 * self.rules.overhead) / NANO
 
-    def metrics(self, by=None, ci: float | None = None, warm_up: int | str = 0):
+    def metrics(self, by=None, confidence: float | None = None, warm_up: int | str = 0):
         """Measure the schedule, as `schedlab.schedule.Schedule.metrics` does.
 
         Parameters
@@ -226,7 +226,7 @@ class GangSchedule:
             Classes of jobs, as in `schedlab.metrics.classes`: ``"size"`` (procs), a column of `jobs`,
             ``{column: edges}``, a function or a Series. The result has one row per class, with the measures that apply
             to a class. Jobs without a class form a last row, nan.
-        ci : float, optional
+        confidence : float, optional
             Confidence level, such as 0.95. If given, the result has batch-means intervals
             (`schedlab.statistics.batch_means`) on the means over completed jobs, in order of submission, in place of
             the measures below.
@@ -260,8 +260,8 @@ class GangSchedule:
         >>> bool(measures["utilization"] > measures["computing"])  # spinning and switching count as busy
         True
         """
-        statistics.check_warm_up(ci, warm_up)
-        if by is None and ci is None:
+        statistics.check_warm_up(confidence, warm_up)
+        if by is None and confidence is None:
             shares = self.times.sum(axis=1) / (self.rules.pes * self.rules.horizon)
             values = self._of_all() | {"utilization": self.utilization} | dict(zip(DOES, shares, strict=True))
             values["io_overlap"] = self.io_overlap
@@ -271,10 +271,10 @@ class GangSchedule:
             known = f"size, a column ({', '.join(jobs.columns)}){suggestion(by, ['size', *jobs.columns])}"
             raise ValueError(f"unknown classes {by!r}; known: {known}")
         labels = None if by is None else metrics.classes(jobs, by)
-        if ci is not None:
+        if confidence is not None:
             done = jobs.loc[self.is_completed, list(MEANS)]
             labels = None if labels is None else labels[done.index]
-            return metrics.MeasureTable(statistics.intervals(done, ci, labels, warm_up=warm_up))
+            return metrics.MeasureTable(statistics.intervals(done, confidence, labels, warm_up=warm_up))
         told = {"arrived": self._arrived, "placed": self.is_placed, "completed": self.is_completed}
         found = pd.DataFrame({name: jobs[name] for name in ("procs", *MEANS)} | told, index=jobs.index)
         index = found.groupby(labels, observed=False, dropna=False).size().index

@@ -97,10 +97,10 @@ DRAWN = (
 
 
 @remember(8)
-def whole(name: str = LOG, procs: int | None = None, estimates: str = "exact") -> Trace:
+def whole(name: str = LOG, machine: int | None = None, estimates: str = "exact") -> Trace:
     """Return a log with exact estimates, the paper's on 512 processors and others on their own, or on `procs`."""
     trace = load_trace(name, or_standin=True)
-    trace = trace.with_procs(procs or (PROCS if name == LOG else trace.procs)).cut_at_estimates()
+    trace = trace.with_machine(machine or (PROCS if name == LOG else trace.procs)).cut_at_estimates()
     return trace if estimates == "user" else trace.with_estimates(estimates)
 
 
@@ -134,8 +134,8 @@ def draws(
 ) -> pd.DataFrame:
     """Compare schemes at one site or several, which share tasks, with the local scheduler alone.
 
-    The settings are `local` (the local scheduler), `breakdown` and `of` as in `Trace.with_sweeps`, and those of the
-    schemes.
+    The settings are `local` (the local scheduler), `breakdown` and `of` as in `Trace.with_parameter_sweeps`, and those
+    of the schemes.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def _draw(traces, load, seed, shares, schemes, local="easy", breakdown=BREAKDOWN
     base, rows = [_base(simulate(trace, local)) for trace in scaled], []
     together = {"speeds": SPEEDS, "begins": [begin for begin, _ in MONTHS]} if len(traces) > 1 else {}
     for share in shares:
-        marked = [trace.with_sweeps(share / 100, breakdown=breakdown, seed=seed, of=of) for trace in scaled]
+        marked = [trace.with_parameter_sweeps(share / 100, breakdown=breakdown, seed=seed, of=of) for trace in scaled]
         for scheme in schemes:
             sites = simulate_sites(marked, replace(SCHEMES[scheme], local=local, **options), **together)
             rows += [
@@ -418,8 +418,8 @@ def readings(size: str) -> dict:
     return {
         "as in the figures": (plain, {}),
         **{reading: (plain, settings) for reading, settings in VARIED.items()},
-        "430 processors": ([subset(procs=430)], {}),
-        "338 processors": ([subset(procs=338)], {}),
+        "430 processors": ([subset(machine=430)], {}),
+        "338 processors": ([subset(machine=338)], {}),
         f"the first {len(later):,} jobs of August 1996": ([later], {}),
         "users' estimates": ([subset(estimates="user")], {}),
         **{f"{n} tasks for each processor": (plain, {"breakdown": n}) for n in BREAKDOWNS[size]},
@@ -543,7 +543,7 @@ def live(
     """
     local = _local_of(scheme, local)
     traces, base = _sites_of(name, load, sites, local)
-    marked = [trace.with_sweeps(share / 100, breakdown=breakdown, seed=seed) for trace in traces]
+    marked = [trace.with_parameter_sweeps(share / 100, breakdown=breakdown, seed=seed) for trace in traces]
     found = simulate_sites(marked, replace(SCHEMES[scheme], local=local), speeds=speeds[:sites])
     begin = float(found[0].submit[0] + 86_400 * day)
     procs = found[0].machine.procs
@@ -720,7 +720,7 @@ def wrong_tasks(schedule: Schedule) -> list[str]:
 
 def _divided():
     """Check the tasks that ran in schedules of flooding and of shredding."""
-    trace = subset().scale_load(LOADS[-1]).with_sweeps(SHARES[0] / 100, breakdown=BREAKDOWN, seed=0)
+    trace = subset().scale_load(LOADS[-1]).with_parameter_sweeps(SHARES[0] / 100, breakdown=BREAKDOWN, seed=0)
     flooded, shredded = (simulate(trace, SCHEMES[scheme]) for scheme in (FLOODING, SHREDDING))
     wrong = wrong_tasks(flooded) + wrong_tasks(shredded)
     ran, some = flooded.sweeps(), shredded.sweeps()

@@ -63,7 +63,7 @@ class Schedule:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1).scale_load(0.8)
     >>> schedule = sl.simulate(trace, "easy").validate()
     >>> len(schedule), str(schedule.scheme), schedule.machine.procs
     (300, 'EASY', 64)
@@ -319,7 +319,7 @@ class Schedule:
         --------
         >>> import schedlab as sl
         >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3)]  # submission, run time, estimate, processors
-        >>> table = sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").jobs
+        >>> table = sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").jobs
         >>> table[["start_time", "wait_time", "promised_start"]].to_numpy().tolist()
         [[0, 0, -1], [6, 5, 6], [2, 0, -1]]
         """
@@ -347,7 +347,7 @@ class Schedule:
         --------
         >>> import schedlab as sl
         >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3)]  # submission, run time, estimate, processors
-        >>> sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").column("wait_time").tolist()
+        >>> sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").column("wait_time").tolist()
         [0, 5, 0]
         """
         table = self.trace.table
@@ -374,7 +374,7 @@ class Schedule:
         Examples
         --------
         >>> import schedlab as sl
-        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 60, 60, 4), (0, 7200, 7200, 32)], procs=32))
+        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 60, 60, 4), (0, 7200, 7200, 32)], machine=32))
         >>> schedule.classes("kurian").tolist(), schedule.classes("size").tolist()
         (['SN', 'LW'], ['3-4', '17-32'])
         """
@@ -388,7 +388,7 @@ class Schedule:
         by=None,
         tau: float = metrics.TAU,
         window="makespan",
-        ci: float | None = None,
+        confidence: float | None = None,
         warm_up: int | str = 0,
     ):
         """Measure the schedule.
@@ -406,7 +406,7 @@ class Schedule:
             - "makespan": from the first submission to the last end.
             - "arrivals": from the first to the last submission.
             - (begin, end): the given period.
-        ci : float, optional
+        confidence : float, optional
             Confidence level, such as 0.95. If given, the result has intervals by batch means
             (`schedlab.statistics.batch_means`) on the means over jobs, instead of the measures below.
         warm_up : int or "mser"
@@ -446,7 +446,7 @@ class Schedule:
         Examples
         --------
         >>> import schedlab as sl
-        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 7200, 7200, 8), (0, 3600, 3600, 4)], procs=8), "easy")
+        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 7200, 7200, 8), (0, 3600, 3600, 4)], machine=8), "easy")
         >>> schedule.metrics()[["wait_time", "utilization"]].round(3).to_dict()
         {'wait_time': 3600.0, 'utilization': 0.833}
         >>> schedule.metrics(by="size")["turnaround"].dropna().to_dict()
@@ -456,21 +456,21 @@ class Schedule:
 
         Intervals on the means, by batches of jobs in the order of submission:
 
-        >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=2).scale_load(0.5)
-        >>> table = sl.simulate(trace, "easy").metrics(ci=0.95)
+        >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=2).scale_load(0.5)
+        >>> table = sl.simulate(trace, "easy").metrics(confidence=0.95)
         >>> table[["mean", "low", "high"]].round(-3).loc["wait_time"].tolist()
         [2000.0, 1000.0, 4000.0]
         """
-        statistics.check_warm_up(ci, warm_up)
-        if not (by is None and ci is None) and not (isinstance(window, str) and window == "makespan"):
+        statistics.check_warm_up(confidence, warm_up)
+        if not (by is None and confidence is None) and not (isinstance(window, str) and window == "makespan"):
             raise ValueError(
                 f"window is {window!r}, but classes and intervals have no utilization: leave out by and ci"
             )
         per_job = self._per_job(tau)
         labels = None if by is None else self.classes(by)
-        if ci is not None:
+        if confidence is not None:
             how = {"warm_up": warm_up, "unsettled": self.unsettled}
-            return metrics.MeasureTable(statistics.intervals(per_job[list(MEANS)], ci, labels, **how))
+            return metrics.MeasureTable(statistics.intervals(per_job[list(MEANS)], confidence, labels, **how))
         if by is not None:
             groups = per_job.groupby(labels, observed=False, dropna=False)
             return metrics.MeasureTable(_means(groups, self.submit[0], self.end.max()))
@@ -537,7 +537,7 @@ class Schedule:
         --------
         >>> import schedlab as sl
         >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6)]  # from 1 to 6 s, 3 of 8 processors are idle while job 2 waits
-        >>> sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").loss_of_capacity()
+        >>> sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").loss_of_capacity()
         15
         """
         return self._lost(self.timeline())
@@ -567,7 +567,7 @@ class Schedule:
         --------
         >>> import schedlab as sl
         >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6)]  # submission, run time, estimate, processors
-        >>> timeline = sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").timeline()
+        >>> timeline = sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").timeline()
         >>> timeline[["time", "used", "queued", "demand"]].to_numpy().tolist()
         [[0, 5, 0, 0], [1, 5, 1, 6], [6, 6, 0, 0], [10, 0, 0, 0]]
         """
@@ -581,7 +581,7 @@ class Schedule:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1)
+        >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1)
         >>> [sl.simulate(trace.scale_load(load), "easy").settles for load in (0.5, 0.9)]
         [True, False]
         """
@@ -594,7 +594,7 @@ class Schedule:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(1.1)
+        >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1).scale_load(1.1)
         >>> sl.simulate(trace, "easy").unsettled
         'EASY does not settle within the log at this load: its queue piles up and does not drain before the end'
         """
@@ -614,7 +614,7 @@ class Schedule:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).scale_load(0.8)
+        >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).scale_load(0.8)
         >>> schedule = sl.simulate(trace, "easy", machine=sl.KaryTree(4, 3, allocation="first-free"))
         >>> schedule.locality()["stage"].value_counts().sort_index().to_dict()
         {1: 88, 2: 49, 3: 63}
@@ -639,7 +639,7 @@ class Schedule:
         When job 2 ends at 2 s, 3 nodes are free, but only 2 of them in one block:
 
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 8, 8, 3), (0, 2, 2, 2), (0, 7, 7, 2)], procs=8)
+        >>> trace = sl.testing.trace_of([(0, 8, 8, 3), (0, 2, 2, 2), (0, 7, 7, 2)], machine=8)
         >>> table = sl.simulate(trace, "easy", machine=sl.KaryTree(2, 3)).fragmentation()
         >>> table[["time", "free", "largest"]].to_numpy().tolist()
         [[0, 1, 1], [2, 3, 2], [7, 5, 5], [8, 8, 8]]
@@ -677,7 +677,7 @@ class Schedule:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=100, procs=64).with_sweeps(0.2)
+        >>> trace = sl.model_trace("lublin", jobs=100, machine=64).with_parameter_sweeps(0.2)
         >>> bool((sl.simulate(trace, "flooding").sweeps()["parallel_time"] == 0).all())
         True
         """
@@ -708,7 +708,7 @@ class Schedule:
         Examples
         --------
         >>> import schedlab as sl
-        >>> schedule = sl.simulate(sl.model_trace("lublin", jobs=40, procs=32, seed=7), "easy")
+        >>> schedule = sl.simulate(sl.model_trace("lublin", jobs=40, machine=32, seed=7), "easy")
         >>> print(schedule.why(17))
         Job 17 (4 processors, estimate 3.12 min) waited 87.8 min, from 9,895 s to 15,162 s.
         When it was submitted, 4 jobs held 30 of 32 processors, and no other job waited.
@@ -757,7 +757,7 @@ class Schedule:
         --------
         >>> import schedlab as sl
         >>> jobs = [(0, 6, 6, 8), (0, 6, 6, 8), (0, 6, 6, 8)]  # waits of 0, 6 and 12 s
-        >>> round(sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").gini("wait_time"), 3)
+        >>> round(sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").gini("wait_time"), 3)
         0.444
         """
         check_known("measure", measure, self._table.columns)
@@ -792,7 +792,7 @@ class Schedule:
         Examples
         --------
         >>> import schedlab as sl
-        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 6, 6, 5), (1, 4, 4, 6)], procs=8), "easy")
+        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 6, 6, 5), (1, 4, 4, 6)], machine=8), "easy")
         >>> schedule.validate() is schedule
         True
         """
@@ -836,7 +836,7 @@ class Schedule:
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
         >>> import schedlab as sl
-        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 6, 6, 5), (1, 4, 4, 6)], procs=8), "easy")
+        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 6, 6, 5), (1, 4, 4, 6)], machine=8), "easy")
         >>> with TemporaryDirectory() as folder:
         ...     schedule.to_csv(Path(folder, "simulated.csv"))
         ...     lines = Path(folder, "simulated.csv").read_text().splitlines()
@@ -897,7 +897,7 @@ class Schedule:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 6, 6, 2), (0, 4, 4, 3), (1, 3, 3, 3)], procs=8)
+        >>> trace = sl.testing.trace_of([(0, 6, 6, 2), (0, 4, 4, 3), (1, 3, 3, 3)], machine=8)
         >>> sl.simulate(trace, "easy", machine=sl.KaryTree(2, 3)).allocations()
         ['0-1', '4-6', '4-6']
         """

@@ -65,8 +65,8 @@ def lower_bounds(
     ------
     ValueError
         If run times depend on the schedule: for a machine with a speed-up, or ``overrun="kill-backfilled"``. For a
-        trace with moldable jobs or parameter sweeps: ``trace.with_speedup(model, share=0)`` or ``trace.with_sweeps(0)``
-        has the same jobs, all rigid.
+        trace with moldable jobs or parameter sweeps: ``trace.with_speedup(model, share=0)`` or
+        ``trace.with_parameter_sweeps(0)`` has the same jobs, all rigid.
 
     Notes
     -----
@@ -111,7 +111,7 @@ def lower_bounds(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.9)
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1).scale_load(0.9)
     >>> bounds = sl.lower_bounds(trace)
     >>> bool(bounds.loc["wait_time", "bound"] <= sl.simulate(trace, "easy").metrics()["wait_time"])
     True
@@ -144,7 +144,7 @@ def check_rigid(trace: Trace) -> None:
     sweeps = int((trace.table["breakdown"] > 0).sum()) if "breakdown" in trace.table else 0
     for count, what, rigid in (
         (molds, "moldable jobs", "with_speedup(sl.Downey(), share=0)"),
-        (sweeps, "parameter sweeps, which may be split", "with_sweeps(0)"),
+        (sweeps, "parameter sweeps, which may be split", "with_parameter_sweeps(0)"),
     ):
         if count:
             way_out = f"trace.{rigid} has the same jobs, all of them rigid"
@@ -256,7 +256,7 @@ def gaps(schedules, bounds: pd.DataFrame | None = None) -> pd.DataFrame:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.9)
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1).scale_load(0.9)
     >>> found = sl.gaps([sl.simulate(trace, scheme) for scheme in ("fcfs", "easy")])
     >>> found.columns.tolist()
     ['scheme', 'measure', 'value', 'bound', 'by', 'above']

@@ -55,7 +55,7 @@ def fair_starts(
 
     >>> import schedlab as sl
     >>> jobs = [(0, 4, 4, 3), (1, 4, 4, 3), (1, 4, 4, 4), (2, 9, 9, 1)]  # submission, run time, estimate, processors
-    >>> schedule = sl.simulate(sl.testing.trace_of(jobs, procs=4), "easy")
+    >>> schedule = sl.simulate(sl.testing.trace_of(jobs, machine=4), "easy")
     >>> schedule.start.tolist(), sl.fair_starts(schedule).tolist()
     ([0, 4, 11, 2], [0, 4, 8, 2])
 
@@ -128,7 +128,7 @@ def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=No
     --------
     >>> import schedlab as sl
     >>> jobs = [(0, 4, 4, 3), (1, 4, 4, 3), (1, 4, 4, 4), (2, 9, 9, 1)]  # submission, run time, estimate, processors
-    >>> schedule = sl.simulate(sl.testing.trace_of(jobs, procs=4), "easy")
+    >>> schedule = sl.simulate(sl.testing.trace_of(jobs, machine=4), "easy")
     >>> sl.fair_start_miss(schedule).to_dict()
     {'jobs': 4.0, 'unfair': 0.25, 'mean_miss': 0.75, 'max_miss': 3.0}
     """
@@ -167,7 +167,7 @@ def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: i
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.9)
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1).scale_load(0.9)
     >>> schedules = sl.simulate_many([(trace, scheme) for scheme in ("fcfs", "easy", "easy-sjf")])
     >>> table = sl.fairness_table(schedules)
     >>> table["unfair"].round(2).to_dict()

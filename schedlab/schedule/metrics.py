@@ -107,7 +107,7 @@ class Measures(pd.Series):
     Examples
     --------
     >>> import schedlab as sl
-    >>> measures = sl.simulate(sl.testing.trace_of([(0, 7200, 7200, 8), (0, 3600, 3600, 4)], procs=8)).metrics()
+    >>> measures = sl.simulate(sl.testing.trace_of([(0, 7200, 7200, 8), (0, 3600, 3600, 4)], machine=8)).metrics()
     >>> measures[["wait_time", "utilization"]].round(3).tolist()
     [3600.0, 0.833]
     >>> print(measures)  # doctest: +ELLIPSIS
@@ -150,7 +150,7 @@ class MeasureTable(pd.DataFrame):
     Examples
     --------
     >>> import schedlab as sl
-    >>> schedule = sl.simulate(sl.testing.trace_of([(0, 7200, 7200, 8), (0, 3600, 3600, 4)], procs=8))
+    >>> schedule = sl.simulate(sl.testing.trace_of([(0, 7200, 7200, 8), (0, 3600, 3600, 4)], machine=8))
     >>> table = schedule.metrics(by="size")
     >>> type(table).__name__, type(table[["jobs"]]).__name__
     ('MeasureTable', 'DataFrame')

@@ -80,7 +80,7 @@ def simulate(
 
     With another order, on a busier and smaller workload:
 
-    >>> trace = sl.model_trace("lublin", jobs=60, procs=64, seed=3).scale_load(0.9)
+    >>> trace = sl.model_trace("lublin", jobs=60, machine=64, seed=3).scale_load(0.9)
     >>> schedule = sl.simulate(trace, sl.EASY(order="sjf"))
     >>> str(schedule.scheme), schedule.machine.procs
     ('EASY-SJF', 64)
@@ -190,7 +190,7 @@ def recorded(trace: Trace) -> Schedule:
     --------
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> trace = sl.read_sacct(example_path(), machine=128, partition="long")
     >>> str(sl.recorded(trace).scheme)
     'log'
     """
@@ -224,7 +224,7 @@ def simulate_sites(
     Parameters
     ----------
     traces : sequence of Trace
-        One per site, with sweeps marked by `Trace.with_sweeps`. Run times are those at the trace's own site.
+        One per site, with sweeps marked by `Trace.with_parameter_sweeps`. Run times are those at the trace's own site.
     scheme : Scheme or str
         ``OpportuneShredding()``. Under any other scheme the sites do not interact.
     speeds : sequence of int, optional
@@ -251,7 +251,7 @@ def simulate_sites(
     Examples
     --------
     >>> import schedlab as sl
-    >>> traces = [sl.model_trace("lublin", jobs=200, seed=seed).with_sweeps(0.2) for seed in (1, 2)]
+    >>> traces = [sl.model_trace("lublin", jobs=200, seed=seed).with_parameter_sweeps(0.2) for seed in (1, 2)]
     >>> len(sl.simulate_sites(traces, "ojs", speeds=(2, 1)).validate().jobs)
     400
     """
@@ -323,7 +323,7 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conven
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1).scale_load(0.8)
     >>> schedules = sl.simulate_many([(trace, scheme) for scheme in ("fcfs", "easy", "conservative")])
     >>> fcfs, easy, _ = (schedule.metrics()["wait_time"] for schedule in schedules)
     >>> bool(easy < fcfs)
@@ -358,7 +358,7 @@ def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, tr
         if machine.procs is None and trace.procs > (most := machine.k**machine.n):
             raise ValueError(
                 f"{trace.procs:,} nodes do not fit on a {machine.k}-ary {machine.n}-tree, which has {most:,}: "
-                f"trace.with_procs({most}) drops wider jobs and says so, or use a larger tree"
+                f"trace.with_machine({most}) drops wider jobs and says so, or use a larger tree"
             )
         machine = machine.holding(trace.procs)
     if not isinstance(machine, Flat | KaryTree):
@@ -367,6 +367,6 @@ def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, tr
     if widest > machine.procs:
         raise ValueError(
             f"{trace.name} has a job of {widest} processors, the machine {machine.procs}: "
-            f"trace.with_procs({machine.procs}) drops such jobs and says so"
+            f"trace.with_machine({machine.procs}) drops such jobs and says so"
         )
     return machine

@@ -25,8 +25,9 @@ class Sites:
     The tasks of a sweep at site A, where the processors are held, run at site B:
 
     >>> import schedlab as sl
-    >>> a = sl.testing.trace_of([(0, 8, 8, 6), (1, 4, 4, 8)], procs=8).with_sweeps(1, min_procs=8, breakdown=2)
-    >>> b = sl.testing.trace_of([(0, 4, 4, 8), (6, 6, 6, 5)], procs=8)
+    >>> a = sl.testing.trace_of([(0, 8, 8, 6), (1, 4, 4, 8)], machine=8)
+    >>> b = sl.testing.trace_of([(0, 4, 4, 8), (6, 6, 6, 5)], machine=8)
+    >>> a = a.with_parameter_sweeps(1, min_procs=8, breakdown=2)
     >>> sites = sl.simulate_sites([a, b], "ojs")
     >>> sites.jobs["end_time"].astype(int).tolist()
     [8, 8, 4, 12]
@@ -59,7 +60,8 @@ class Sites:
         Examples
         --------
         >>> import schedlab as sl
-        >>> a, b = (sl.testing.trace_of([(first, 8, 8, 6)], procs=8).with_sweeps(1, min_procs=6) for first in (0, 100))
+        >>> a, b = (sl.testing.trace_of([(first, 8, 8, 6)], machine=8) for first in (0, 100))
+        >>> a, b = (trace.with_parameter_sweeps(1, min_procs=6) for trace in (a, b))
         >>> sl.simulate_sites([a, b], "ojs").begins, sl.simulate_sites([a, b], "ojs", begins=(0, 0)).begins
         ((0, 100), (0, 0))
         """
@@ -85,7 +87,7 @@ class Sites:
         Examples
         --------
         >>> import schedlab as sl
-        >>> traces = [sl.model_trace("lublin", jobs=100, seed=seed).with_sweeps(0.2) for seed in (1, 2)]
+        >>> traces = [sl.model_trace("lublin", jobs=100, seed=seed).with_parameter_sweeps(0.2) for seed in (1, 2)]
         >>> sl.simulate_sites(traces, "ojs").jobs.index.nlevels  # site and job_number
         2
         """
@@ -111,7 +113,7 @@ class Sites:
         Examples
         --------
         >>> import schedlab as sl
-        >>> traces = [sl.model_trace("lublin", jobs=200, seed=seed).with_sweeps(0.2) for seed in (1, 2)]
+        >>> traces = [sl.model_trace("lublin", jobs=200, seed=seed).with_parameter_sweeps(0.2) for seed in (1, 2)]
         >>> sl.simulate_sites(traces, "ojs").metrics(by="site")["jobs"].astype(int).tolist()
         [200, 200]
         """
@@ -138,7 +140,7 @@ class Sites:
         Examples
         --------
         >>> import schedlab as sl
-        >>> traces = [sl.model_trace("lublin", jobs=100, seed=seed).with_sweeps(0.2) for seed in (1, 2)]
+        >>> traces = [sl.model_trace("lublin", jobs=100, seed=seed).with_parameter_sweeps(0.2) for seed in (1, 2)]
         >>> len(sl.simulate_sites(traces, "ojs").validate())
         2
         """

@@ -60,7 +60,7 @@ class Interval:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(0.6)
+    >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1).scale_load(0.6)
     >>> interval = sl.batch_means(sl.simulate(trace, "easy").jobs["wait_time"] / 3600)
     >>> interval
     <Interval 1.401, 95 % from 0.8269 to 4.632; 23 batches of 217>
@@ -104,7 +104,7 @@ class Comparison:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(0.5)
+    >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1).scale_load(0.5)
     >>> compared = sl.paired(sl.simulate(trace, "easy-sjf"), sl.simulate(trace, "easy"), "wait_time")
     >>> compared.difference.high < 0, compared.ratio.high < 1
     (True, True)
@@ -259,7 +259,7 @@ def intervals(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(0.6)
+    >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1).scale_load(0.6)
     >>> jobs = sl.simulate(trace, "easy").jobs
     >>> table = sl.statistics.intervals(jobs[["wait_time", "turnaround"]] / 3600)
     >>> table[["low", "mean", "high"]].round(1).values.tolist()  # hours
@@ -503,7 +503,7 @@ def paired(a, b, measure="bounded_slowdown", confidence: float = 0.95, *, warm_u
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(0.5)
+    >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1).scale_load(0.5)
     >>> sjf, easy = sl.simulate(trace, "easy-sjf"), sl.simulate(trace, "easy")
     >>> compared = sl.paired(sjf, easy, "wait_time")
     >>> [round(seconds / 60) for seconds in (compared.difference.low, compared.difference.high)]
@@ -589,7 +589,7 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=500, machine=64, seed=1)
     >>> runs = sl.sweep(trace, ["easy", "easy-sjf"], load=[0.7, 0.8, 0.9], seed=range(4))
     >>> means = sl.over_seeds(runs)
     >>> len(runs), len(means), means["seeds"].unique().tolist()
@@ -808,7 +808,7 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=500, machine=64, seed=1)
     >>> runs = sl.sweep(trace, ["easy", "easy-sjf"], load=[0.7, 0.9], seed=range(5))
     >>> means = sl.statistics.geometric_means(runs, "bounded_slowdown", by=["scheme", "load"])
     >>> means[["scheme", "load", "bounded_slowdown"]].round(1).values.tolist()
@@ -850,7 +850,7 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=500, machine=64, seed=1)
     >>> runs = sl.sweep(trace, ["easy", "easy-sjf"], load=[0.7, 0.9], seed=range(5))
     >>> sjf, easy = runs[runs["scheme"] == "EASY-SJF"], runs[runs["scheme"] == "EASY"]
     >>> changes = sl.statistics.geometric_changes(sjf, easy, "bounded_slowdown", by="load")

@@ -237,7 +237,7 @@ class Outcome:
     --------
     >>> import schedlab as sl
     >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3)]  # submission, run time, estimate, processors
-    >>> outcome = sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").outcome
+    >>> outcome = sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").outcome
     >>> outcome.start.tolist(), outcome.end.tolist(), outcome.promise.tolist()
     ([0, 6, 2], [6, 10, 5], [-1, 6, -1])
     """

@@ -75,12 +75,12 @@ CONDITIONS = {
 }
 
 
-def compositions(schemes: Scheme | str | Iterable[Scheme | str] = SCHEMES) -> pd.DataFrame:
+def compositions(scheme: Scheme | str | Iterable[Scheme | str] = SCHEMES) -> pd.DataFrame:
     """Tell which machines, conventions and orders each scheme supports.
 
     Parameters
     ----------
-    schemes : Scheme or name, or several
+    scheme : Scheme or name, or several
         Default: all schemes of the package, in the settings that make a difference.
 
     Returns
@@ -98,7 +98,7 @@ def compositions(schemes: Scheme | str | Iterable[Scheme | str] = SCHEMES) -> pd
     >>> table["runs beyond estimates"].eq("yes").tolist()
     [True, False, True]
     """
-    given = [scheme_named(one) for one in ([schemes] if isinstance(schemes, Scheme | str) else schemes)]
+    given = [scheme_named(one) for one in ([scheme] if isinstance(scheme, Scheme | str) else scheme)]
     for one in given:
         if not one.simulated:
             raise ValueError(f"{one} is the recorded schedule, on its own machine and conventions; leave it out")
@@ -163,4 +163,4 @@ def _few_jobs(needs):
     trace = from_frame(pd.DataFrame(jobs), machine=PROCS, name="a few jobs", **named)
     if needs == "speedup":
         return trace.with_speedup(Downey())
-    return trace.with_sweeps(0.5, min_procs=2) if needs == "sweeps" else trace
+    return trace.with_parameter_sweeps(0.5, min_procs=2) if needs == "sweeps" else trace

@@ -74,7 +74,7 @@ class Conservative(Queued):
     Under EASY, only job 2 holds a reservation, and job 4 delays job 3. Here job 3 holds one too:
 
     >>> jobs = [(0, 4, 4, 3), (1, 4, 4, 3), (1, 4, 4, 4), (2, 9, 9, 1)]  # submission, run time, estimate, processors
-    >>> trace = sl.testing.trace_of(jobs, procs=4)
+    >>> trace = sl.testing.trace_of(jobs, machine=4)
     >>> schedules = {"EASY": sl.simulate(trace, sl.EASY()), "Conservative": sl.simulate(trace, sl.Conservative())}
     >>> [schedule.jobs["wait_time"].tolist() for schedule in schedules.values()]
     [[0, 3, 10, 0], [0, 3, 7, 10]]

@@ -15,7 +15,7 @@ class FromLog(Scheme):
     --------
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> trace = sl.read_sacct(example_path(), machine=128, partition="long")
     >>> recorded = sl.simulate(trace, sl.FromLog())
     >>> bool((recorded.jobs["wait_time"] == trace.jobs["wait_time"]).all())
     True

@@ -74,7 +74,7 @@ class DPSA(Queued):
 
     >>> import schedlab as sl
     >>> jobs = [(0, 6, 6, 4), (1, 4, 4, 8), (1, 5, 5, 3), (1, 5, 5, 2), (1, 5, 5, 2)]  # submit, run, estimate, procs
-    >>> trace = sl.testing.trace_of(jobs, procs=8)
+    >>> trace = sl.testing.trace_of(jobs, machine=8)
     >>> schedules = {"EASY": sl.simulate(trace, sl.EASY()), "DPSA": sl.simulate(trace, sl.DPSA())}
     >>> [float(schedule.metrics()["wait_time"]) for schedule in schedules.values()]
     [4.6, 2.8]

@@ -91,7 +91,7 @@ class FairShareMoldable(Moldable):
 
     >>> import schedlab as sl
     >>> jobs = [(0, 60, 60, 8), (0, 40, 40, 8), (10, 30, 30, 4), (20, 30, 30, 8)]  # submit, run, estimate, procs
-    >>> trace = sl.testing.trace_of(jobs, procs=8).with_speedup(sl.Amdahl(serial=0.2))
+    >>> trace = sl.testing.trace_of(jobs, machine=8).with_speedup(sl.Amdahl(serial=0.2))
     >>> schedules = {"Rigid": sl.simulate(trace, "easy"), "Fair share": sl.simulate(trace, sl.FairShareMoldable())}
     >>> schedules["Fair share"].jobs["procs"].tolist()
     [4, 4, 2, 2]
@@ -177,7 +177,7 @@ class GreedyMoldable(Moldable):
 
     >>> import schedlab as sl
     >>> jobs = [(0, 60, 60, 5), (10, 30, 30, 5), (20, 20, 20, 5)]  # submission, run time, estimate, processors
-    >>> trace = sl.testing.trace_of(jobs, procs=8).with_speedup(sl.Downey(A=5, sigma=0))
+    >>> trace = sl.testing.trace_of(jobs, machine=8).with_speedup(sl.Downey(A=5, sigma=0))
     >>> schedules = {"Rigid": sl.simulate(trace, "easy"), "Greedy": sl.simulate(trace, sl.GreedyMoldable())}
     >>> schedules["Greedy"].jobs["procs"].tolist()
     [5, 3, 5]
@@ -219,7 +219,7 @@ class IterativeMoldable(Moldable):
 
     >>> import schedlab as sl
     >>> jobs = [(0, 60, 60, 8), (0, 40, 40, 8), (10, 30, 30, 4), (20, 30, 30, 8)]  # submit, run, estimate, procs
-    >>> trace = sl.testing.trace_of(jobs, procs=8).with_speedup(sl.Amdahl(serial=0.2))
+    >>> trace = sl.testing.trace_of(jobs, machine=8).with_speedup(sl.Amdahl(serial=0.2))
     >>> schedules = {"Greedy": sl.simulate(trace, "greedy"), "Iterative": sl.simulate(trace, sl.IterativeMoldable())}
     >>> [float(schedule.metrics()["turnaround"]) for schedule in schedules.values()]
     [101.5, 79.25]

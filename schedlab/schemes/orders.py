@@ -74,7 +74,7 @@ def fairshare(of: str = "user", half_life: float | None = WEEK) -> Callable:
     --------
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> trace = sl.read_sacct(example_path(), machine=128, partition="long")
     >>> fair = sl.simulate(trace, sl.EASY(order=sl.fairshare("user", half_life=24 * 3600)))
     >>> str(fair.validate().scheme)
     'EASY-FAIRSHARE(USER_USAGE=USER HALF-LIFE 24 H)'
@@ -128,7 +128,7 @@ def multifactor(
     --------
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> trace = sl.read_sacct(example_path(), machine=128, partition="long")
     >>> str(sl.simulate(trace, sl.EASY(order=sl.multifactor(age=5_000))).validate().scheme)
     'EASY-MULTIFACTOR(AGE=5000)'
     """

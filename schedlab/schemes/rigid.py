@@ -65,7 +65,7 @@ class Queued(Scheme):
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1).scale_load(0.8)
     >>> def patience(now, submit, estimate):
     ...     return -(now - submit) / estimate
     >>> schemes = [sl.EASY(), sl.EASY(order="sjf"), sl.Conservative(order="wfp3"), sl.EASY(order=patience)]
@@ -125,7 +125,7 @@ class FCFS(Queued):
 
     >>> import schedlab as sl
     >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3), (3, 7, 7, 2)]  # submission, run time, estimate, processors
-    >>> trace = sl.testing.trace_of(jobs, procs=8)
+    >>> trace = sl.testing.trace_of(jobs, machine=8)
     >>> schedules = {"FCFS": sl.simulate(trace, sl.FCFS()), "EASY": sl.simulate(trace, sl.EASY())}
     >>> [schedule.jobs["wait_time"].tolist() for schedule in schedules.values()]
     [[0, 5, 8, 7], [0, 5, 0, 2]]
@@ -202,7 +202,7 @@ class EASY(Queued):
 
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> trace = sl.read_sacct(example_path(), machine=128, partition="long")
     >>> short = sl.EASY(may_backfill=lambda estimate: estimate <= 3600)
     >>> one_at_a_time = sl.EASY(may_backfill=lambda user_running: user_running == 0)
     >>> [len(sl.simulate(trace, each).validate()) for each in (short, one_at_a_time, sl.EASY(reservations=4))]
@@ -213,7 +213,7 @@ class EASY(Queued):
     ends early, at 6 s, and the head starts then:
 
     >>> jobs = [(0, 6, 8, 5), (1, 4, 4, 6), (2, 3, 5, 3), (3, 7, 9, 2)]  # submission, run time, estimate, processors
-    >>> schedule = sl.simulate(sl.testing.trace_of(jobs, procs=8), sl.EASY())
+    >>> schedule = sl.simulate(sl.testing.trace_of(jobs, machine=8), sl.EASY())
     >>> schedule.jobs["started_by"].tolist()
     ['head', 'head', 'backfilled within the shadow', 'backfilled on extra processors']
     >>> chart = sl.charts.gantt(schedule, color="job_number", label="job_number", estimates=True, subtitle="")

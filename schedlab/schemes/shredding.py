@@ -22,7 +22,7 @@ MOST_RESERVED = 10_000_000  # tasks with a reservation each: would take minutes,
 
 @dataclass(frozen=True)
 class Shredding(Scheme):
-    """Base of the schemes for parameter sweeps; `Trace.with_sweeps` marks the sweeps."""
+    """Base of the schemes for parameter sweeps; `Trace.with_parameter_sweeps` marks the sweeps."""
 
     local: str = "easy"
 
@@ -49,7 +49,9 @@ class Shredding(Scheme):
         if case.breakdown.dtype.kind not in "iu" or (case.breakdown < 0).any():
             raise ValueError(f"breakdown of {case.name} has values that are not whole numbers of at least 0")
         if (case.jobs.run[case.breakdown > 0] < 1).any():
-            raise ValueError(f"{case.name} has a sweep with a run time of 0; with_sweeps never marks such jobs")
+            raise ValueError(
+                f"{case.name} has a sweep with a run time of 0; with_parameter_sweeps never marks such jobs"
+            )
 
     def simulate(self, case: Case) -> Outcome:
         """As of `Scheme`."""
@@ -59,7 +61,7 @@ class Shredding(Scheme):
         """As of `Scheme`; see `schedlab.kernels.shredding`."""
         if all(case.breakdown is None for case in cases):
             names = ", ".join(case.name for case in cases)
-            raise ValueError(f"{self} needs sweeps, and {names} has none: mark some with trace.with_sweeps()")
+            raise ValueError(f"{self} needs sweeps, and {names} has none: mark some with trace.with_parameter_sweeps()")
         shared = shred(self, cases, tuple(speeds))
         return tuple(_at_site(shared, site, case) for site, case in enumerate(cases))
 
@@ -81,7 +83,7 @@ class Flooding(Shredding):
 
     >>> import schedlab as sl
     >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 8), (2, 4, 4, 3)]  # submission, run time, estimate, processors
-    >>> trace = sl.testing.trace_of(jobs, procs=8).with_sweeps(1, min_procs=8, breakdown=4)
+    >>> trace = sl.testing.trace_of(jobs, machine=8).with_parameter_sweeps(1, min_procs=8, breakdown=4)
     >>> schedules = {"EASY": sl.simulate(trace, "easy"), "Flooding": sl.simulate(trace, sl.Flooding())}
     >>> [schedule.end.astype(int).tolist() for schedule in schedules.values()]
     [[6, 10, 6], [6, 9, 12]]
@@ -126,7 +128,7 @@ class OpportuneShredding(Shredding):
 
     >>> import schedlab as sl
     >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 8), (2, 4, 4, 3)]  # submission, run time, estimate, processors
-    >>> trace = sl.testing.trace_of(jobs, procs=8).with_sweeps(1, min_procs=8, breakdown=4)
+    >>> trace = sl.testing.trace_of(jobs, machine=8).with_parameter_sweeps(1, min_procs=8, breakdown=4)
     >>> schedules = {"Flooding": sl.simulate(trace, "flooding"), "OJS": sl.simulate(trace, sl.OpportuneShredding())}
     >>> schedules["OJS"].sweeps()["tasks_alone"].tolist()
     [3]

@@ -60,7 +60,7 @@ class Usage:
     >>> def fewest_hours(used=sl.Usage("user", half_life=24 * 3600)):
     ...     return used
     >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> trace = sl.read_sacct(example_path(), machine=128, partition="long")
     >>> len(sl.simulate(trace, sl.EASY(order=fewest_hours)).validate())
     47
     """

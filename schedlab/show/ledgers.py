@@ -13,6 +13,8 @@ from zlib import crc32
 import pandas as pd
 
 from .page import interval
+from .reading import readable
+from .reading import reason as readable_reason
 
 KEPT = ("kept", *(f"kept_{name}" for name in ("trace", "verdict", "reason", "readings", "details", "cases")))
 SAID = ("id", "where", "statement", "published", "tolerance")
@@ -44,6 +46,8 @@ STYLE = """
 .schedlab-ledger thead, .schedlab-ledger > table > tbody { border-bottom: 1px solid rgba(128, 128, 128, .4); }
 .schedlab-ledger > table > tbody::after { content: ""; display: block; height: .4em; }
 .schedlab-ledger .id, .schedlab-ledger .trace, .schedlab-ledger .verdict { white-space: nowrap; }
+.schedlab-ledger .ends, .schedlab-ledger details td:nth-child(3) { white-space: nowrap; }
+.schedlab-ledger .again { display: none; }
 .schedlab-ledger .statement { min-width: 12em; width: 36%; }
 .schedlab-ledger .published { min-width: 11em; }
 .schedlab-ledger .measured { min-width: 12em; width: 32%; }
@@ -77,6 +81,24 @@ def standing(table: pd.DataFrame) -> pd.Series:
     return table["kept_verdict"].fillna(own) if "kept_verdict" in table else own
 
 
+def in_words(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a ledger with its texts as people read them; those that say nothing of numbers stay as they are."""
+    columns = {name: readable for name in ("statement", "published", "measured", "kept")}
+    columns |= {"reason": readable_reason, "kept_reason": readable_reason, "cases": _read_cases, "kept_cases": _read_cases}
+    told = {name: table[name].map(read, na_action="ignore") for name, read in columns.items() if name in table}
+    return table.assign(**told)
+
+
+def _read_cases(cases):
+    return [case | {name: readable(case[name]) for name in TOLD} | _of_all(case) for case in cases]
+
+
+def _of_all(case):
+    """Say why the effect over all cases has no number, where each is compared with a published number of its own."""
+    alone = case["case"] == TOGETHER and not case["measured"]
+    return {"measured": "not averaged", "expected": "as published"} if alone else {}
+
+
 def counted(table: pd.DataFrame) -> dict[str, int]:
     """Count the rows by their verdicts, in the order of `VERDICTS`."""
     counts = standing(table).value_counts()
@@ -92,7 +114,7 @@ def as_html(table: pd.DataFrame, most: int | None = None) -> str:
     cases, or at most so many of a claim: the effect over all cases, then those that do not support it, then others.
     """
     ranks = standing(table).map((*FAILURES_FIRST, "").index)
-    table = table.iloc[ranks.argsort(kind="stable")]
+    table = in_words(table).iloc[ranks.argsort(kind="stable")]
     verdicts = standing(table)
     key = f"l{crc32(table[['id', 'measured']].to_csv().encode()):08x}"
     present = [verdict for verdict in FAILURES_FIRST if (verdicts == verdict).any()]

@@ -21,18 +21,18 @@ NOTE = "border-left:3px solid #d55e00;padding-left:.5em"
 
 
 def number(value: float) -> str:
-    """Write a number with the digits that a reader needs: "1,234", "0.1235", "-" for nan.
+    """Write a number with the digits that a reader needs, three or all before the point: "1,234", "0.123", "-" for nan.
 
     Examples
     --------
     >>> number(77205.4), number(0.123456), number(float("nan"))
-    ('77,205', '0.1235', '-')
+    ('77,205', '0.123', '-')
     """
     if isnan(value):
         return "-"
-    if not isfinite(value) or value == int(value) or abs(value) >= 1000:
+    if not isfinite(value) or value == int(value) or abs(value) >= 999.5:
         return f"{value:,.0f}"
-    return f"{value:.4g}"
+    return f"{value:.3g}"
 
 
 def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str:
@@ -49,7 +49,7 @@ def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str
 
 def formatted(value: float, form: str) -> str:
     """Write down a value, with more digits than its format if that would round it to zero."""
-    words = form.format(value)
+    words = re.sub(r"[+-]?\d(?:\.\d+)?e\+\d+", lambda match: without_exponent(match[0]), form.format(value))
     if re.search("[1-9]", words) or not np.isfinite(value):
         return words
     if not value:
@@ -57,6 +57,18 @@ def formatted(value: float, form: str) -> str:
     places = re.search(r"\.\d+f", form)
     digits = int(np.ceil(-np.log10(abs(value))))
     return form.replace(places[0], f".{digits}f").format(value) if places else words
+
+
+def without_exponent(words: str) -> str:
+    """Write a number that has an exponent without it.
+
+    Examples
+    --------
+    >>> without_exponent("1.41e+03"), without_exponent("+6.5e-05")
+    ('1,410', '+0.000065')
+    """
+    plain = np.format_float_positional(float(words), trim="-", sign=words.startswith("+"))
+    return f"{float(words):{'+' * words.startswith('+')},.0f}" if "." not in plain else plain
 
 
 def duration(seconds: float, like: float | None = None) -> str:

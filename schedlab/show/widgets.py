@@ -151,7 +151,7 @@ def live(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64)
     >>> def waits(load=0.8, scheme="easy"):
     ...     table = sl.sweep(trace, scheme, load, progress=False)
     ...     return sl.charts.lines(table, x="load", y="wait_time")
@@ -175,7 +175,7 @@ class Live(ipywidgets.VBox):
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64)
     >>> def waits(load=0.8, scheme="easy"):
     ...     return sl.widgets.waits(trace, load, scheme)
     >>> figure = sl.widgets.live(waits, load=(0.5, 1.0, 0.1), scheme=["easy", "conservative"])
@@ -620,7 +620,7 @@ def explore(*traces: Trace | str) -> "Live":
     Examples
     --------
     >>> import schedlab as sl
-    >>> bench = sl.widgets.explore(sl.model_trace("lublin", jobs=500, procs=64))
+    >>> bench = sl.widgets.explore(sl.model_trace("lublin", jobs=500, machine=64))
     >>> bench.controls["view"].value = "Gantt chart"
     """
     listed = archive.list_traces()
@@ -747,7 +747,7 @@ def bench(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1)
     >>> chart, table = sl.widgets.bench(trace, load=0.9, scheme="easy", against="fcfs", weeks=1)
     """
     check_known("view", view, VIEWS)
@@ -780,7 +780,7 @@ def waits(
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64)
     >>> chart = sl.widgets.waits(trace, 0.8, sl.EASY(order="sjf"))
     """
     trace = _trace(trace)
@@ -860,7 +860,8 @@ def _side_by_side(schedule, other):
     ours, theirs = (one.metrics()[list(_MEASURES)] for one in (schedule, other))
     names, scale = dict(_MEASURES), pd.Series(1.0, ours.index)
     for wait in _WAITS:
-        unit, scale[wait] = _unit_of((ours[wait] * theirs[wait]) ** 0.5)  # readable for both
+        both = (ours[wait] * theirs[wait]) ** 0.5 or max(ours[wait], theirs[wait])  # readable for both
+        unit, scale[wait] = _unit_of(both)
         names[wait] += f" ({unit})"
     ours, theirs = ours / scale, theirs / scale
     columns, caption = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}, ""

@@ -389,7 +389,7 @@ def _busy(trace):
     """Return jobs such that many of them wait at the same time."""
     if trace is not None:
         return trace.head(TIMED)
-    jobs = model_trace("lublin", jobs=TIMED, procs=128, seed=1).scale_load(1.0)
+    jobs = model_trace("lublin", jobs=TIMED, machine=128, seed=1).scale_load(1.0)
     return replace(
         jobs, table=jobs.table.assign(**{name: numbered(len(jobs)).table[name].to_numpy() for name in OTHERS})
     )

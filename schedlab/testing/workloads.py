@@ -68,14 +68,14 @@ class Job(NamedTuple):
     procs: int
 
 
-def trace_of(jobs: Sequence[tuple[int, int, int, int]], procs: int, name: str = NAME) -> Trace:
+def trace_of(jobs: Sequence[tuple[int, int, int, int]], machine: int, name: str = NAME) -> Trace:
     """Make a trace of jobs with any run times: zero ones are not dropped.
 
     Parameters
     ----------
     jobs : sequence of (submit, run, estimate, procs)
         In seconds and processors; numbered from 1 in this order.
-    procs : int
+    machine : int
         Processors of the machine.
     name : str
         Name of the trace.
@@ -83,7 +83,7 @@ def trace_of(jobs: Sequence[tuple[int, int, int, int]], procs: int, name: str = 
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.testing.trace_of([(0, 50, 60, 3), (10, 30, 30, 4), (20, 40, 40, 1), (30, 0, 10, 1)], procs=4)
+    >>> trace = sl.testing.trace_of([(0, 50, 60, 3), (10, 30, 30, 4), (20, 40, 40, 1), (30, 0, 10, 1)], machine=4)
     >>> schedule = sl.simulate(trace, "easy")
     >>> schedule.jobs["start_time"].tolist()
     [0, 60, 20, 50]
@@ -103,7 +103,7 @@ def trace_of(jobs: Sequence[tuple[int, int, int, int]], procs: int, name: str = 
     unknown = np.full_like(order, -1)
     values = np.array([known.get(field, unknown) for field in COLUMNS])
     table = pd.DataFrame(values.T, pd.Index(order + 1, name="job_number"), COLUMNS)
-    return _trace(table, name, procs)
+    return _trace(table, name, machine)
 
 
 def _trace(table, name, procs):

@@ -74,7 +74,7 @@ def _check(traces, by):
             raise TypeError(f"found a {type(trace).__name__}, expected a Trace")
         if trace.procs != first.procs:
             sizes = f"{first.procs:,} ({first.name}) and {trace.procs:,} ({trace.name})"
-            raise ValueError(f"the machines have {sizes} processors; with_procs() gives both the same size")
+            raise ValueError(f"the machines have {sizes} processors; with_machine() gives both the same size")
         if trace.speedup != first.speedup:
             raise ValueError("the traces have different speed-up data; put them together before with_speedup()")
     for trace in traces if by == "date" else ():

@@ -181,7 +181,7 @@ def read_theta(path, *, machine: int = 4_392, time_zone: str | None = None) -> T
 
     A processor is a node. Jobs that ended with status 0 are completed, all others failed. Theta's queues
     ``debug-cache-quad`` and ``debug-flat-quad`` have their own nodes:
-    ``trace.where("queue not in ('debug-cache-quad', 'debug-flat-quad')").with_procs(4360)`` is the rest.
+    ``trace.where("queue not in ('debug-cache-quad', 'debug-flat-quad')").with_machine(4360)`` is the rest.
 
     Parameters
     ----------

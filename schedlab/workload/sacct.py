@@ -111,7 +111,7 @@ def is_export(path: str | os.PathLike) -> bool:
 def read_sacct(
     path: str | os.PathLike,
     *,
-    procs: int | None = None,
+    machine: int | None = None,
     procs_of: str = "cpus",
     partition: str | Collection[str] | None = None,
     arrival: str = "submit",
@@ -134,7 +134,7 @@ def read_sacct(
     ----------
     path : path
         The output, plain or gzipped. Several outputs may be joined in one file.
-    procs : int, optional
+    machine : int, optional
         Size of the machine, in the unit of `procs_of`. sacct does not record it. Default: the most that the kept jobs
         used at one instant; `Trace.history` then says so, and the real machine may be larger.
     procs_of : {"cpus", "nodes"}
@@ -214,7 +214,7 @@ def read_sacct(
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
     >>> all_of_it = {"partition": ("debug", "short", "long"), "time_zone": "Europe/Stockholm"}
-    >>> trace = sl.read_sacct(example_path(), procs=128, **all_of_it)
+    >>> trace = sl.read_sacct(example_path(), machine=128, **all_of_it)
     >>> sl.simulate(trace, "easy").validate().metrics()  # doctest: +SKIP
     """
     check_known("procs_of", procs_of, PROCS_OF)
@@ -245,24 +245,24 @@ def read_sacct(
     jobs, renumbered = _with_numbers_of_their_own(records[reasons == ""].reset_index(drop=True), highest)
 
     history = ()
-    if procs is None:
-        procs = max(1, most_in_use(jobs))
-        history += (f"size of the machine not in the record; the most {procs_of} in use at one instant: {procs:,}",)
+    if machine is None:
+        machine = max(1, most_in_use(jobs))
+        history += (f"size of the machine not in the record; the most {procs_of} in use at one instant: {machine:,}",)
     notes = _notes(procs_of, arrival, time_zone, names)
-    header = _header(_cluster(export), partitions, procs, epoch, zone, notes)
+    header = _header(_cluster(export), partitions, machine, epoch, zone, notes)
     digest = hashlib.sha256(text.encode()).hexdigest()
     nothing_skipped = pd.DataFrame({"line": [], "reason": []})
     log = swf.Log(header, jobs[list(swf.FIELDS)], nothing_skipped, digest, path)
     name = Path(path.name.removesuffix(".gz")).stem
     try:
-        trace = from_log(log, name, "file", procs, missing_estimate, left_out)
+        trace = from_log(log, name, "file", machine, missing_estimate, left_out)
     except swf.SWFError as error:  # if nothing is left to simulate
         raise SacctError(str(error)) from None
     repaired = pd.concat([renumbered, trace.repaired], ignore_index=True)
     people = {"user_id": _numbers(export, *USER)[1], "group_id": _numbers(export, *GROUP)[1]} if names else None
-    pooled = _pooled(jobs[jobs["job_number"].isin(trace.table.index)], partitions, procs)
+    pooled = _pooled(jobs[jobs["job_number"].isin(trace.table.index)], partitions, machine)
     if len(pooled) > 1:
-        words = f"{len(pooled)} partitions on one machine of {procs:,} {procs_of}: {_uses(pooled)}"
+        words = f"{len(pooled)} partitions on one machine of {machine:,} {procs_of}: {_uses(pooled)}"
         history += (words,)
         if partition is None:
             warnings.warn(f"{file}: {words}; {ADVICE}", PartitionWarning, stacklevel=2)

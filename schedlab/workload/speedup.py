@@ -161,7 +161,7 @@ class Downey(Model):
     >>> import pandas as pd
     >>> import schedlab as sl
     >>> n = np.arange(1, 65, 3)
-    >>> trace = sl.model_trace("lublin", jobs=n.size, procs=64)
+    >>> trace = sl.model_trace("lublin", jobs=n.size, machine=64)
     >>> curves = {sigma: trace.with_speedup(sl.Downey(A=32, sigma=sigma)).laws().speedup(n) for sigma in (0, 1, 2)}
     >>> {sigma: round(float(speedup[-1]), 1) for sigma, speedup in curves.items()}
     {0: 32.0, 1: 32.0, 2: 27.7}
@@ -222,7 +222,7 @@ class Amdahl(Model):
     >>> import pandas as pd
     >>> import schedlab as sl
     >>> n = np.arange(1, 65, 3)
-    >>> trace = sl.model_trace("lublin", jobs=n.size, procs=64)
+    >>> trace = sl.model_trace("lublin", jobs=n.size, machine=64)
     >>> curves = {serial: trace.with_speedup(sl.Amdahl(serial)).laws().speedup(n) for serial in (0, 0.05, 0.2)}
     >>> {serial: round(float(speedup[-1]), 1) for serial, speedup in curves.items()}
     {0: 64.0, 0.05: 15.4, 0.2: 4.7}
@@ -268,7 +268,7 @@ class Speedup(Model):
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=100, procs=64).with_speedup(sl.Speedup(lambda n: n**0.8))
+    >>> trace = sl.model_trace("lublin", jobs=100, machine=64).with_speedup(sl.Speedup(lambda n: n**0.8))
     >>> bool(trace.effective_load() < trace.offered_load())
     True
     """

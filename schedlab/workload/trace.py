@@ -127,7 +127,7 @@ class Trace:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=2000, procs=64, seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=2000, machine=64, seed=1)
     >>> part = trace.head(1000).where("requested_procs > 1").scale_load(0.8).with_estimates("factor", factor=2)
     >>> len(part.history), round(part.offered_load(), 2)
     (5, 0.8)
@@ -166,7 +166,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 6, 9, 5), (1, 4, 4, 6)], procs=8)
+        >>> trace = sl.testing.trace_of([(0, 6, 9, 5), (1, 4, 4, 6)], machine=8)
         >>> trace.jobs[["submit_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
         [[0, 6, 9, 5], [1, 4, 4, 6]]
         """
@@ -338,7 +338,7 @@ class Trace:
         --------
         >>> import schedlab as sl
         >>> from schedlab.workload.sacct import example_path
-        >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+        >>> trace = sl.read_sacct(example_path(), machine=128, partition="long")
         >>> day = trace.between("2024-03-04", "2024-03-05")
         >>> len(trace), len(day), day.history[-1]
         (47, 15, 'submitted from 2024-03-04 to 2024-03-05')
@@ -376,7 +376,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=1000, procs=128)
+        >>> trace = sl.model_trace("lublin", jobs=1000, machine=128)
         >>> trace.where("requested_procs > 64 and run_time > 3600").history[-1]  # doctest: +ELLIPSIS
         'where requested_procs > 64 and run_time > 3600: ... of 1,000 jobs'
         """
@@ -499,7 +499,7 @@ class Trace:
         Parameters
         ----------
         *others : Trace
-            Traces of machines with the same number of processors (`with_procs`).
+            Traces of machines with the same number of processors (`with_machine`).
         by : {"date", "begin", "end"}
             How the traces are placed in time.
 
@@ -556,7 +556,7 @@ class Trace:
         --------
         >>> import schedlab as sl
         >>> from schedlab.workload.sacct import example_path
-        >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+        >>> trace = sl.read_sacct(example_path(), machine=128, partition="long")
         >>> str(trace.at(3600)), trace.seconds(trace.at(3600))
         ('2024-03-04 07:10:25+00:00', 3600.0)
         """
@@ -593,7 +593,7 @@ class Trace:
         --------
         >>> import schedlab as sl
         >>> from schedlab.workload.sacct import example_path
-        >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+        >>> trace = sl.read_sacct(example_path(), machine=128, partition="long")
         >>> trace.seconds("2024-03-05") - trace.seconds("2024-03-04"), trace.seconds(3600)
         (86400.0, 3600.0)
         """
@@ -643,7 +643,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 60, 60, 4)], procs=8)  # job 1 outlives its estimate
+        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 60, 60, 4)], machine=8)  # job 1 outlives its estimate
         >>> trace.offered_load(), trace.offered_load("extend")
         (0.5, 0.6)
         """
@@ -669,7 +669,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 60, 60, 4)], procs=8)  # job 1 outlives its estimate
+        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 60, 60, 4)], machine=8)  # job 1 outlives its estimate
         >>> trace.work(), trace.work("extend")
         (400, 480)
         """
@@ -683,7 +683,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> sl.testing.trace_of([(0, 60, 40, 4), (100, 20, 60, 4)], procs=8).beyond_estimates()
+        >>> sl.testing.trace_of([(0, 60, 40, 4), (100, 20, 60, 4)], machine=8).beyond_estimates()
         (1, 0.25)
         """
         run, estimate = self.table["run_time"], self.table["requested_time"]
@@ -714,7 +714,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 60, 60, 4)], procs=8)
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4)], machine=8)
         >>> moldable = trace.with_speedup(sl.Amdahl(serial=0.2))  # a speedup of 2.5 on 4 processors
         >>> trace.sequential_work().tolist(), moldable.sequential_work().round(6).tolist()
         ([240], [150.0])
@@ -744,7 +744,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 60, 60, 4)], procs=8)
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 60, 60, 4)], machine=8)
         >>> trace.offered_load(), round(trace.with_speedup(sl.Amdahl(serial=0.2)).effective_load(), 3)
         (0.6, 0.375)
 
@@ -792,7 +792,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+        >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1)
         >>> longer, denser = trace.scale_load(0.8), trace.scale_load(0.8, by="interarrival")
         >>> round(longer.offered_load(), 2), round(denser.offered_load(), 2)
         (0.8, 0.8)
@@ -836,7 +836,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 60, 100, 4), (100, 60, 60, 4)], procs=8)
+        >>> trace = sl.testing.trace_of([(0, 60, 100, 4), (100, 60, 60, 4)], machine=8)
         >>> trace.scale(0.5).jobs[["run_time", "requested_time"]].to_numpy().tolist()
         [[30, 50], [30, 30]]
         >>> trace.scale(2, by="interarrival").jobs["submit_time"].tolist()
@@ -884,7 +884,7 @@ class Trace:
         A measure that differs by less than it does between shaken copies says nothing about schemes:
 
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+        >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1).scale_load(0.8)
         >>> waits = [sl.simulate(trace.shake(60, seed), "easy").start.sum() for seed in range(3)]
         >>> len(set(waits))
         3
@@ -933,7 +933,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1)
+        >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1)
         >>> drawn = [trace.bootstrap(seed) for seed in (1, 2)]
         >>> drawn[0].history[-1]
         '7 blocks of 1 week(s) drawn from 6, seed 1'
@@ -1017,7 +1017,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> exact = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+        >>> exact = sl.model_trace("lublin", jobs=500, machine=64, seed=1)
         >>> twice, modelled = exact.with_estimates("factor", factor=2), exact.with_estimates("tsafrir")
         >>> bool((twice.jobs["requested_time"] == 2 * exact.jobs["run_time"]).all())
         True
@@ -1104,7 +1104,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 20, 60, 4)], procs=8).cut_at_estimates()
+        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 20, 60, 4)], machine=8).cut_at_estimates()
         >>> trace.jobs["run_time"].tolist(), trace.history[-1]
         ([40, 20], '1 run times cut at their estimates')
         """
@@ -1113,12 +1113,12 @@ class Trace:
         table["run_time"] = run_times(table, "kill")
         return self._altered(table, f"{over:,} run times cut at their estimates")
 
-    def with_procs(self, procs: int) -> "Trace":
+    def with_machine(self, machine: int) -> "Trace":
         """Put the jobs on a machine of another size; jobs wider than the machine are dropped and listed.
 
         Parameters
         ----------
-        procs : int
+        machine : int
             Processors of the new machine.
 
         Returns
@@ -1135,29 +1135,29 @@ class Trace:
         -----
         LoadWarning
             If the omitted jobs have more than 1 % of the work. To omit them on purpose, choose the others first:
-            ``trace.where("requested_procs <= 64").with_procs(64)``.
+            ``trace.where("requested_procs <= 64").with_machine(64)``.
 
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 9000, 9000, 4), (100, 20, 60, 8)], procs=8).with_procs(4)
+        >>> trace = sl.testing.trace_of([(0, 9000, 9000, 4), (100, 20, 60, 8)], machine=8).with_machine(4)
         >>> trace.procs, len(trace), trace.dropped["reason"].tolist()
         (4, 1, ['wider than the machine (4 processors)'])
         """
-        check_procs(procs)
-        too_wide = self.table["requested_procs"] > procs
+        check_procs(machine)
+        too_wide = self.table["requested_procs"] > machine
         if too_wide.all():
-            raise ValueError(f"no job of {self.name} fits on {procs} processors")
+            raise ValueError(f"no job of {self.name} fits on {machine} processors")
         gone = self.table[too_wide]
-        gone.insert(0, "reason", f"{TOO_WIDE} ({procs} processors)")
+        gone.insert(0, "reason", f"{TOO_WIDE} ({machine} processors)")
         kept = self.table[~too_wide]
         words = warn_of_lost_work(self.name, gone, kept, stacklevel=3)
-        changed = self._altered(kept, f"machine of {procs:,} processors{words and ': '}{words}")
-        return replace(changed, procs=int(procs), dropped=pd.concat([self.dropped, gone]))
+        changed = self._altered(kept, f"machine of {machine:,} processors{words and ': '}{words}")
+        return replace(changed, procs=int(machine), dropped=pd.concat([self.dropped, gone]))
 
     # -- parameter sweeps --------------------------------------------------------------------------------
 
-    def with_sweeps(
+    def with_parameter_sweeps(
         self,
         fraction: float = 0.05,
         min_procs: int = 9,
@@ -1194,7 +1194,8 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).with_sweeps(fraction=0.2, breakdown=10)
+        >>> trace = sl.model_trace("lublin", jobs=1000, machine=64, seed=1)
+        >>> trace = trace.with_parameter_sweeps(fraction=0.2, breakdown=10)
         >>> sorted(trace.jobs["breakdown"].unique().tolist())
         [0, 10]
         >>> bool(trace.jobs.query("breakdown > 0")["requested_procs"].min() >= 9)
@@ -1268,7 +1269,7 @@ class Trace:
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=500, procs=64).with_speedup(sl.Downey(A="system", sigma=(0, 2)))
+        >>> trace = sl.model_trace("lublin", jobs=500, machine=64).with_speedup(sl.Downey(A="system", sigma=(0, 2)))
         >>> trace.scale_load(0.7, by="effective").history[-1][:14]
         'effective load'
         """
@@ -1332,7 +1333,8 @@ class Trace:
         --------
         >>> import numpy as np
         >>> import schedlab as sl
-        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 20, 60, 8)], procs=8).with_speedup(sl.Amdahl(serial=0.2))
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 20, 60, 8)], machine=8)
+        >>> trace = trace.with_speedup(sl.Amdahl(serial=0.2))
         >>> trace.laws().speedup(np.array([1, 4])).round(3).tolist()  # of job 1 on 1 processor, of job 2 on 4
         [1.0, 2.5]
         """
@@ -1433,14 +1435,14 @@ def _title_and_steps(first, *more):
     return first.title, [step for step in first.history if all(step in one.history for one in more)]
 
 
-def check_procs(procs: int) -> None:
+def check_procs(machine: int) -> None:
     """Raise unless a number of processors is one that a machine may have."""
-    if isinstance(procs, bool) or not isinstance(procs, int | np.integer):
-        raise TypeError(f"procs is {procs!r}, expected a whole number")
-    if procs < 1:
-        raise ValueError(f"procs must be at least 1, got {procs}")
-    if procs > MOST_PROCS:
-        raise ValueError(f"procs must be at most {MOST_PROCS:,}, got {procs:,}")
+    if isinstance(machine, bool) or not isinstance(machine, int | np.integer):
+        raise TypeError(f"machine is {machine!r}, expected a whole number of processors")
+    if machine < 1:
+        raise ValueError(f"machine must have at least 1 processor, got {machine}")
+    if machine > MOST_PROCS:
+        raise ValueError(f"machine must have at most {MOST_PROCS:,} processors, got {machine:,}")
 
 
 def run_times(jobs: pd.DataFrame, overrun: str) -> np.ndarray:
@@ -1469,7 +1471,7 @@ def _load_text(trace):
 def read_swf(
     path: str | os.PathLike,
     *,
-    procs: int | None = None,
+    machine: int | None = None,
     missing_estimate: str | float = "run",
     lenient: bool = False,
 ) -> Trace:
@@ -1479,7 +1481,7 @@ def read_swf(
     ----------
     path : path
         A .swf or .swf.gz file.
-    procs : int, optional
+    machine : int, optional
         Size of the machine. Default: the header's MaxProcs, else its MaxNodes.
     missing_estimate : "run", "drop" or a number of seconds
         What to do with a record without a requested time.
@@ -1517,13 +1519,13 @@ def read_swf(
     (100, 256, 'file')
     """
     log = swf.read_log(path, lenient=True) if lenient else swf.cached_log(path)
-    return from_log(log, log.name, "file", procs, missing_estimate, files=opened(path))
+    return from_log(log, log.name, "file", machine, missing_estimate, files=opened(path))
 
 
 def load_trace(
     name: str,
     *,
-    procs: int | None = None,
+    machine: int | None = None,
     missing_estimate: str | float = "run",
     progress: bool = True,
     standin: bool | None = None,
@@ -1540,7 +1542,7 @@ def load_trace(
     ----------
     name : str
         ``"CTC-SP2-1996-3.1-cln"``, or ``"CTC-SP2-1996"`` without the version. `list_traces` lists all names.
-    procs : int, optional
+    machine : int, optional
         As in `read_swf`.
     missing_estimate : "run", "drop" or a number of seconds
         As in `read_swf`.
@@ -1585,17 +1587,17 @@ def load_trace(
         standin = or_standin and archive.find(official) is None
     if standin:
         name = official if seed == SEED else f"{official}, seed {seed}"
-        return from_log(look_alike(official, seed), name, "stand-in", procs, missing_estimate, files=files)
+        return from_log(look_alike(official, seed), name, "stand-in", machine, missing_estimate, files=files)
     path = archive.fetch(official, progress=progress)
     with recording(alone=True):  # it counts by its name, wherever it is kept
         log = swf.cached_log(path)
     archive.check_digest(official, log.sha256, path)
     files = {label: archive.digest_now(label)}  # it may have been downloaded
-    return from_log(log, official, "archive", procs, missing_estimate, files=files)
+    return from_log(log, official, "archive", machine, missing_estimate, files=files)
 
 
 def model_trace(
-    model: str = "lublin", jobs: int = 10_000, procs: int | None = None, seed: int = 0, **parameters
+    model: str = "lublin", jobs: int = 10_000, machine: int | None = None, seed: int = 0, **parameters
 ) -> Trace:
     """Generate a trace from a workload model.
 
@@ -1619,7 +1621,7 @@ def model_trace(
             speedup on the processors that it requests.
     jobs : int
         Number of jobs.
-    procs : int, optional
+    machine : int, optional
         Processors of the machine. Default: 256; for ``"jann"``, the largest size in its table.
     seed : int
         The same seed gives the same trace.
@@ -1638,17 +1640,18 @@ def model_trace(
     Examples
     --------
     >>> import schedlab as sl
-    >>> sl.model_trace("jann", jobs=1000, procs=128, table="kth", sizes="weighted").title
+    >>> sl.model_trace("jann", jobs=1000, machine=128, table="kth", sizes="weighted").title
     "Jann model (KTH, not Jann's numbers)"
 
     The models compared by their run times:
 
-    >>> traces = {model: sl.model_trace(model, jobs=1000, procs=128, seed=1) for model in ("lublin", "jann", "downey")}
+    >>> models = ("lublin", "jann", "downey")
+    >>> traces = {model: sl.model_trace(model, jobs=1000, machine=128, seed=1) for model in models}
     >>> chart = sl.charts.distribution(traces, "run_time")
     """
     check_known("model", model, tuple(MODELS))
     generate, name, seed = MODELS[model], MODEL_NAMES[model], entropy(seed)
-    own = [word for word in inspect.signature(generate).parameters if word not in ("jobs", "procs", "seed")]
+    own = [word for word in inspect.signature(generate).parameters if word not in ("jobs", "machine", "seed")]
     for word in parameters:
         check_known(f"parameter of {model}", word, own)
     settings = "".join(f", {word} {value}" for word, value in parameters.items())
@@ -1656,24 +1659,24 @@ def model_trace(
     if model == "jann":
         table = parameters["table"] = jann_table(parameters.get("table", "ctc"))
         name = f"{name} ({table.name})"
-        procs = table.procs if procs is None else procs
-        wider = [each.label for each in table.ranges if each.smallest > procs]
+        machine = table.procs if machine is None else machine
+        wider = [each.label for each in table.ranges if each.smallest > machine]
         left_out = (f"sizes {', '.join(wider)} of the table left out: wider than the machine",) if wider else ()
-    procs = 256 if procs is None else procs
-    drawn = generate(jobs=jobs, procs=procs, seed=seed, **parameters).reset_index()
+    machine = 256 if machine is None else machine
+    drawn = generate(jobs=jobs, machine=machine, seed=seed, **parameters).reset_index()
     columns = [*swf.FIELDS, *drawn.columns.intersection(SPEEDUP)]
     records = pd.DataFrame({column: drawn.get(column, -1) for column in columns})
-    header = swf.Header((f"; Computer: {plain(name)}", f"; MaxProcs: {procs}"))
-    table, dropped, repaired = usable(records, procs)
-    history = (f"{jobs:,} jobs for {procs:,} processors, seed {seed}{settings}", *left_out)
-    return Trace(table, name, procs, header, "model", dropped, repaired, _area(table), history)
+    header = swf.Header((f"; Computer: {plain(name)}", f"; MaxProcs: {machine}"))
+    table, dropped, repaired = usable(records, machine)
+    history = (f"{jobs:,} jobs for {machine:,} processors, seed {seed}{settings}", *left_out)
+    return Trace(table, name, machine, header, "model", dropped, repaired, _area(table), history)
 
 
 def from_log(
     log: swf.Log,
     name: str,
     source: str,
-    procs: int | None,
+    machine: int | None,
     missing_estimate: str | float,
     left_out: pd.DataFrame | None = None,
     files: Mapping[str, str] | None = None,
@@ -1686,16 +1689,16 @@ def from_log(
         Header and records. The records are taken out of it.
     name, source : str
         As in `Trace`.
-    procs, missing_estimate
+    machine, missing_estimate
         As in `read_swf`.
     left_out : DataFrame, optional
         Records that the reader already left out, in the form of `Trace.dropped`.
     files : mapping, optional
         As in `Trace`.
     """
-    size = log.header.procs if procs is None else procs
+    size = log.header.procs if machine is None else machine
     if size is None:
-        raise SizeUnknown(f"{plain(log.path.name)}: the header has neither MaxProcs nor MaxNodes; give procs=")
+        raise SizeUnknown(f"{plain(log.path.name)}: the header has neither MaxProcs nor MaxNodes; give machine=")
     check_procs(size)
     table, dropped, repaired = usable(log.records, size, missing_estimate, spare=True)
     if len(log.skipped):

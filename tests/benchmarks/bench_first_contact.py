@@ -81,7 +81,7 @@ def kernel_runs():
     ):
         case, _ = case_of(trace, scheme := sl.Conservative(compression=compression))
         yield f"conservative, CTC, {words}", partial(scheme.simulate, case)
-    ctc = log("CTC-SP2-1996").with_procs(512)
+    ctc = log("CTC-SP2-1996").with_machine(512)
     for words, trace, parallelism, load in (
         ("5,000 jobs", ctc.head(5_000), "system", 0.9),
         ("whole log", ctc, "system", 0.7),
@@ -99,7 +99,14 @@ def kernel_runs():
         for reservation in ("block", "count"):
             case, _ = case_of(trace, scheme := sl.EASY(reservation=reservation), sl.KaryTree(4, stages, trace.procs))
             yield f"EASY contiguous ({reservation}), {name}", partial(scheme.simulate, case)
-    swept = log("CTC-SP2-1996").with_procs(512).with_estimates("exact").head(5000).scale_load(0.9).with_sweeps(0.05)
+    swept = (
+        log("CTC-SP2-1996")
+        .with_machine(512)
+        .with_estimates("exact")
+        .head(5000)
+        .scale_load(0.9)
+        .with_parameter_sweeps(0.05)
+    )
     for scheme in ("ojs", sl.OpportuneShredding(local="conservative"), "flooding"):
         case, _ = case_of(swept, scheme := sl.schemes.scheme(scheme) if isinstance(scheme, str) else scheme)
         yield f"{scheme}, 5,000 jobs", partial(scheme.simulate, case)

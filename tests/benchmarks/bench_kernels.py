@@ -159,21 +159,21 @@ def twin_ratio(scheme, twin, case, runs):
 def swept():
     """Return the names of runs with parameter sweeps, and what to call."""
     log = sl.load_trace("CTC-SP2-1996")
-    wide = log.with_procs(512).with_estimates("exact")
+    wide = log.with_machine(512).with_estimates("exact")
     first = wide.head(5000).scale_load(0.9)
     months = [wide.between(f"1996-{month:02}-01", f"1996-{month + 1:02}-01").scale_load(0.9) for month in (7, 8, 9)]
     for share in (0, 0.05, 0.2):
-        few = first.with_sweeps(share)
+        few = first.with_parameter_sweeps(share)
         for scheme in ("easy", "ojs", sl.OpportuneShredding(local="conservative"), "flooding"):
             name = f"first 5000 jobs, {share:.0%} sweeps, {scheme}"
             yield name, lambda few=few, scheme=scheme: sl.simulate(few, scheme)
-    many = first.with_sweeps(1.0)
+    many = first.with_parameter_sweeps(1.0)
     sweeps = (many.jobs["breakdown"] > 0).sum()
     yield f"first 5000 jobs, {sweeps:,} sweeps, flooding", lambda: sl.simulate(many, "flooding")
-    whole = log.with_sweeps(0.1)
+    whole = log.with_parameter_sweeps(0.1)
     for scheme in ("ojs", sl.OpportuneShredding(local="conservative")):
         yield f"whole log, 10% sweeps, {scheme}", lambda scheme=scheme: sl.simulate(whole, scheme)
-    months = [month.with_sweeps(0.1) for month in months]
+    months = [month.with_parameter_sweeps(0.1) for month in months]
     for scheme in ("easy", "ojs", sl.OpportuneShredding(everywhere=True)):
         name = f"three months at three sites, 10% sweeps, {scheme}"
         yield name, lambda scheme=scheme: sl.simulate_sites(months, scheme, speeds=(2, 1, 3))
@@ -181,7 +181,7 @@ def swept():
 
 def molded():
     """Return names of workloads and schemes of moldable jobs, the number of jobs, and what to call; EASY goes first."""
-    log = sl.load_trace("CTC-SP2-1996").with_procs(512)
+    log = sl.load_trace("CTC-SP2-1996").with_machine(512)
     paper = [sl.FairShareMoldable(overbooking=factor, efficiency=share) for factor in (1, 4) for share in (0, 0.5, 1)]
     others = [
         sl.FairShareMoldable(overbooking=4, efficiency=1, **option)
@@ -215,7 +215,7 @@ def compare_molded(runs):
 
 def compare_iterative(runs):
     """Print how much faster the iterative kernel is than the straightforward one."""
-    log = sl.load_trace("CTC-SP2-1996").with_procs(512)
+    log = sl.load_trace("CTC-SP2-1996").with_machine(512)
     print(
         f"{'A':<11}{'load':>4}{'jobs':>8}{'seconds':>9}{'jobs/s':>9}{'bytes/job':>11}{'plain':>9}{'ratio':>7}{'tries':>11}"
     )

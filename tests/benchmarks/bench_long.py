@@ -35,7 +35,7 @@ def timed(name, call):
     held[name] = peak() - base
     return found
 
-small = sl.simulate(sl.model_trace("lublin", jobs=300, procs=1024), "easy")
+small = sl.simulate(sl.model_trace("lublin", jobs=300, machine=1024), "easy")
 for scheme in sys.argv[2:]:
     sl.simulate(small.trace, scheme)
 sl.charts.specified(sl.charts.gantt(small.validate()))

@@ -66,7 +66,7 @@ def schedules():
         for scheme, events, overrun in product(RIGID, ("batched", "each"), ("kill", "extend", KEEP)):
             if overrun in scheme.overruns:
                 yield _named(trace, scheme, events=events, overrun=overrun)
-        small = trace.with_procs(256)
+        small = trace.with_machine(256)
         for order, allocation, reservation, overrun in product(*ON_TREES):
             tree = sl.KaryTree(4, 4, allocation=allocation, speedup=0.2)
             plain = sl.FCFS() if order is None else sl.EASY(order=order)
@@ -78,7 +78,7 @@ def schedules():
         for name in ("fairshare", "greedy", "iterative"):
             yield _named(moldable, sl.schemes.scheme(name))
         yield _named(moldable, sl.FairShareMoldable(overbooking=4, efficiency=1))
-        swept = trace.with_sweeps(0.1, seed=1)
+        swept = trace.with_parameter_sweeps(0.1, seed=1)
         for scheme in (sl.Flooding(), sl.OpportuneShredding()):
             yield _named(swept, scheme)
             sites = sl.simulate_sites([swept, swept.shake(60, 1)], scheme, speeds=(2, 1))

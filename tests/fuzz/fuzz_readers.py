@@ -223,7 +223,9 @@ def read_swf(draw: random.Random, folder: Path, pack: bool = False) -> str:
         return _read_log(path)
     procs = draw.choice([None, None, 64])
     missing = draw.choice(["run", "drop", 3_600])
-    return _both(draw, path, lambda lenient: sl.read_swf(path, lenient=lenient, procs=procs, missing_estimate=missing))
+    return _both(
+        draw, path, lambda lenient: sl.read_swf(path, lenient=lenient, machine=procs, missing_estimate=missing)
+    )
 
 
 def _read_log(path):
@@ -275,7 +277,7 @@ def read_jann(draw: random.Random, folder: Path) -> str:
     table.frame()
     if draw.random() > DEEP:
         return "read"
-    trace = _refused(lambda: sl.model_trace("jann", jobs=20, procs=draw.choice([None, 4, 128]), table=table))
+    trace = _refused(lambda: sl.model_trace("jann", jobs=20, machine=draw.choice([None, 4, 128]), table=table))
     if trace is None:
         return "no jobs"
     use(draw, trace, folder)
@@ -481,7 +483,7 @@ def main(arguments: list[str] | None = None) -> int:
         warnings.simplefilter("ignore", documented)
     if hasattr(signal, "SIGPROF"):
         signal.signal(signal.SIGPROF, _too_slow)
-    sl.simulate(sl.model_trace("lublin", jobs=20, procs=8), "easy").validate()  # compiles what is not in the cache
+    sl.simulate(sl.model_trace("lublin", jobs=20, machine=8), "easy").validate()  # compiles what is not in the cache
     counts, failures = Counter(), {}
     begin = time.monotonic()
     numbers = range(options.inputs) if options.only is None else (options.only,)

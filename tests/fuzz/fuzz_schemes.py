@@ -156,7 +156,7 @@ def case(seed, number):
         share, least, parts = r.choice([0, 0.2, 1]), r.choice([1, 9]), r.choice([1, 2, 3, 10, 1000])
         if kind == "Flooding" and share * parts * sum(job[3] for job in jobs) > MOST_RESERVED:
             settings["local"] = "easy"
-        steps = f".with_sweeps({share}, min_procs={least}, breakdown={parts})"
+        steps = f".with_parameter_sweeps({share}, min_procs={least}, breakdown={parts})"
     else:
         kind, settings = r.choice(["FCFS", "EASY", "EASY"]), {"order": order(r)}
         if kind == "EASY":

@@ -62,7 +62,7 @@ class Decision(NamedTuple):
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
     >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
     >>> asked = sl.decisions.situation(schedule, now)
@@ -178,7 +178,7 @@ def instants(schedule: Schedule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
     >>> times, waiting, free = sl.decisions.instants(schedule)
     >>> busiest = waiting.argmax()
@@ -220,7 +220,7 @@ def readable_instants(schedule: Schedule, least: int = 3, most: int = 12) -> np.
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
     >>> sl.decisions.readable_instants(schedule, least=4, most=8).tolist()
     [10548, 65179]
@@ -252,7 +252,7 @@ def situation(schedule: Schedule, now: int) -> Decision:
     --------
     >>> import schedlab as sl
     >>> from schedlab.papers.sabin2006.decisions import instants, situation
-    >>> trace = sl.model_trace("lublin", jobs=50, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=50, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace, sl.IterativeMoldable())
     >>> asked = situation(schedule, instants(schedule)[0][0])
     >>> width, reserved, steps = asked.made()
@@ -296,7 +296,7 @@ def timed(schedule: Schedule, most: int) -> pd.DataFrame:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
     >>> table = sl.decisions.timed(schedule, most=5)
     >>> table["waiting"].tolist()  # the column seconds tells how long each decision took
@@ -366,7 +366,7 @@ def planned(schedule: Schedule, asked: Decision, width) -> Schedule:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
     >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
     >>> asked = sl.decisions.situation(schedule, now)
@@ -411,7 +411,7 @@ def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
     >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
     >>> chart, table = sl.decisions.draw_step(schedule, now, step=20)
@@ -488,7 +488,7 @@ def fair_shares(schedule: Schedule) -> np.ndarray:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace.scale_load(0.9), sl.FairShareMoldable())
     >>> shares = sl.decisions.fair_shares(schedule)
     >>> bool((schedule.procs <= shares).all())

@@ -66,7 +66,7 @@ COLUMNS = (
 def first(log: str = LOG, jobs: int | None = None, machine: int | None = None) -> Trace:
     """Return the first jobs of a log, as `workload` takes them."""
     trace = load_trace(log, or_standin=True)
-    trace = trace.with_procs(machine or (PROCS if log == LOG else trace.procs)).cut_at_estimates()
+    trace = trace.with_machine(machine or (PROCS if log == LOG else trace.procs)).cut_at_estimates()
     return trace if jobs is None else trace.head(jobs)
 
 

@@ -80,7 +80,7 @@ def judge(
 
     A whole log, here as another simulator might give it, counted from the first submission:
 
-    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=3).scale_load(0.9)
+    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=3).scale_load(0.9)
     >>> output = sl.simulate(trace, sl.EASY(backfill="sjf")).jobs[["submit_time", "start_time"]] - 1_000
     >>> verdict = sl.conformance.judge(output, trace=trace)
     >>> verdict.passed, verdict.candidates.loc[0, "scheme"], verdict.candidates.loc[0, "agree"].item()
@@ -397,7 +397,7 @@ class Verdicts(pd.DataFrame):
         """Return what all cases of a scheme say together, in a sentence each."""
         lines = [f"not {contradiction}" for contradiction in self.contradictions]
         lines += [
-            f"not {scheme}: each of these cases is as from a scheduler that {' or that '.join(names)}"
+            f"not {scheme}: one mistake explains all of these cases: the scheduler {', or it '.join(names)}"
             for scheme, names in self.mistakes.items()
             if len(names) <= MOST_NAMED
         ]

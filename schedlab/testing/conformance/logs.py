@@ -51,7 +51,7 @@ class Difference:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=100, procs=64, seed=3).scale_load(0.9)
+    >>> trace = sl.model_trace("lublin", jobs=100, machine=64, seed=3).scale_load(0.9)
     >>> starts = sl.simulate(trace, "easy").column("start_time")
     >>> starts.iloc[60] += 1
     >>> difference = sl.conformance.judge(starts, trace=trace).first_difference
@@ -107,7 +107,7 @@ class LogVerdict:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=3).scale_load(0.9).with_estimates("tsafrir")
+    >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=3).scale_load(0.9).with_estimates("tsafrir")
     >>> output = sl.simulate(trace, sl.DPSA()).jobs[["start_time"]]  # of another simulator
     >>> verdict = sl.conformance.judge(output, trace=trace)
     >>> verdict.passed, verdict.candidates.query("agree == jobs")["scheme"].unique().tolist()

@@ -36,7 +36,7 @@ _HOUR = 3_600
 
 def downey(
     jobs: int = 10_000,
-    procs: int = 256,
+    machine: int = 256,
     seed: int | np.random.Generator = 0,
     work: tuple[float, float] = (10.0, 1e6),
     rates: tuple[float, float] = (12.0, 4.0),
@@ -48,7 +48,7 @@ def downey(
     ----------
     jobs : int
         How many jobs, at least 1.
-    procs : int
+    machine : int
         Processors of the machine, at least 1.
     seed : int or numpy.random.Generator
         Same seed, same table. A table with more jobs begins with the same ones. A generator draws one number, which is
@@ -87,12 +87,12 @@ def downey(
     Examples
     --------
     >>> from schedlab.workload.models.downey import downey
-    >>> jobs = downey(1000, procs=64, seed=1)
+    >>> jobs = downey(1000, machine=64, seed=1)
     >>> bool(jobs["parallelism"].between(1, 64).all()), bool(jobs["sigma"].between(0, 2).all())
     (True, True)
     """
     jobs = at_least_one("jobs", jobs)
-    procs = at_least_one("procs", procs)
+    machine = at_least_one("machine", machine)
     least, most = _interval("work", work)
     if least <= 0:
         raise ValueError(f"work must begin above 0, got {least:g}")
@@ -103,9 +103,9 @@ def downey(
     streams = Streams(entropy(seed), 0)
 
     drawn_work = _log_uniform(streams("work").random(jobs), least, most)
-    parallelism = _log_uniform(streams("parallelism").random(jobs), 1, procs)
+    parallelism = _log_uniform(streams("parallelism").random(jobs), 1, machine)
     drawn_sigma = low + (high - low) * streams("sigma").random(jobs)
-    size = np.minimum(np.rint(parallelism), procs)
+    size = np.minimum(np.rint(parallelism), machine)
     run_time = np.rint(drawn_work / downey_speedup(size, parallelism, drawn_sigma))
     submit_time = seconds_at(np.cumsum(streams("gap").exponential(size=jobs)), half_days)
     return pd.DataFrame(

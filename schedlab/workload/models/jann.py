@@ -278,7 +278,7 @@ class JannTable:
 
 def jann(
     jobs: int = 10_000,
-    procs: int | None = None,
+    machine: int | None = None,
     seed: int | np.random.Generator = 0,
     table: "str | os.PathLike | JannTable" = "ctc",
     sizes: str = "uniform",
@@ -289,7 +289,7 @@ def jann(
     ----------
     jobs : int
         How many jobs, at least 1.
-    procs : int, optional
+    machine : int, optional
         Processors of the machine; wider ranges are left out, see `JannTable.on_machine`. By default the largest size of
         the table.
     seed : int or numpy.random.Generator
@@ -327,14 +327,14 @@ def jann(
     Examples
     --------
     >>> from schedlab.workload.models.jann import jann
-    >>> jobs = jann(1000, procs=16, seed=1)
+    >>> jobs = jann(1000, machine=16, seed=1)
     >>> bool(jobs["requested_procs"].between(1, 16).all()), len(jobs)
     (True, 1000)
     """
     jobs = at_least_one("jobs", jobs)
     check_known("sizes", sizes, SIZES)
     table = jann_table(table)
-    ranges = table.on_machine(table.procs if procs is None else procs).ranges
+    ranges = table.on_machine(table.procs if machine is None else machine).ranges
     seed = entropy(seed)
     streams = [Streams(seed, i) for i in range(len(ranges))]
 
@@ -465,7 +465,7 @@ def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str
     Examples
     --------
     >>> from schedlab.workload.models.jann import fit_jann, jann
-    >>> fit_jann(jann(5000, procs=8, seed=1), name="again")
+    >>> fit_jann(jann(5000, machine=8, seed=1), name="again")
     <JannTable again: 4 ranges, sizes up to 8>
     """
     table = getattr(trace, "jobs", trace)

@@ -171,7 +171,7 @@ class LublinClass:
 
 def lublin_feitelson(
     jobs: int = 10_000,
-    procs: int = 256,
+    machine: int = 256,
     seed: int | np.random.Generator = 0,
     classes: str | LublinClass | tuple[LublinClass, ...] = "typeless",
 ) -> pd.DataFrame:
@@ -181,7 +181,7 @@ def lublin_feitelson(
     ----------
     jobs : int
         How many jobs, at least 1.
-    procs : int
+    machine : int
         Processors of the machine, at least 1.
     seed : int or numpy.random.Generator
         Same seed, same table. A table with more jobs begins with the same ones. A generator draws one number,
@@ -224,13 +224,13 @@ def lublin_feitelson(
     Examples
     --------
     >>> from schedlab.workload.models.lublin import lublin_feitelson
-    >>> jobs = lublin_feitelson(1000, procs=64, seed=1)
+    >>> jobs = lublin_feitelson(1000, machine=64, seed=1)
     >>> bool(jobs["requested_procs"].between(1, 64).all()), len(jobs)
     (True, 1000)
     """
     jobs = at_least_one("jobs", jobs)
-    procs = at_least_one("procs", procs)
-    chosen = _resolve(classes, procs)
+    machine = at_least_one("machine", machine)
+    chosen = _resolve(classes, machine)
     seed = entropy(seed)
 
     # It is not known yet how many of the first jobs each class sends, but none sends more than all of them.
@@ -247,7 +247,7 @@ def lublin_feitelson(
     for i, cls in enumerate(chosen):
         mine = clock_of == i
         streams = Streams(seed, i)
-        sizes = _sizes(cls, streams, int(mine.sum()), procs)
+        sizes = _sizes(cls, streams, int(mine.sum()), machine)
         size[mine] = sizes
         run_time[mine] = _run_times(cls, streams, sizes)
         queue[mine] = cls.queue
