@@ -1,6 +1,5 @@
 """Machines: what the jobs run on."""
 
-import warnings
 from copy import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -9,8 +8,6 @@ import numpy as np
 
 from ._runtime.text import check_known, suggestion
 from .workload.trace import MOST_PROCS, check_procs
-
-RESERVATIONS = ("count", "block")
 
 
 @dataclass(frozen=True)
@@ -180,8 +177,6 @@ class KaryTree:
         - ``"best-fit"``: the lowest free nodes of the fullest block that still fits the job.
         - ``"first-free"``: the lowest free nodes anywhere.
         - ``"random"``: any free nodes.
-    reservation : {"count", "block"}, optional
-        Deprecated; use ``EASY(reservation="block")``.
     speedup : float, or n floats
         Share by which locality shortens run times, from 0 to below 1. One number applies to all jobs, but has no effect
         under "first-free" and "random". With one number per stage, a job gets that of the lowest stage with all its
@@ -221,7 +216,6 @@ class KaryTree:
     n: int
     procs: int | None = None
     allocation: str = "contiguous"
-    reservation: str | None = None
     speedup: float | tuple[float, ...] = 0.0
     scale_estimates: bool = False
     seed: int = 0
@@ -235,12 +229,7 @@ class KaryTree:
         if self.k > MOST_PROCS or self.n > 24 or self.k**self.n > MOST_PROCS:
             raise ValueError(f"a {self.k}-ary {self.n}-tree has more than {MOST_PROCS:,} nodes")
         self._check_procs()
-        for name, known in (("allocation", ALLOCATIONS), ("reservation", (None, *RESERVATIONS))):
-            if (given := getattr(self, name)) is not None or None not in known:
-                check_known(name, given, filter(None, known))
-        if self.reservation is not None:
-            instead = f"give it to the scheme, EASY(reservation={self.reservation!r})"
-            warnings.warn(f"reservation is no longer a setting of KaryTree: {instead}", FutureWarning, stacklevel=3)
+        check_known("allocation", self.allocation, ALLOCATIONS)
         self._check_speedup()
 
     def _check_procs(self):
@@ -265,11 +254,10 @@ class KaryTree:
 
     def __str__(self) -> str:
         nodes = "" if self.procs is None else f" of {self.procs:,} nodes"
-        promised = ", nodes promised" if self.reservation == "block" else ""
         drawn = f", seed {self.seed}" if self.seed and self.policy.drawn else ""
         share = f", speed-up {self.speedup}" if np.any(self.speedup) else ""
         also = " also of estimates" if share and self.scale_estimates else ""
-        return f"{self.k}-ary {self.n}-tree{nodes}, {self.allocation}{drawn}{promised}{share}{also}"
+        return f"{self.k}-ary {self.n}-tree{nodes}, {self.allocation}{drawn}{share}{also}"
 
     def holding(self, procs: int) -> "KaryTree":
         """Return the same tree with this many nodes installed, if the number was left open.

@@ -190,7 +190,7 @@ def test_a_log_of_ones_own_is_added_by_one_line(found):
 
 def test_what_changes_jobs_or_machine_is_said_by_its_kind(traces):
     wide = sl.Entrant(sl.FairShareMoldable(), "moldable", change=paper.moldable)
-    placed = sl.Entrant(sl.EASY(reservation="block"), "on nodes", machine=paper.tree)
+    placed = sl.Entrant(sl.EASY(shadow="block"), "on nodes", machine=paper.tree)
     result = sl.arena(traces[0], ["easy", wide, placed], 0.8, range(2), rounds=0, progress=False)
     cells = result.cells("wait_time").set_index("scheme")
     assert cells["kind"].to_dict() == {"EASY": "rigid", "moldable": "jobs changed", "on nodes": "machine changed"}

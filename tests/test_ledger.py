@@ -16,6 +16,7 @@ from schedlab import papers
 from schedlab.papers import Check, Claim, exact, judged, kept, ledger, untestable
 from schedlab.papers.ledger import claimed, claims_of
 from schedlab.show.ledgers import VERDICTS, as_html, as_json, as_markdown, counted, summary
+from schedlab.show.reading import reason
 
 CLAIM = Claim("A-1", "Figure 3", "B is faster than A", "by 10 %")
 EVIL = "<img src=x onerror=alert(1)>"
@@ -129,9 +130,10 @@ def rows():
 def test_a_ledger_shows_itself_one_row_a_claim():
     shown = ledger(rows())._repr_html_()
     assert shown.count('<tbody class="row-') == 3
-    for words in ("B is faster than A", "by 10 %", "-6.0 % [-7.3 to -4.7] on average over 2 cases", "Measured on CTC."):
+    assert 'change: -6.0 % <span class="ends">[-7.3 to -4.7]</span> on average over 2 cases' in shown
+    for words in ("B is faster than A", "by 10 %", "Measured on CTC."):
         assert words in shown
-    verdicts = re.findall(r'<strong class="verdict [a-z-]+">(.*?)</strong>', shown)
+    verdicts = re.findall(r'<span class="schedlab-badge schedlab-[a-z]+">. (.*?)</span>', shown)
     assert verdicts == ["not reproduced", "cannot be tested", "reproduced"]  # the order in which readers look for them
     assert re.findall(r"<label[^>]*>(.*?)</label>", shown) == [
         "all (3)",
@@ -146,6 +148,40 @@ def test_a_ledger_shows_itself_one_row_a_claim():
     ]
     assert EVIL not in shown
     assert "<script" not in shown
+
+
+def test_a_ledger_writes_numbers_as_people_read_them():
+    row = judged(CLAIM, Check("change", exactly(-3, -9), "lower"), "CTC")
+    row |= {"measured": "gain less that of A: +1.41e+03 [-96.1 to +19242.4] (B, EASY (count))"}
+    row |= {"published": "wait 15187.6077 s", "reason": "gain, A: 1 of 2 cases supports it. gain, B: it is open."}
+    shown = ledger([row])._repr_html_()
+    assert "gain minus that of A: +1,410 <span" in shown
+    assert "[-96.1 to +19,200]</span> for B, EASY (count)" in shown
+    assert "wait 15,187.6077 s (4.22 h)" in shown
+    assert "Gain, A: 1 of 2 cases supports it. Gain, B: it is open." in shown
+    assert "+1,410" in summary(ledger([row]))["measured"][0]
+
+
+def test_a_reason_says_once_what_holds_for_several_readings():
+    said = "6 of 7 cases support it. "
+    words = "".join(f"wait of FCFS 0.5, by {name}: What was measured contradicts it. " for name in ("count", "block"))
+    assert reason(f"{said}{words}So.") == f"{said}Under 2 readings, what was measured contradicts the claim. So."
+    assert reason("wait: What was measured contradicts it.") == "Wait: What was measured contradicts it."
+    assert reason("0.000 (EASY (block)), 0.0092 times the published 0.250") == "0.000 for EASY (block), published 0.250"
+
+
+def test_cases_with_published_numbers_of_their_own_have_no_mean():
+    runs = exactly(-3, -9)
+    runs = runs.assign(published=runs["load"].map({0.1: -3.0, 0.2: -9.0}))
+    shown = ledger([judged(CLAIM, Check("change", runs, "is", "published"), "CTC")])._repr_html_()
+    assert "<td>all cases together</td><td>not averaged</td><td>as published</td>" in shown
+
+
+def test_an_id_of_several_rows_is_shown_once():
+    several = [exact(Claim("A-1", "Table 1", f"of {log}", "1.5"), True, "1.5") for log in ("CTC", "KTH")]
+    shown = ledger(several)._repr_html_()
+    assert shown.count('<td class="id">A-1</td>') == 1
+    assert shown.count('<td class="id"><span class="again">A-1</span></td>') == 1
 
 
 def test_a_part_of_a_ledger_is_one_and_another_table_is_none():
@@ -326,7 +362,9 @@ def test_kept_cases_are_those_of_the_kept_traces(folder):
     assert "Measured on CTC.<" in shown
     now[0] |= {"measured": "+7.0 %", "verdict": "agrees"}
     shown = ledger(now, kept.ledger_of("tiny"))._repr_html_()
-    assert "just now, on CTC (stand-in, not the real log): +7.0 %, agrees" in shown
+    assert "Simulated just now on a stand-in, not the real log: CTC." in shown
+    assert "just now, on stand-ins: +7.0 %, agrees" in shown
+    assert shown.count("not the real log") == 1
 
 
 @pytest.mark.parametrize("paper", [name for name in papers.PAPERS if name != "base"])
@@ -412,8 +450,9 @@ def test_the_full_size_stands_beside_this_run(folder):
     assert counted(table)["not reproduced"] == 1  # the full size counts
     shown = table._repr_html_()
     assert "full size: change: +5.0 %" in shown
-    assert "just now: +7.0 %, does not agree (Quick.)" in shown
-    assert "just now, on KTH: gain: +4.0 % [+3.0 to +5.0], reproduced" in shown
+    assert "just now: +7.0 %, does not agree</span>" in shown
+    assert '<div class="quick">Just now, it does not agree. Quick.</div>' in shown  # below, where there is room
+    assert 'just now, on KTH: gain: +4.0 % <span class="ends">[+3.0 to +5.0]</span>, reproduced' in shown
     assert shown.count("full size:") == 2  # a row with equal results is shown once
     assert summary(table)["measured"].tolist() == [row["measured"] for row in rows()]
 

@@ -19,7 +19,7 @@ from schedlab.kernels.iterative import decision
 from schedlab.schemes import scheme
 from schedlab.schemes.cases import case_of
 
-MOLDABLE = ("fairshare", "greedy", "iterative")
+MOLDABLE = ("shares", "greedy", "iterative")
 
 reduced = pytest.mark.reduced
 
@@ -457,7 +457,7 @@ def test_what_breaks_a_law_is_found(schedule, change, message):
 
 def test_names_and_labels():
     assert {name: str(scheme(name)) for name in MOLDABLE} == {
-        "fairshare": "Fair share (ObF 1, EF 0)",
+        "shares": "Fair share (ObF 1, EF 0)",
         "greedy": "Greedy",
         "iterative": "Iterative",
     }

@@ -85,7 +85,7 @@ def test_conservative_on_many_nodes_is_its_twin(seed, k, n, procs):
 def test_lookahead_on_nodes_is_its_twin(workload, variant, reservation, allocation, share, scaled, seed, budget, depth):
     jobs, k, n, procs = workload
     tree, settings = tree_of(k, n, allocation, share, scaled, seed)
-    scheme = sl.DPSA(variant, budget=budget, depth=depth, reservation=reservation)
+    scheme = sl.DPSA(variant, budget=budget, depth=depth, shadow=reservation)
     schedule = sl.simulate(trace_of(jobs, procs), scheme, machine=tree, overrun="keep").validate()
     rules = {"variant": variant, "budget": budget, "depth": depth, "reservation": reservation}
     expected = twin_nodes.dpsa(jobs, k, n, procs, **settings, **rules)
@@ -105,7 +105,7 @@ def test_lookahead_on_nodes_is_its_twin(workload, variant, reservation, allocati
 def test_lookahead_anywhere_on_the_tree_is_that_on_the_flat_machine(workload, variant, allocation, budget):
     jobs, k, n, procs = workload
     trace = trace_of(jobs, procs)
-    scheme = sl.DPSA(variant, budget=budget, reservation="block")
+    scheme = sl.DPSA(variant, budget=budget, shadow="block")
     on_nodes = sl.simulate(trace, scheme, machine=sl.KaryTree(k, n, allocation=allocation)).validate()
     flat = sl.simulate(trace, scheme)
     assert on_nodes.start.tolist() == flat.start.tolist()
@@ -118,7 +118,7 @@ def test_a_set_that_fits_the_hole_beats_the_job_that_comes_first():
     trace, tree = trace_of(jobs, 8), sl.KaryTree(2, 3)
     first, best = (
         sl.simulate(trace, scheme, machine=tree).validate().start.tolist()
-        for scheme in (sl.EASY(reservation="block"), sl.DPSA("p", budget=100, reservation="block"))
+        for scheme in (sl.EASY(shadow="block"), sl.DPSA("p", budget=100, shadow="block"))
     )
     assert first == [0, 10, 2, 20, 20]
     assert best == [0, 10, 20, 2, 2]

@@ -111,7 +111,7 @@ SETTINGS = {
     sl.EASY: {
         "order": ["sjf", "f1", sjf, sjbf],
         "backfill": ["sjf", "saf", sjf],
-        "reservation": ["block"],
+        "shadow": ["block"],
         "spare": ["off", "on", "any"],
         "reservations": [2, "all"],
         "may_backfill": [sjf, slowdown],
@@ -130,7 +130,7 @@ SETTINGS = {
         "search": ["depth-first"],
         "budget": [0, 100],
         "seconds": [0.5, 1],
-        "reservation": ["block"],
+        "shadow": ["block"],
     },
     sl.Flooding: {"local": ["conservative"]},
     sl.OpportuneShredding: {"local": ["conservative"], "release": [True], "everywhere": [True]},

@@ -23,7 +23,7 @@ from schedlab.workload.trace import OVERRUN
 pytestmark = pytest.mark.reduced
 
 TREES = st.sampled_from([(2, 1), (2, 2), (2, 3), (3, 2), (4, 2)])
-BLOCK = sl.EASY(reservation="block")
+BLOCK = sl.EASY(shadow="block")
 ON_NODES = {"overrun": "kill-backfilled"}
 SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5])
 
@@ -86,7 +86,7 @@ def test_placement_is_its_twin(workload, scheme, allocation, reservation, share,
     scaled = scaled and not isinstance(share, tuple)
     tree = sl.KaryTree(k, n, None, allocation, speedup=share, scale_estimates=scaled, seed=seed)
     spare = None if spare == "any" and overrun == "keep" else spare
-    chosen = sl.FCFS() if scheme == "fcfs" else sl.EASY(reservation=reservation, spare=spare)
+    chosen = sl.FCFS() if scheme == "fcfs" else sl.EASY(shadow=reservation, spare=spare)
     schedule = sl.simulate(trace_of(jobs, procs), chosen, machine=tree, overrun=overrun).validate()
     expected = twin_tree.placed(
         jobs,
@@ -120,7 +120,7 @@ def test_anywhere_on_the_tree_is_the_flat_machine(workload, allocation, overrun)
     jobs, k, n, procs = workload
     trace = trace_of(jobs, procs)
     tree = sl.KaryTree(k, n, allocation=allocation)
-    for scheme in (sl.FCFS(), *(sl.EASY(order, reservation="block") for order in ("fcfs", "sjf", "wfp3"))):
+    for scheme in (sl.FCFS(), *(sl.EASY(order, shadow="block") for order in ("fcfs", "sjf", "wfp3"))):
         on_nodes = sl.simulate(trace, scheme, machine=tree, overrun=overrun).validate()
         flat = sl.simulate(trace, scheme, overrun=overrun)
         assert on_nodes.start.tolist() == flat.start.tolist()
@@ -188,7 +188,7 @@ def test_the_two_rules_of_reservation():
     jobs = [(0, 10, 10, 2), (0, 1, 1, 2), (0, 20, 20, 2), (1, 5, 5, 4), (2, 3, 3, 2), (2, 30, 30, 2)]
     trace = trace_of(jobs, 8)
     starts = {
-        rule: sl.simulate(trace, sl.EASY(reservation=rule), machine=sl.KaryTree(4, 2)).validate()
+        rule: sl.simulate(trace, sl.EASY(shadow=rule), machine=sl.KaryTree(4, 2)).validate()
         for rule in ("count", "block")
     }
     assert starts["count"].jobs["nodes"].tolist()[:3] == ["0-1", "2-3", "4-5"]
@@ -262,12 +262,12 @@ def test_which_jobs_may_outlast_the_reservation():
         return schedule.validate().start.tolist(), schedule.end.tolist()[-1]
 
     for rule, usual in (("count", 10), ("block", 2)):
-        assert starts(1, reservation=rule) == ([0, 10, usual], usual + 90)
-        assert starts(1, reservation=rule, spare="off") == ([0, 10, 10], 100)
-        assert starts(1, reservation=rule, spare="on") == ([0, 10, 2], 92)
-        assert starts(2, reservation=rule, spare="on") == ([0, 10, 15], 105)
-        assert starts(1, reservation=rule, spare="any") == ([0, 10, 2], 92)
-        assert starts(2, reservation=rule, spare="any") == ([0, 10, 2], 10)  # killed for the head
+        assert starts(1, shadow=rule) == ([0, 10, usual], usual + 90)
+        assert starts(1, shadow=rule, spare="off") == ([0, 10, 10], 100)
+        assert starts(1, shadow=rule, spare="on") == ([0, 10, 2], 92)
+        assert starts(2, shadow=rule, spare="on") == ([0, 10, 15], 105)
+        assert starts(1, shadow=rule, spare="any") == ([0, 10, 2], 92)
+        assert starts(2, shadow=rule, spare="any") == ([0, 10, 2], 10)  # killed for the head
 
 
 def test_what_was_started_for_no_longer_than_the_reservation_is_killed_for_it_only():
@@ -528,30 +528,17 @@ def test_conflict_names_the_job():
     assert tree_nodes.conflict(start, end, nodes[0], nodes[1] * 0, nodes[2] * 0, 2) == 1
 
 
-# --- The rule of reservation, once a setting of the tree ---
+# --- The rule of the shadow time ---
 
 
-def test_the_rule_of_reservation_may_still_be_given_to_the_tree():
-    jobs = [(0, 1, 1, 4), (0, 10, 10, 3), (1, 9, 9, 3), (2, 5, 5, 4), (3, 100, 100, 1)]
-    trace = trace_of(jobs, 8)
-    words = r"reservation is no longer a setting of KaryTree: give it to the scheme, EASY\(reservation='block'\)"
-    with pytest.warns(FutureWarning, match=words):
-        tree = sl.KaryTree(4, 2, procs=8, reservation="block")
-    before, now = sl.simulate(trace, "easy", machine=tree), sl.simulate(trace, BLOCK, machine=TWO_BLOCKS)
-    assert before.validate().start.tolist() == now.validate().start.tolist()
-    assert now.start.tolist() != sl.simulate(trace, "easy", machine=TWO_BLOCKS).start.tolist()
-    with pytest.raises(ValueError, match="unknown reservation 'none'; known: count, block"):
-        sl.KaryTree(4, 2, reservation="none")
-
-
-def test_a_bad_rule_of_reservation():
-    with pytest.raises(ValueError, match="unknown reservation 'none'; known: count, block"):
-        sl.EASY(reservation="none")
+def test_refuses_an_unknown_shadow_time():
+    with pytest.raises(ValueError, match="unknown shadow 'none'; known: count, block"):
+        sl.EASY(shadow="none")
 
 
 def test_without_a_topology_both_rules_are_the_same():
     trace = trace_of([(0, 10, 10, 2), (1, 5, 5, 3), (2, 90, 90, 1), (2, 90, 90, 1)], 4)
-    one, other = (sl.simulate(trace, sl.EASY(reservation=rule)).validate() for rule in ("count", "block"))
+    one, other = (sl.simulate(trace, sl.EASY(shadow=rule)).validate() for rule in ("count", "block"))
     assert one.start.tolist() == other.start.tolist()
 
 

@@ -187,7 +187,7 @@ EVERYWHERE = [
     (sl.DPSA, "objective", None),
     (sl.FCFS, "order", TREE),
     (sl.EASY, "order", TREE),
-    (partial(sl.EASY, reservation="block"), "may_backfill", TREE),
+    (partial(sl.EASY, shadow="block"), "may_backfill", TREE),
 ]
 
 
@@ -218,7 +218,7 @@ def test_a_tree_that_is_one_block_is_a_flat_machine(workload, order, may_backfil
         name: data.draw(st.lists(st.integers(0, 2), min_size=len(jobs), max_size=len(jobs)))
         for name in ("user", "queue")
     }
-    scheme = sl.EASY(order=order or "fcfs", may_backfill=may_backfill, reservation="block")
+    scheme = sl.EASY(order=order or "fcfs", may_backfill=may_backfill, shadow="block")
     tree = sl.KaryTree(k=2, n=3, procs=procs, allocation="first-free")
     assert simulated(jobs, procs, keys, scheme)[0] == simulated(jobs, procs, keys, scheme, machine=tree)[0]
 
@@ -555,7 +555,7 @@ def test_settings_are_checked(make, error, words):
 def test_what_a_tree_cannot_do():
     with pytest.raises(ValueError, match="on nodes there is one reservation; leave out reservations"):
         sl.simulate(with_columns(), sl.EASY(reservations=2), machine=TREE)
-    counts = sl.EASY(may_backfill=not_twice, reservation="block")
+    counts = sl.EASY(may_backfill=not_twice, shadow="block")
     with pytest.raises(ValueError, match="may_backfill not_twice counts running jobs, which overrun 'kill-backfilled'"):
         sl.simulate(with_columns(), counts, machine=TREE, overrun="kill-backfilled")
 

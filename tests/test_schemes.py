@@ -309,15 +309,6 @@ def test_an_outcome_cannot_be_written_even_after_pickling():
         outcome.start[0] = 7
 
 
-def test_a_reservation_of_the_tree_warns_once_and_must_not_contradict_the_scheme():
-    with pytest.warns(FutureWarning) as warned:
-        tree = sl.KaryTree(k=2, n=2, reservation="count")
-    assert len(warned) == 1
-    sl.simulate(trace_of(JOBS, 4), sl.EASY(), machine=tree).validate()
-    with pytest.raises(ValueError, match="two reservations, 'block' of the scheme and 'count' of the tree"):
-        sl.simulate(trace_of(JOBS, 4), sl.EASY(reservation="block"), machine=tree)
-
-
 def case_of(**columns):
     own = dict(zip(("submit", "run", "estimate", "procs"), np.array(JOBS).T, strict=True)) | columns
     return sl.Case(schemes.Jobs(**own), sl.Flat(4))

@@ -160,7 +160,7 @@ def test_intervals_are_short():
     found = sl.Interval(13941.713432, 10338.129, 18059.93, 0.95, 22, 3509)
     assert repr(found) == "<Interval 13,942, 95 % from 10,338 to 18,060; 22 batches of 3,509>"
     assert read(found) == "13,942, 95 % from 10,338 to 18,060; 22 batches of 3,509"
-    assert "0.001235, no interval" in read(sl.Interval(0.00123456, np.nan, np.nan, 0.95, 0, 0))
+    assert "0.00123, no interval" in read(sl.Interval(0.00123456, np.nan, np.nan, 0.95, 0, 0))
     noted = replace(found, notes=(HOSTILE,), warm_up=1200)
     assert HOSTILE in read(noted)
     assert repr(noted).endswith(f"; the first 1,200 left out; {HOSTILE}>")

@@ -49,7 +49,7 @@ def test_a_job_that_is_kept_is_expected_to_end_when_it_does_not():
 
 
 @pytest.mark.reduced
-@pytest.mark.parametrize("scheme", ["conservative", "ojs", "flooding", "fairshare", "greedy", "iterative"])
+@pytest.mark.parametrize("scheme", ["conservative", "ojs", "flooding", "shares", "greedy", "iterative"])
 def test_schemes_that_cannot_keep_jobs_past_their_estimates_say_so(scheme):
     trace = trace_of(OVERRUN, 2).with_parameter_sweeps(0.5, min_procs=2).with_speedup(sl.Downey())
     words = "overrun 'keep' is for DPSA, EASY and FCFS, not for .*: use 'kill' or 'extend'"

@@ -207,7 +207,7 @@ runs = {
     "rebuild": lambda jobs: sl.simulate(busy.head(jobs), sl.Conservative(compression="rebuild")),
     "easy": lambda jobs: sl.simulate(busy.head(jobs), sl.EASY(order="wfp3")),
     "search": lambda jobs: sl.simulate(puzzle.head(jobs), sl.DPSA(search="depth-first")),
-    "tree": lambda jobs: sl.simulate(busy.head(jobs), sl.EASY("wfp3", reservation="block"), machine=sl.KaryTree(2, 10)),
+    "tree": lambda jobs: sl.simulate(busy.head(jobs), sl.EASY("wfp3", shadow="block"), machine=sl.KaryTree(2, 10)),
     "shredding": lambda jobs: sl.simulate(sweeps.head(jobs), sl.OpportuneShredding(local="conservative")),
     "iterative": lambda jobs: sl.simulate(moldable.head(jobs), "iterative"),
     "greedy": lambda jobs: sl.simulate(moldable.head(jobs), "greedy"),

@@ -98,14 +98,14 @@ def tree(trace: Trace) -> KaryTree:
     return KaryTree(ARITY, max(1, math.ceil(math.log(trace.procs, ARITY) - 1e-9)))
 
 
-LOOKAHEAD = DPSA(variant="n", budget=1_000, reservation="block")
+LOOKAHEAD = DPSA(variant="n", budget=1_000, shadow="block")
 # Entrants that change the jobs or the machine. They do not compete for wins, and run only the first jobs of each log.
 OTHERS = (
     Entrant(FairShareMoldable(), "fair share, 20 % moldable", change=moldable),
     Entrant(Flooding(), "flooding, 5 % sweeps", change=sweeping),
     Entrant(OpportuneShredding(), "OJS, 5 % sweeps", change=sweeping),
     Entrant(EASY(), "EASY (count), nodes of one block", machine=tree),
-    Entrant(EASY(reservation="block"), "EASY (block), nodes of one block", machine=tree),
+    Entrant(EASY(shadow="block"), "EASY (block), nodes of one block", machine=tree),
     Entrant(Conservative(), "conservative, nodes of one block", machine=tree),
     Entrant(LOOKAHEAD, "DPSAn (block), nodes of one block", machine=tree),
 )

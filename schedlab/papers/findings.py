@@ -14,6 +14,7 @@ import pandas as pd
 
 from schedlab._runtime.text import check_known
 from schedlab.papers import kept
+from schedlab.papers.names import paper_in
 from schedlab.show import card as page
 from schedlab.show.ledgers import TOGETHER, VERDICTS
 
@@ -124,7 +125,7 @@ class Findings:
     """
 
     def __init__(self, paper: ModuleType, ledger: pd.DataFrame | None = None):
-        self.paper, self.name = paper, paper.__name__.rpartition(".")[2]
+        self.paper, self.name = paper, paper_in(paper.__name__)
         self.ledger = kept.ledger_of(self.name) if ledger is None else ledger
 
     def __repr__(self) -> str:

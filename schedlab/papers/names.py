@@ -18,5 +18,6 @@ def module_of(paper: str):
 
 
 def paper_in(module: str) -> str:
-    """Name the paper that a module belongs to; "" for any other module."""
-    return next((paper for paper, home in _HOMES.items() if f"{module}.".startswith(f"{home}.")), "")
+    """Name the paper that a module belongs to, which is its name within this package; "" for any other module."""
+    within = module.partition(f"{__package__}.")[2].partition(".")[0]
+    return next((paper for paper, home in _HOMES.items() if f"{module}.".startswith(f"{home}.")), within)

@@ -66,9 +66,9 @@ CONTIGUOUS, ANYWHERE = "contiguous", "first-free"
 POLICIES = {
     "FCFS": FCFS(),
     "EASY (count)": EASY(),
-    "EASY (block)": EASY(reservation="block"),
+    "EASY (block)": EASY(shadow="block"),
     "EASY (count, spare nodes)": EASY(spare="on"),
-    "EASY (block, no spare nodes)": EASY(reservation="block", spare="off"),
+    "EASY (block, no spare nodes)": EASY(shadow="block", spare="off"),
     "EASY (whatever fits)": EASY(spare="any"),
 }
 BACKFILLING = ("EASY (count)", "EASY (block)")

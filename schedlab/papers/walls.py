@@ -14,6 +14,7 @@ from schedlab.show import card as page
 from schedlab.show.ledgers import counted, standing
 
 from .cards import Card, named_in
+from .names import paper_in
 
 LEDGER = "ledger"  # the name of the tile that leads there
 READINGS = "sensitivity"  # the name of the figure of what a paper leaves open: it stands behind the paper's own
@@ -64,7 +65,7 @@ class Wall:
     """
 
     def __init__(self, paper: ModuleType, ledger: pd.DataFrame | None = None):
-        self.paper, self.name = paper, paper.__name__.rpartition(".")[2]
+        self.paper, self.name = paper, paper_in(paper.__name__)
         self.ledger = kept.ledger_of(self.name) if ledger is None else ledger
 
     def __repr__(self) -> str:

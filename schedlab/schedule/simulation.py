@@ -37,7 +37,7 @@ def simulate(
         The workload.
     scheme : Scheme or str
         ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``. For moldable jobs
-        (`Trace.with_speedup`): ``IterativeMoldable()``, or ``"iterative"``, ``"fairshare"``, ``"greedy"``. ``"log"``
+        (`Trace.with_speedup`): ``IterativeMoldable()``, or ``"iterative"``, ``"shares"``, ``"greedy"``. ``"log"``
         gives the schedule that really happened (`recorded`), whatever `overrun` and `events` are.
     machine : Flat, KaryTree, Partitions, mapping or int, optional
         If omitted, the trace's own machine. Any other must be large enough for the widest job. On a tree, FCFS and EASY

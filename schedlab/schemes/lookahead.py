@@ -56,8 +56,8 @@ class DPSA(Queued):
     seconds : float, optional
         Stop the search of a pass after this time. The schedule then depends on the speed of the machine and **is not
         deterministic**. Makes the search depth-first.
-    reservation : {"count", "block"}
-        The promise to the head of the queue on a tree, as in `EASY`.
+    shadow : {"count", "block"}
+        What the head of the queue is promised on a tree, as in `EASY`.
     order : str or function
         Keyword only; see `Queued`.
 
@@ -93,7 +93,7 @@ class DPSA(Queued):
     search: str = "exact"
     budget: int | None = None
     seconds: float | None = None
-    reservation: str = "count"
+    shadow: str = "count"
 
     names = {"dpsap": {"variant": "p"}, "dpsan": {"variant": "n"}, "dpsaw": {"variant": "w"}}
     colours = {"DPSAp": "#1E97D3", "DPSAn": "#138A3B", "DPSAw": "#CF3F87"}
@@ -105,7 +105,7 @@ class DPSA(Queued):
         super().__post_init__()
         check_known("variant", self.variant, VARIANTS)
         check_known("search", self.search, SEARCHES)
-        check_known("reservation", self.reservation, placement.RULES)
+        check_known("shadow", self.shadow, placement.RULES)
         check_worth(self.objective, OBJECTIVES)
         for what, least in (("depth", 1), ("budget", 0)):
             value = getattr(self, what)
@@ -130,7 +130,7 @@ class DPSA(Queued):
 
     def promises(self, machine: Flat | KaryTree) -> bool:
         """Tell whether promises are kept: as with EASY, only with the order "fcfs", and no counts for blocks."""
-        placed = isinstance(machine, Flat) or machine.policy.whole or self.reservation == "block"
+        placed = isinstance(machine, Flat) or machine.policy.whole or self.shadow == "block"
         return self.order == "fcfs" and placed
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ class DPSA(Queued):
             "search": None if self.search == "exact" else self.search,
             "budget": self.budget,
             "seconds": self.seconds,
-            "reservation": None if self.reservation == "count" else self.reservation,
+            "shadow": None if self.shadow == "count" else self.shadow,
         }
         if self.budget is not None or self.seconds is not None:
             del options["search"]  # a bound makes the search depth-first
@@ -159,7 +159,7 @@ class DPSA(Queued):
         """As of `Scheme`; see `schedlab.kernels.lookahead` and `schedlab.kernels.lookahead_tree`."""
         if isinstance(case.machine, KaryTree):
             with _clock(self.seconds is not None) as ticks:
-                rule = placement.RULES[self.reservation]
+                rule = placement.RULES[self.shadow]
                 return placement.look_ahead(
                     case, self.queue(case), rule, VARIANTS[self.variant], *self._bounds(case, ticks)
                 )

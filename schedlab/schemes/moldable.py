@@ -114,7 +114,7 @@ class FairShareMoldable(Moldable):
     backfill: str = "any"
 
     label = "Fair share"
-    names = {"fairshare": {}}
+    names = {"shares": {}}
     colours = {  # one hue per overbooking, unlike EASY's; darker for higher efficiency
         "Fair share (ObF 1, EF 0)": "#C46EEF",
         "Fair share (ObF 1, EF 0.5)": "#B446EA",

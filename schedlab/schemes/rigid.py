@@ -162,8 +162,8 @@ class EASY(Queued):
         See `schedlab.schemes.Queued`.
     backfill : str or function, optional
         Order in which candidates for backfilling are tried. Default: the order of the queue. "sjf" makes EASY-SJBF.
-    reservation : {"count", "block"}
-        The promise to the head of the queue on a tree.
+    shadow : {"count", "block"}
+        What the shadow time is on a tree, that is, what the head of the queue is promised.
 
         - "count": a time at which, by the estimates, enough nodes are free. Only jobs that end by then may start ahead
           of the head, unless `spare` says otherwise.
@@ -173,7 +173,7 @@ class EASY(Queued):
         On a flat machine, both are the usual rule.
     spare : {"off", "on", "any"}, optional
         Which jobs may start ahead of the head on a tree although they do not end by its reservation. Default: "off" for
-        a reservation by "count", "on" for one by "block".
+        a shadow time by "count", "on" for one by "block".
 
         - "off": none.
         - "on": jobs on nodes that the head does not need then. By count, no block is kept for the head, which may then
@@ -225,7 +225,7 @@ class EASY(Queued):
     """
 
     backfill: str | Callable | None = None
-    reservation: str = "count"
+    shadow: str = "count"
     spare: str | None = None
     reservations: int | str = 1
     may_backfill: Callable | None = None
@@ -246,7 +246,7 @@ class EASY(Queued):
         super().__post_init__()
         if self.backfill is not None:
             check_order(self.backfill)
-        check_known("reservation", self.reservation, placement.RULES)
+        check_known("shadow", self.shadow, placement.RULES)
         if self.spare is not None:
             check_known("spare", self.spare, placement.SPARE)
         many = isinstance(self.reservations, Integral) and not isinstance(self.reservations, bool)
@@ -260,7 +260,7 @@ class EASY(Queued):
         name = super().__str__()
         if self.backfill is not None:
             name += "-SJBF" if self.backfill == "sjf" else f"-BACKFILL-{order_name(self.backfill).upper()}"
-        said = [] if self.reservation == "count" else [self.reservation]
+        said = [] if self.shadow == "count" else [self.shadow]
         said += [] if self.spare is None else [f"spare {self.spare}"]
         said += [] if self.reservations == 1 else [f"{self.reservations} reservations"]
         said += [] if self.may_backfill is None else [f"backfills if {policy_name(self.may_backfill)}"]
@@ -270,7 +270,7 @@ class EASY(Queued):
         """Tell whether promises are kept: only one reservation, order "fcfs", and no counts where blocks are needed."""
         if self.order != "fcfs" or self.reservations != 1:
             return False  # the head may lose its place before it starts, and another job's reservation may move
-        return isinstance(machine, Flat) or machine.policy.whole or self._rule(machine) == "block"
+        return isinstance(machine, Flat) or machine.policy.whole or self.shadow == "block"
 
     @property
     def policies(self) -> tuple:
@@ -286,9 +286,6 @@ class EASY(Queued):
     def one_reservation(self) -> bool:
         """Whether only the head of the queue holds a reservation."""
         return self.reservations == 1
-
-    def _rule(self, tree):
-        return tree.reservation or self.reservation
 
     def check(self, case: Case) -> None:
         """As of `Scheme`."""
@@ -306,18 +303,14 @@ class EASY(Queued):
         if self.reservations != 1:
             instead = "leave out reservations, or use Conservative()"
             raise ValueError(f"{self} cannot run on {tree}: on nodes there is one reservation; {instead}")
-        if tree.reservation is not None and self.reservation not in ("count", tree.reservation):
-            both = f"{self.reservation!r} of the scheme and {tree.reservation!r} of the tree"
-            raise ValueError(f"two reservations, {both}: leave out that of the tree")
 
     @explained
     def simulate(self, case: Case) -> Outcome:
         """As of `Scheme`; see `schedlab.kernels.easy` and `schedlab.kernels.placement`."""
         order, veto = self.queue(case), prepare_veto(self.may_backfill, case)
         if isinstance(case.machine, KaryTree):
-            rule = self._rule(case.machine)
-            spare = placement.SPARE[self.spare or placement.USUAL[rule]]
-            return placement.place(case, order, veto, placement.RULES[rule], spare)
+            spare = placement.SPARE[self.spare or placement.USUAL[self.shadow]]
+            return placement.place(case, order, veto, placement.RULES[self.shadow], spare)
         own = self.backfill is not None
         kernel, settings = easy, (MANY, LOOKS * len(case))
         if self.reservations != 1:

@@ -7,13 +7,11 @@ from itertools import takewhile
 
 import pandas as pd
 
-from .ledgers import FAILURES_FIRST, VERDICTS, of_row, standing
+from .ledgers import COLOURS, FAILURES_FIRST, SHAPES, VERDICT_STYLE, badge, in_words, of_row, standing
 from .page import image as picture
 from .page import note
+from .reading import readable
 
-# A colour and a shape for each verdict, so that they can be told apart without colour.
-SHAPES = dict(zip(VERDICTS, ("●", "◐", "✕", "?", "□"), strict=True))
-COLOURS = dict(zip(VERDICTS, ("yes", "part", "no", "open", "open"), strict=True))
 CONTRADICTED = re.compile(r"\d+ of \d+ cases? .*contradict")  # how a reason begins
 OF_CASES = re.compile(
     r"(\d+) of (\d+) cases? (support|contradict)s? it(?:, (\d+) contradicts? it)?(?:, (\d+) \w+ open)?"
@@ -24,22 +22,19 @@ SOME_NUMBERS = re.compile(r"the paper gives numbers (for .* only): (.*)")
 ALL_OPEN = re.compile(r"The intervals? (?:of all (\d+) cases )?allows? both")
 MOST_REASONS = 3  # of a verdict; the others are in the fold of claims
 __all__ = ["badge", "badges", "below", "counts", "findings", "head", "picture", "switch", "wall"]
-STYLE = """<style>
-.schedlab-card, .schedlab-wall { --yes: #0a7d5a; --part: #8f6000; --no: #b42318; --open: #5c6675;
-  --edge: rgba(128, 128, 128, .35); color: var(--jp-content-font-color1, inherit); max-width: 58rem; line-height: 1.5;
-  font-family: var(--jp-content-font-family, inherit); font-size: 15px; overflow-wrap: break-word; }
-@media (prefers-color-scheme: dark) { .schedlab-card, .schedlab-wall { --yes: #4cc38a; --part: #e2b340; --no: #ff8d7d;
-  --open: #a3adba; } }
-body[data-jp-theme-light="true"] :is(.schedlab-card, .schedlab-wall), html[data-theme="light"] :is(.schedlab-card,
-  .schedlab-wall) { --yes: #0a7d5a; --part: #8f6000; --no: #b42318; --open: #5c6675; }
-body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data-theme="dark"] :is(.schedlab-card,
-  .schedlab-wall) { --yes: #4cc38a; --part: #e2b340; --no: #ff8d7d; --open: #a3adba; }
+STYLE = (
+    f"<style>{VERDICT_STYLE}"
+    """
+.schedlab-card, .schedlab-wall { --edge: rgba(128, 128, 128, .35); color: var(--jp-content-font-color1, inherit);
+  max-width: 58rem; line-height: 1.5; font-family: var(--jp-content-font-family, inherit); font-size: 15px;
+  overflow-wrap: break-word; }
 .schedlab-card .top { display: flex; flex-wrap: wrap; gap: .2rem 1rem; align-items: start; }
 .schedlab-card .top h3 { flex: 1 1 18rem; margin: 0; font-size: 1.3em; font-weight: 600; line-height: 1.25; }
 .schedlab-card .number { flex-basis: 100%; font-size: .9em; opacity: .75; }
 :is(.schedlab-card, .schedlab-wall) ul.why { list-style: none; margin: .3em 0; padding: 0; font-size: .93em; }
 :is(.schedlab-card, .schedlab-wall) ul.why ul.why { margin: 0 0 .2em 1em; font-size: inherit; }
-.schedlab-card p { margin: .3em 0; } .schedlab-card .fine { font-size: .9em; opacity: .85; }
+.schedlab-card p { margin: .3em 0; } .schedlab-card .fine { font-size: .9em; }
+.schedlab-card p.fine { opacity: .85; }
 .schedlab-card .folds { display: flex; flex-wrap: wrap; gap: .1rem 1.4rem; align-items: start; margin: .3em 0; }
 .schedlab-card details[open] { flex-basis: 100%; overflow-x: auto; }
 :is(.schedlab-card, .schedlab-wall) summary { cursor: pointer; padding: .2em 0; opacity: .85; }
@@ -52,10 +47,6 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
   .schedlab-card table.claims td { border: none; padding: .1em 0; }
   .schedlab-card table.claims tr { border-top: 1px solid var(--edge); padding: .4em 0; } }
 .schedlab-card pre { background: rgba(128, 128, 128, .12); padding: .5em .8em; overflow-x: auto; color: inherit; }
-.schedlab-badge { font-size: .87em; font-weight: 600; border: 1.5px solid currentColor; border-radius: 99px;
-  padding: .05em .7em; white-space: nowrap; display: inline-block; }
-.schedlab-yes { color: var(--yes); } .schedlab-part { color: var(--part); } .schedlab-no { color: var(--no); }
-.schedlab-open { color: var(--open); }
 .schedlab-wall .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(11.5rem, 1fr)); gap: .7rem;
   margin: .6em 0; }
 .schedlab-wall .tile { color: inherit; text-decoration: none; border: 1px solid var(--edge); border-radius: .6rem;
@@ -69,12 +60,7 @@ body[data-jp-theme-light="false"] :is(.schedlab-card, .schedlab-wall), html[data
 @media (max-width: 30rem) { .schedlab-wall .tiles { grid-template-columns: 1fr 1fr; } }
 .schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; }
 </style>"""
-
-
-def badge(verdict: str, count: str = "") -> str:
-    """Return a verdict in its colour and with its shape, and of how many claims it is, if that is told."""
-    label = " ".join(filter(None, (SHAPES[verdict], count, verdict)))
-    return f'<span class="schedlab-badge schedlab-{COLOURS[verdict]}">{label}</span>'
+)
 
 
 def badges(numbers: Mapping[str, int]) -> str:
@@ -144,6 +130,7 @@ def below(
         The same in Python.
     """
     folds, some = [], claims is not None and len(claims) > 0
+    claims = in_words(claims) if some else claims
     if some and not opened:
         count = f"{len(claims)} claim{'s' * (len(claims) > 1)}"
         folds.append(_fold(count, "".join(_claims(claims))))
@@ -286,7 +273,7 @@ def _listed(lines):
 
 def _claimed(row):
     """Say what the paper claims, with the number or words that it gives, unless the statement has them."""
-    published = SOME_NUMBERS.sub(r"\2, \1", row["published"])
+    published = SOME_NUMBERS.sub(r"\2, \1", readable(row["published"]))
     if published in row["statement"] or published.startswith("the paper gives no number"):
         published = ""
     return ": ".join(filter(None, (row["statement"], published)))
@@ -322,7 +309,7 @@ def _claims(claims):
         reason = f"<br>{escape(row['reason'])}" if row["reason"] else ""
         measured = f"Measured: {escape(row['measured'])}" if row["measured"] else ""
         cells = (
-            escape(row["id"]),
+            escape(row["id"]).replace(" to ", "<br>to "),
             f"{escape(row['statement'])}<br>Published: {escape(row['published'])}",
             f"{measured}{reason}{readings}".removeprefix("<br>"),
             badge(verdict),
@@ -385,7 +372,7 @@ def wall(
     """
     parts = [f'<p class="lead">{lead}</p>']
     if claims is not None and len(claims):
-        parts.append(_fold("all claims, in a line each", _in_lines(claims, defaults, others)))
+        parts.append(_fold("all claims, in a line each", _in_lines(in_words(claims), defaults, others)))
     if lines := "".join(f"<li><b>{escape(word)}</b>: {escape(meaning)}</li>" for word, meaning in words):
         parts.append(_fold("words and codes of this paper", f"<ul>{lines}</ul>"))
     parts.append(_tiled(tiles))
@@ -438,7 +425,7 @@ def _tile(tile):
 def _beside(claim):
     """Say what the paper claims beside what was measured, in a line."""
     verdict, row = claim
-    measured = str(of_row(row, "measured"))
+    measured = readable(str(of_row(row, "measured")))
     measured = f"<br>Measured: {escape(measured)}" if measured else ""
     return f"<div>{_state(verdict)} {escape(row['id'])}: {escape(_claimed(row))}{measured}</div>"
 

@@ -57,10 +57,23 @@ STYLE = """
 .schedlab-ledger details table { width: auto; }
 .schedlab-ledger label { margin-right: 1.2em; white-space: nowrap; cursor: pointer; }
 """
-VERDICT_STYLE = "".join(
-    ["strong.verdict { white-space: nowrap; padding: .1em .5em; border-radius: .3em; font-weight: 600; }"]
-    + [f"strong.{verdict.replace(' ', '-')} {{ {style}; }}" for verdict, style in VERDICTS.items()]
-)
+# A colour and a shape for each verdict, so that they can be told apart without colour; each is readable on its page.
+SHAPES = dict(zip(VERDICTS, ("●", "◐", "✕", "?", "□"), strict=True))
+COLOURS = dict(zip(VERDICTS, ("yes", "part", "no", "open", "open"), strict=True))
+_PLACES = ":is(.schedlab-card, .schedlab-wall, .schedlab-ledger)"
+_LIGHT = "{ --yes: #0a7d5a; --part: #8f6000; --no: #b42318; --open: #5c6675; }"
+_DARK = "{ --yes: #4cc38a; --part: #e2b340; --no: #ff8d7d; --open: #a3adba; }"
+VERDICT_STYLE = f"""
+{_PLACES} {_LIGHT}
+@media (prefers-color-scheme: dark) {{ {_PLACES} {_DARK} }}
+body[data-jp-theme-light="true"] {_PLACES}, html[data-theme="light"] {_PLACES} {_LIGHT}
+body[data-jp-theme-light="false"] {_PLACES}, html[data-theme="dark"] {_PLACES} {_DARK}
+.schedlab-badge {{ font-size: .87em; font-weight: 600; border: 1.5px solid currentColor; border-radius: 99px;
+  padding: .05em .7em; white-space: nowrap; display: inline-block; }}
+.schedlab-yes {{ color: var(--yes); }} .schedlab-part {{ color: var(--part); }} .schedlab-no {{ color: var(--no); }}
+.schedlab-open {{ color: var(--open); }}
+"""
+STANDIN = re.compile(r",? ?\(stand-in[^)]*\)")
 SHOWN = ("id", "what the paper says", "published", "measured", "verdict")
 
 
@@ -83,8 +96,11 @@ def standing(table: pd.DataFrame) -> pd.Series:
 
 def in_words(table: pd.DataFrame) -> pd.DataFrame:
     """Return a ledger with its texts as people read them; those that say nothing of numbers stay as they are."""
-    columns = {name: readable for name in ("statement", "published", "measured", "kept")}
-    columns |= {"reason": readable_reason, "kept_reason": readable_reason, "cases": _read_cases, "kept_cases": _read_cases}
+    columns = {
+        **dict.fromkeys(("statement", "published", "measured", "kept"), readable),
+        **dict.fromkeys(("reason", "kept_reason"), readable_reason),
+        **dict.fromkeys(("cases", "kept_cases"), _read_cases),
+    }
     told = {name: table[name].map(read, na_action="ignore") for name, read in columns.items() if name in table}
     return table.assign(**told)
 
@@ -129,16 +145,20 @@ def as_html(table: pd.DataFrame, most: int | None = None) -> str:
         if verdict != "all":
             others = f"tbody:not(.row-{_class(verdict)})"
             rules.append(f"#{key}-{number}:checked ~ table > {others} {{ display: none; }}")
+    about = _about_standins(table)
+    table = table.assign(trace=table["trace"].str.replace(STANDIN, "", regex=True))
     measured = [_source(row) for _, row in table.iterrows()]
     traces = list(dict.fromkeys(trace for trace in measured if trace))
     one = len(traces) == 1
     head = "".join(f"<th>{name}</th>" for name in SHOWN)
     shared = _shared(of_row(row, "details") for _, row in table.iterrows())
+    before = [None, *table["id"]]
     rows = "".join(
-        _html_rows(row, verdict, one, most, shared)
-        for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True)
+        _html_rows(row, verdict, one, most, shared, bool(about), again=row["id"] == name)
+        for (_, row), verdict, name in zip(table.iterrows(), verdicts, before, strict=False)
     )
-    about = f'<p class="trace">Measured on {_text(traces[0])}.</p>' if one else ""
+    if one:
+        about += f'<p class="trace">Measured on {_text(traces[0])}.</p>'
     if shared:
         about += f"<details><summary>what holds for most claims</summary><div>{_text(' '.join(shared))}</div></details>"
     return (
@@ -204,36 +224,61 @@ def _source(row):
     return "" if trace == "no trace" else trace
 
 
-def _html_rows(row, verdict, one, most, shared):
+def _about_standins(table):
+    """Say once which logs are stand-ins; the rows then name them without that."""
+    names = [name for trace in table["trace"] for name in _logs(trace) if STANDIN.search(name)]
+    names = [STANDIN.sub("", name) for name in dict.fromkeys(names)]
+    if not names:
+        return ""
+    many = "stand-ins, not the real logs" if len(names) > 1 else "a stand-in, not the real log"
+    return f"<p>Simulated just now on {many}: {_text(', '.join(names))}.</p>"
+
+
+def _logs(traces):
+    """Return the names of logs in a list of these; a title may have commas in brackets."""
+    return re.split(r", (?![^(]*\))", traces) if traces else []
+
+
+def badge(verdict: str, count: str = "") -> str:
+    """Return a verdict in its colour and with its shape, and of how many claims it is, if that is told."""
+    label = " ".join(filter(None, (SHAPES[verdict], count, verdict)))
+    return f'<span class="schedlab-badge schedlab-{COLOURS[verdict]}">{label}</span>'
+
+
+def _html_rows(row, verdict, one, most, shared, standins, again):
     full = _is_full(row)
     names = ("reason", "readings", "details", "cases")
     reason, readings, details, cases = (of_row(row, name) for name in names)
     details = " ".join(sentence for sentence in _sentences(details) if sentence not in shared)
-    measured = _text(row["kept"] if full else row["measured"]) or "-"
+    measured, below = _unbroken(row["kept"] if full else row["measured"]) or "-", []
     if full and (row["measured"], row["verdict"]) != (row["kept"], row["kept_verdict"]):
         other = "" if row["trace"] == row["kept_trace"] else f", on {_text(row['trace'])}"
+        other = ", on stand-ins" if standins else other
         agrees = row["verdict"] or "no case in common"
-        why = f" ({_text(row['reason'])})" if row["verdict"] == AGREEMENTS[1] else ""
-        words = f"just now{other}: {_text(row['measured']) or '-'}, {agrees}{why}"
+        words = f"just now{other}: {_unbroken(row['measured']) or '-'}, {agrees}"
+        if row["verdict"] == AGREEMENTS[1]:  # below, where there is room
+            below.append(f'<div class="quick">Just now, it does not agree. {_text(row["reason"])}</div>')
         measured = f'full size: {measured}<span class="quick">{words}</span>'
+    name = _text(row["id"])
     cells = {
-        "id": _text(row["id"]),
+        "id": f'<span class="again">{name}</span>' if again else name.replace(" to ", "<br>to "),
         "statement": f'{_text(row["statement"])} <span class="where">({_text(row["where"])})</span>',
         "published": _text(row["published"]),
         "measured": measured,
-        "verdict": f'<strong class="verdict {_class(verdict)}">{verdict}</strong>' if verdict else "-",
+        "verdict": badge(verdict) if verdict else "-",
     }
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
     chosen = f"Our choice, stated before the runs: {row['tolerance']}." * bool(row["tolerance"])
     told = f"<div>{_text(readings[0].upper() + readings[1:])}.</div>" if readings else ""
-    below = _text(reason) + told + _fold(f"{chosen} {details}".strip(), "" if one else _source(row), cases, most)
+    folded = _fold(f"{chosen} {details}".strip(), "" if one else _source(row), cases, most)
+    below = "".join([_text(reason), told, *below, folded])
     below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
     return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'
 
 
 def _fold(details, traces, cases, most):
     """Write a claim's fold: on it how many cases and which traces, behind it the details."""
-    names = re.split(r", (?![^(]*\))", traces) if traces else []  # a title may have such commas
+    names = _logs(traces)
     many = len(names) > 2
     on = f"{len(names)} logs" if many else " and ".join(f'<span class="trace">{_text(name)}</span>' for name in names)
     count = sum(case["case"] != TOGETHER for case in cases)
@@ -255,6 +300,11 @@ def _html_line(cells, tag):
     return "<tr>" + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
+def _unbroken(words):
+    """Escape a text whose intervals stay on one line."""
+    return re.sub(r"\[[^][]* to [^][]*\]", r'<span class="ends">\g<0></span>', _text(words))
+
+
 def _class(verdict):
     return verdict.replace(" ", "-")
 
@@ -265,6 +315,7 @@ def _text(words):
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Return a ledger's columns as a terminal or a Markdown page shows them: one line a claim."""
+    table = in_words(table)
     kept = "kept" in table
     measured = table["measured"].where(table["kept"].isna(), table["kept"]) if kept else table["measured"]
     reason = table["reason"].where(table["kept"].isna(), table["kept_reason"]) if kept else table["reason"]

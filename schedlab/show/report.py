@@ -31,6 +31,7 @@ from schedlab._runtime.paths import kept_script, replacing
 from schedlab.charts._altair import VEGA_LITE
 from schedlab.experiment import Store
 from schedlab.papers import kept
+from schedlab.papers.names import paper_in
 from schedlab.show import card as cards
 from schedlab.show.ledgers import LEDGER, VERDICT_STYLE, as_html, counted
 from schedlab.show.ledgers import STYLE as LEDGER_STYLE
@@ -316,7 +317,7 @@ const known = [...document.querySelectorAll('section h2, section .schedlab-title
   const at = one.closest('figure[id], section[id]'), paper = one.closest('[data-page]');
   const row = one.closest('tr'), name = row ? row.cells[0].textContent + ': ' : '';
   const number = one.closest('.top')?.querySelector('.number')?.textContent || '';
-  const badges = (row || one.closest('.top'))?.querySelectorAll('.schedlab-badge, .verdict') || [];
+  const badges = (row || one.closest('.top'))?.querySelectorAll('.schedlab-badge') || [];
   const verdicts = [...badges].map(badge => badge.textContent).join(' ');
   const words = (number && number + ': ') + name + one.textContent;
   return {words, all: `${words} ${verdicts} ${paper.dataset.page}`.toLowerCase(),
@@ -513,7 +514,7 @@ class Section:
     """A paper in the report: its figures and its ledger, each a file in a folder once it is done."""
 
     def __init__(self, paper: ModuleType, folder: Path):
-        self.paper, self.name = paper, paper.__name__.rpartition(".")[2]
+        self.paper, self.name = paper, paper_in(paper.__name__)
         self.folder = folder / self.name
 
     def build(self, size: str, keep: bool, progress: bool) -> Exception | None:

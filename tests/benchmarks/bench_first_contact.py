@@ -97,7 +97,7 @@ def kernel_runs():
         trace = log(name)
         stages = next(n for n in range(1, 13) if 4**n >= trace.procs)
         for reservation in ("block", "count"):
-            case, _ = case_of(trace, scheme := sl.EASY(reservation=reservation), sl.KaryTree(4, stages, trace.procs))
+            case, _ = case_of(trace, scheme := sl.EASY(shadow=reservation), sl.KaryTree(4, stages, trace.procs))
             yield f"EASY contiguous ({reservation}), {name}", partial(scheme.simulate, case)
     swept = (
         log("CTC-SP2-1996")

@@ -67,9 +67,9 @@ SCHEMES = {
 ON_TREES = {  # contiguous; the twin tracks every node, and is far slower
     "FCFS, contiguous": (sl.FCFS(), None),
     "EASY, contiguous": (sl.EASY(), None),
-    "EASY, nodes promised": (sl.EASY(reservation="block"), None),
+    "EASY, nodes promised": (sl.EASY(shadow="block"), None),
     "Conservative, nodes promised": (sl.Conservative(), None),
-    "DPSAn, nodes promised": (sl.DPSA(variant="n", budget=1_000, reservation="block"), None),
+    "DPSAn, nodes promised": (sl.DPSA(variant="n", budget=1_000, shadow="block"), None),
 }
 
 

@@ -70,12 +70,12 @@ def schedules():
         for order, allocation, reservation, overrun in product(*ON_TREES):
             tree = sl.KaryTree(4, 4, allocation=allocation, speedup=0.2)
             plain = sl.FCFS() if order is None else sl.EASY(order=order)
-            scheme = plain if order is None else replace(plain, reservation=reservation)
+            scheme = plain if order is None else replace(plain, shadow=reservation)
             schedule = sl.simulate(small, scheme, machine=tree, overrun=overrun)
             name = f"{small.title}, {allocation} {reservation} tree, {order or 'no'} backfilling, {overrun}"
             yield name, digest(schedule.jobs, schedule.metrics().rename(str(plain)).to_frame())
         moldable = trace.head(1_000).with_speedup(sl.Downey("system", (0, 2)), 0.8, 1)
-        for name in ("fairshare", "greedy", "iterative"):
+        for name in ("shares", "greedy", "iterative"):
             yield _named(moldable, sl.schemes.scheme(name))
         yield _named(moldable, sl.FairShareMoldable(overbooking=4, efficiency=1))
         swept = trace.with_parameter_sweeps(0.1, seed=1)

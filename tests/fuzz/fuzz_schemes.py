@@ -160,7 +160,7 @@ def case(seed, number):
     else:
         kind, settings = r.choice(["FCFS", "EASY", "EASY"]), {"order": order(r)}
         if kind == "EASY":
-            settings["reservation"] = r.choice(["count", "block"])
+            settings["shadow"] = r.choice(["count", "block"])
         machine = tree(r, procs)
         convention["overrun"] = r.choice(["kill", "extend", "keep", "kill-backfilled"])
         machine = f"machine={machine}, " if machine else ""
