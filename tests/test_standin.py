@@ -166,7 +166,7 @@ def digest(records):
 
 def test_generating_is_deterministic_and_follows_the_seed():
     table = table_of("KTH-SP2-1996")
-    one, again, other = (standin.generate(table, seed)[1] for seed in (1, 1, 2))
+    one, again, other = (standin.generate(table, seed)[1] for seed in (0, 0, 1))
     assert one.equals(again)
     assert not one.equals(other)
     assert (one.dtypes == "int64").all()

@@ -407,7 +407,7 @@ def _trace_options(parser):
         "--seed",
         type=_seed,
         metavar="S",
-        help="seed of a model or a stand-in (default: 0 for models, 1 for stand-ins)",
+        help="seed of a model or a stand-in (default: 0)",
     )
     parser.add_argument("--lenient", action="store_true", help="skip bad lines of a file and say how many")
     parser.add_argument(
