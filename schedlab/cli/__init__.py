@@ -31,7 +31,7 @@ from schedlab.show.ledgers import as_json, as_markdown, counted, summary
 from schedlab.testing import conformance
 from schedlab.workload import archive, frames
 from schedlab.workload.filter import check_missing_estimate
-from schedlab.workload.recipes import RECIPES
+from schedlab.workload.public import logs, read_public
 from schedlab.workload.sacct import ARRIVAL, PROCS_OF, PartitionWarning, is_export, read_sacct
 from schedlab.workload.trace import (
     MODELS,
@@ -368,9 +368,9 @@ def _trace_arguments(parser):
     parser.add_argument("trace", metavar="TRACE", help=TRACE_HELP)
     _trace_options(parser).add_argument(
         "--log",
-        choices=RECIPES,
+        choices=[*logs().index],
         metavar="LOG",
-        help=f"the file is one of these public logs, whose columns are known: {', '.join(RECIPES)}",
+        help=f"the file is one of these public logs, whose columns are known: {', '.join(logs().index)}",
     )
 
 
@@ -638,7 +638,7 @@ def _trace(options):
     if model:
         trace = model_trace(name, jobs=options.jobs or 10_000, machine=size, **seed)
     elif options.log:
-        trace = RECIPES[options.log](name, **{} if size is None else {"machine": size})
+        trace = read_public(name, options.log, machine=size, time_zone=options.time_zone)
     elif table:
         columns = {**(options.columns or {}), **({"unit": options.unit} if options.unit else {})}
         trace = frames.read_table(name, time_zone=options.time_zone, lenient=options.lenient, **given, **columns)

@@ -45,7 +45,7 @@ NEVER_STARTED = "never started"
 RUNNING = "still running when the record was made"
 SEVERAL_RUNS = "several runs, or tasks, under one number; the last keeps it"
 
-# Reasons of `schedlab.workload.recipes`.
+# Reasons of `schedlab.workload.public`.
 NO_GPU = "asks for no GPU, and the machine is counted in GPUs"
 
 KINDS = USUAL, LOOK = ("usual", "worth a look")

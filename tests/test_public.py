@@ -16,6 +16,10 @@ NEVER = "run time unknown: never started, or not recorded"
 NO_PROCS = "number of processors unknown"
 
 
+def read(log, path, **settings):
+    return sl.read_public(path, log, **settings)
+
+
 def checked(trace, **columns):
     """Compare columns of the jobs with the expected values, and simulate."""
     for name, expected in columns.items():
@@ -81,7 +85,7 @@ def pm100(tmp_path):
 @pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
 def test_pm100_has_limits_in_minutes(pm100):
     trace = checked(
-        sl.read_pm100(pm100),
+        read("pm100", pm100),
         submit_time=[0, 569],
         wait_time=[10, 1],
         run_time=[720, 723],
@@ -106,11 +110,11 @@ def test_pm100_has_limits_in_minutes(pm100):
 
 @pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
 def test_pm100_in_gpus(pm100):
-    trace = checked(sl.read_pm100(pm100, procs_of="gpus"), requested_procs=[64, 8], num_nodes_alloc=[16, 2])
+    trace = checked(read("pm100", pm100, procs_of="gpus"), requested_procs=[64, 8], num_nodes_alloc=[16, 2])
     assert trace.procs == 3_920
-    assert len(sl.read_pm100(pm100, machine=981)) == 3
+    assert len(read("pm100", pm100, machine=981)) == 3
     with pytest.raises(ValueError, match="unknown procs_of 'cores'; known: nodes, gpus"):
-        sl.read_pm100(pm100, procs_of="cores")
+        read("pm100", pm100, procs_of="cores")
 
 
 # F-DATA -------------------------------------------------------------------------------------------------
@@ -135,7 +139,7 @@ def test_fdata_has_dates_with_short_offsets_and_nodes_allocated_or_requested(tmp
         }
     )
     trace = checked(
-        sl.read_fdata(parquet(frame, tmp_path / "21_04.parquet")),
+        read("fdata", parquet(frame, tmp_path / "21_04.parquet")),
         submit_time=[0, 37_680, 43_199],
         wait_time=[0, 30, 9],
         run_time=[3600, 600, 1800],
@@ -150,16 +154,18 @@ def test_fdata_has_dates_with_short_offsets_and_nodes_allocated_or_requested(tmp
     assert reasons(trace) == [
         "row 3: column 'edt' (end) is '2021-04-01 11:00:05+09', expected a time at or after the start"
     ]
-    assert sl.read_fdata(parquet(frame.drop(columns="nnumr"), tmp_path / "few.parquet")).jobs.index.tolist() == [2, 4]
+    assert sl.read_public(
+        log="fdata", path=parquet(frame.drop(columns="nnumr"), tmp_path / "few.parquet")
+    ).jobs.index.tolist() == [2, 4]
     with pytest.raises(sl.TableError, match="^few.parquet: no column 'nnuma' for procs"):
-        sl.read_fdata(parquet(frame.drop(columns="nnuma"), tmp_path / "few.parquet"))
+        read("fdata", parquet(frame.drop(columns="nnuma"), tmp_path / "few.parquet"))
 
 
 def test_months_of_fdata_go_together(tmp_path):
     def month(date, usr, name):
         row = {"usr": usr, "adt": f"{date} 00:00:00+09", "sdt": f"{date} 00:00:00+09", "edt": f"{date} 01:00:00+09"}
         row |= {"elpl": 3600.0, "nnuma": 2, "nnumr": 2, "exit state": "completed"}
-        return sl.read_fdata(parquet(pd.DataFrame([row]), tmp_path / f"{name}.parquet"))
+        return read("fdata", parquet(pd.DataFrame([row]), tmp_path / f"{name}.parquet"))
 
     both = month("2021-04-01", "usr_1", "21_04").concat(month("2021-05-01", "usr_0", "21_05"))
     checked(both, submit_time=[0, 30 * 86_400])
@@ -192,7 +198,7 @@ def test_frontier_has_its_nodes_in_field_21(tmp_path):
         "4 9 0 100 1 100 -1 1 -1 -1 1 3 0 -1 2 -1 -1 -1 4 -1 frontier:excl:9473x64",
     ]
     trace = checked(
-        sl.read_frontier(text([*HEAD, *jobs], tmp_path / "frontier-2025.swf")),
+        read("frontier", text([*HEAD, *jobs], tmp_path / "frontier-2025.swf")),
         submit_time=[1, 5],
         wait_time=[0, 7],
         run_time=[5585, 100],
@@ -213,7 +219,7 @@ def test_frontier_has_its_nodes_in_field_21(tmp_path):
     assert trace.history == ("a processor is a node, as field 21 has them",)
     packed = tmp_path / "frontier-2025.swf.gz"
     packed.write_bytes(gzip.compress((tmp_path / "frontier-2025.swf").read_bytes()))
-    pd.testing.assert_frame_equal(sl.read_frontier(packed).jobs, trace.jobs)
+    pd.testing.assert_frame_equal(read("frontier", packed).jobs, trace.jobs)
 
 
 # Theta --------------------------------------------------------------------------------------------------
@@ -235,7 +241,7 @@ def test_theta_comes_in_order_of_its_ends(tmp_path):
     path = tmp_path / "ANL-ALCF-DJC-THETA_20230101_20231231.csv.gz"
     path.write_bytes(gzip.compress(("\ufeff" + "\n".join([DJC, *lines])).encode()))
     trace = checked(
-        sl.read_theta(path),
+        read("theta", path),
         submit_time=[0, 600, 1200],
         wait_time=[1800, 0.5, 600],
         run_time=[3600, 3690, 4200],
@@ -251,7 +257,7 @@ def test_theta_comes_in_order_of_its_ends(tmp_path):
     rest = trace.where("queue not in ('debug-cache-quad', 'debug-flat-quad')").with_machine(4360)
     assert rest.jobs["requested_procs"].tolist() == [128, 256]
     assert "no time zone was given" in "".join(trace.header.lines)
-    assert sl.read_theta(path, time_zone="America/Chicago").at(0) == pd.Timestamp(f"{DAY} 08:00", tz="America/Chicago")
+    assert read("theta", path, time_zone="America/Chicago").at(0) == pd.Timestamp(f"{DAY} 08:00", tz="America/Chicago")
 
 
 # Cori ---------------------------------------------------------------------------------------------------
@@ -266,7 +272,7 @@ def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
         "9,2022-07-11 00:30:00,1.0,0.0",
     ]
     trace = checked(
-        sl.read_cori(text(lines, tmp_path / "knl.csv")),
+        read("cori", text(lines, tmp_path / "knl.csv")),
         submit_time=[0, 600],
         wait_time=[-1, -1],
         run_time=[3600, 60],
@@ -277,7 +283,7 @@ def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
     assert trace.jobs.index.is_unique  # of 7 and 7
     assert trace.at(0) == pd.Timestamp("2022-07-11", tz="America/Los_Angeles")
     assert trace.dropped["reason"].to_dict() == {3: NO_PROCS, 4: "run time is 0"}  # all are renumbered
-    assert sl.read_cori(tmp_path / "knl.csv", machine=2_388).procs == 2_388
+    assert read("cori", tmp_path / "knl.csv", machine=2_388).procs == 2_388
 
 
 # Kestrel ------------------------------------------------------------------------------------------------
@@ -324,7 +330,10 @@ def test_kestrel_names_several_partitions_and_who_cancelled(kestrel, limits, tmp
         kestrel = kestrel.assign(wallclock_req=limits)
     path = parquet(kestrel, tmp_path / "part-0.parquet")
     trace = checked(
-        sl.read_kestrel(path, machine=2_304), submit_time=[0, 60, 149], requested_procs=[2, 1, 10], **KESTREL
+        read("kestrel", path, machine=2_304),
+        submit_time=[0, 60, 149],
+        requested_procs=[2, 1, 10],
+        **KESTREL,
     )
     assert named(trace, "user_id") == ["a1b2c3d", "0000001", "a1b2c3d"]
     assert named(trace, "group_id") == ["fff0001", "fff0001", "fff0002"]
@@ -333,7 +342,7 @@ def test_kestrel_names_several_partitions_and_who_cancelled(kestrel, limits, tmp
     assert trace.at(0) == pd.Timestamp("2024-02-19 16:17:31", tz="America/Denver")
     assert len(trace.dropped) == 1
     assert reasons(trace) == [NEVER]
-    cpus = checked(sl.read_kestrel(path, procs_of="cpus"), requested_procs=[208, 26, 1040])
+    cpus = checked(read("kestrel", path, procs_of="cpus"), requested_procs=[208, 26, 1040])
     assert cpus.procs == 1_040 + 208  # of the first and the third, from 16:20 on
     assert "the most processors in use at one instant: 1,248" in " ".join(cpus.history)
 
@@ -342,7 +351,12 @@ def test_kestrel_with_dates_of_parquet_and_without_any_partition(kestrel, tmp_pa
     for column in ("submit_time", "start_time", "end_time"):
         kestrel[column] = pd.to_datetime(kestrel[column], utc=True).dt.tz_convert("America/Denver")
     path = parquet(kestrel.assign(partition=None), tmp_path / "part-0.parquet")
-    trace = checked(sl.read_kestrel(path, machine=2_304), submit_time=[0, 60, 149], partition=[-1, -1, -1], **KESTREL)
+    trace = checked(
+        read("kestrel", path, machine=2_304),
+        submit_time=[0, 60, 149],
+        partition=[-1, -1, -1],
+        **KESTREL,
+    )
     assert trace.at(0) == pd.Timestamp("2024-02-19 16:17:31", tz="America/Denver")
 
 
@@ -379,7 +393,7 @@ def test_philly_has_attempts(tmp_path):
     path = tmp_path / "cluster_job_log"
     path.write_text(json.dumps(jobs))
     trace = checked(
-        sl.read_philly(path, machine=2_816),
+        read("philly", path, machine=2_816),
         submit_time=[0, 1800, 3600],
         wait_time=[30, 1800, 0],
         run_time=[7200, 10, 1200],
@@ -394,7 +408,7 @@ def test_philly_has_attempts(tmp_path):
     assert trace.at(0) == pd.Timestamp(noon, tz="America/Los_Angeles")
     late = "row 7: column 'end' (end) is '2017-10-07 12:00:00', expected a time at or after the start"
     assert trace.dropped["reason"].to_dict() == {3: NEVER, 4: NEVER, 5: NEVER, 6: NO_PROCS, 7: late}
-    assert sl.read_philly(path).procs == 12  # at 13:00, of jobs 1, 2 and 8
+    assert read("philly", path).procs == 12  # at 13:00, of jobs 1, 2 and 8
 
 
 @pytest.mark.parametrize(
@@ -409,7 +423,7 @@ def test_philly_has_attempts(tmp_path):
 def test_another_file_than_philly_is_one_clear_error(content, words, tmp_path):
     (tmp_path / "other.json").write_text(content)
     with pytest.raises(sl.TableError, match=f"^other.json: {words}"):
-        sl.read_philly(tmp_path / "other.json")
+        read("philly", tmp_path / "other.json")
 
 
 # Helios -------------------------------------------------------------------------------------------------
@@ -427,7 +441,7 @@ def test_helios_counts_gpus_and_calls_the_wait_a_queue(tmp_path):
     ]
     path = text(lines, tmp_path / "cluster_log.csv")
     trace = checked(
-        sl.read_helios(path, machine=1_264),
+        read("helios", path, machine=1_264),
         submit_time=[0, 10, 540],
         wait_time=[0, 60, 0],
         run_time=[36_848, 249, 60],
@@ -446,38 +460,38 @@ def test_helios_counts_gpus_and_calls_the_wait_a_queue(tmp_path):
         1425514: "run time is 0",
     }
     assert "1 job without GPUs (left out)" in trace.repairs["words"].tolist()
-    assert sl.read_helios(path).procs == 17
+    assert read("helios", path).procs == 17
 
 
 # Files of other logs ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("reader", "missing"),
+    ("log", "missing"),
     [
-        (sl.read_pm100, "no column 'submit_time' for submit"),
-        (sl.read_fdata, "no column 'adt' for submit"),
-        (sl.read_theta, "no column 'QUEUED_TIMESTAMP' for submit"),
-        (sl.read_cori, "no column 'Submit' for submit"),
-        (sl.read_kestrel, "no column 'submit_time' for submit"),
-        (sl.read_helios, "no column 'submit_time' for submit"),
+        ("pm100", "no column 'submit_time' for submit"),
+        ("fdata", "no column 'adt' for submit"),
+        ("theta", "no column 'QUEUED_TIMESTAMP' for submit"),
+        ("cori", "no column 'Submit' for submit"),
+        ("kestrel", "no column 'submit_time' for submit"),
+        ("helios", "no column 'submit_time' for submit"),
     ],
 )
-def test_the_file_of_another_log_is_one_clear_error(reader, missing, tmp_path):
+def test_the_file_of_another_log_is_one_clear_error(log, missing, tmp_path):
     path = text(["a,b", "1,2"], tmp_path / "other.csv")
     with pytest.raises(sl.TableError, match=f"^other.csv: {re.escape(missing)}(.|\n)*columns: 'a', 'b'$"):
-        reader(path)
+        sl.read_public(path, log)
     with pytest.raises(FileNotFoundError, match="nothing.csv: no such file"):
-        reader(tmp_path / "nothing.csv")
+        sl.read_public(tmp_path / "nothing.csv", log)
 
 
 def test_helios_is_no_pm100(tmp_path):
     path = text(["job_id,user,submit_time,start_time,end_time,gpu_num", "1,u,1,2,3,4"], tmp_path / "cluster_log.csv")
     with pytest.raises(sl.TableError, match="^cluster_log.csv: no column 'time_limit' for estimate"):
-        sl.read_pm100(path)
+        read("pm100", path)
 
 
 def test_a_plain_log_is_no_frontier(tmp_path):
     path = text(["1 0 0 10 1 -1 -1 1 20 -1 1 1 1 -1 1 -1 -1 -1"], tmp_path / "plain.swf")
     with pytest.raises(ValueError, match="^plain.swf: records of 18 fields, expected 21; read_swf reads other logs$"):
-        sl.read_frontier(path)
+        read("frontier", path)
