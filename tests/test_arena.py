@@ -239,7 +239,9 @@ def test_bad_entrants(settings, kind, message):
 
 def test_a_change_keeps_the_jobs(traces):
     fewer = sl.Entrant("easy", change=lambda trace, seed: trace.head(50))
-    with pytest.raises(sl.RunError, match=r"scheme=EASY, .*change of EASY gave 50 jobs, expected the 400 of the copy"):
+    with pytest.raises(
+        sl.experiment.RunError, match=r"scheme=EASY, .*change of EASY gave 50 jobs, expected the 400 of the copy"
+    ):
         sl.arena(traces[0], fewer, 0.8, 0, rounds=None, progress=False)
 
 

@@ -309,9 +309,12 @@ def test_plain_shares_are_told_from_easy_and_the_iterative_scheme(efficiency):
     assert (luminance(shares) + 0.05) / 0.05 > 3  # on black
 
 
+STANDIN = " (stand-in, not the real log)"
+
+
 @pytest.mark.parametrize("log", LOGS)
 def test_a_log_and_its_stand_in_are_told_apart(log):
-    real, version, standin = charts.colours([log, f"{log}-3.1-cln", f"{log}-3.1-cln (stand-in, not the real log)"])
+    (real, version), (standin,) = charts.colours([log, f"{log}-3.1-cln"]), charts.colours([f"{log}-3.1-cln{STANDIN}"])
     assert real == version != standin
     bright, dark = sorted((luminance(real), luminance(standin)), reverse=True)
     assert (bright + 0.05) / (dark + 0.05) > 1.5
@@ -319,6 +322,14 @@ def test_a_log_and_its_stand_in_are_told_apart(log):
     assert standin == charts.colours([f"{log}-3.1-cln, seed 2 (stand-in, not the real log)"])[0]
     others = [f"{log}-mine", f"{log} and more", f"{log}, exact estimates", f"{log}-3.1-cln: users", f"{log}2"]
     assert len({real, standin, *charts.colours(others)}) == 2 + len(others)
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_stand_in_beside_its_log_or_another_has_an_unlike_colour(log):
+    for names in ([f"{log}-3.1-cln", f"{log}{STANDIN}"], [f"{log}{STANDIN}", f"{log}, seed 1{STANDIN}"]):
+        one, other = charts.colours(names)
+        assert np.linalg.norm(_lab(one) - _lab(other)) > 29
+        assert 0.1 < luminance(other) < 0.3  # seen on white and on black
 
 
 def test_logs_and_stand_ins_are_told_apart_together():

@@ -254,7 +254,7 @@ def greedy(c):
     ],
 )
 def test_what_cannot_be_compiled_is_said_with_its_line(function, words):
-    with pytest.raises(sl.SchemeError, match=words):
+    with pytest.raises(sl.schemes.SchemeError, match=words):
         sl.simulate(trace_of([(0, 1, 1, 1)], 1), sl.compiled_scheme(function))
 
 
@@ -266,7 +266,7 @@ def test_what_cannot_be_compiled_is_said_with_its_line(function, words):
     ],
 )
 def test_what_cannot_be_done_is_an_error(function, words):
-    with pytest.raises(sl.SchemeError, match=words):
+    with pytest.raises(sl.schemes.SchemeError, match=words):
         sl.simulate(trace_of([(0, 3, 3, 2), (1, 1, 1, 1), (8, 1, 1, 1)], 2), sl.compiled_scheme(function))
 
 

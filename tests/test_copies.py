@@ -49,7 +49,7 @@ def test_the_tables_of_a_trace_cannot_be_changed(name, change, tmp_path):
     path = tmp_path / "my.swf"
     row = "{0} {0} 0 9 {1} -1 -1 {1} -1 -1 1 1 1 1 1 1 -1 -1\n"
     path.write_text("; MaxProcs: 4\n" + "".join(row.format(i, procs) for i, procs in enumerate((1, 3, 7, 2))))
-    with pytest.warns(sl.LoadWarning):
+    with pytest.warns(sl.workload.LoadWarning):
         trace = sl.read_swf(path)
     before, schedule = digest(trace), sl.simulate(trace, "easy").start.tolist()
     with contextlib.suppress(TypeError, ValueError):  # what is read-only refuses

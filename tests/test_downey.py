@@ -274,7 +274,7 @@ def test_a_trace_of_the_model():
         assert trace.jobs[column].tolist() == drawn[column].tolist()
     assert "work" not in trace.jobs  # run time x speedup, also after the trace was scaled
     assert sl.model_trace("downey", jobs=5).procs == 256
-    fitted = sl.fit_downey(sl.model_trace("downey", jobs=2000, machine=64))
+    fitted = sl.workload.fit_downey(sl.model_trace("downey", jobs=2000, machine=64))
     assert len(sl.model_trace("downey", jobs=50, **fitted)) == 50
     with pytest.raises(ValueError, match="unknown parameter of downey 'table'; known: work, rates, sigma"):
         sl.model_trace("downey", table="ctc")

@@ -341,7 +341,7 @@ def test_a_grid_that_ends_early_leaves_nothing_behind(run, progress):
     values = {"place" if run is fails_at_once_or_waits else "outer": range(6)}
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        with pytest.raises(sl.RunError, match="the first fails"):
+        with pytest.raises(sl.experiment.RunError, match="the first fails"):
             sl.grid(run, threads=2, progress=progress, **values)
         time.sleep(0.2)  # longer than all other runs would take
         gc.collect()
@@ -675,7 +675,7 @@ def test_times_and_equal_lists_stand_in_the_table_as_they_are():
     ],
 )
 def test_what_a_run_may_not_give(run, message):
-    with pytest.raises((ValueError, sl.RunError), match=message):
+    with pytest.raises((ValueError, sl.experiment.RunError), match=message):
         sl.grid(run, a=[1, 2], progress=False)
 
 

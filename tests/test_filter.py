@@ -388,7 +388,7 @@ COUNTS = [
 RECORDS = {"CTC": 77_222, "KTH-SP2-1996-2.1": 28_476, "KTH-SP2-1996-2": 28_489, "SDSC-SP2": 59_715}
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
+@pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 @pytest.mark.traces
 @pytest.mark.parametrize(("name", "missing", "count"), COUNTS)
 def test_as_many_jobs_as_published(name, missing, count):

@@ -170,7 +170,9 @@ def test_rows_that_lack_something_are_accounted_for():
     jobs["NCPUS"] = jobs["NCPUS"].astype("float64")
     jobs.loc[2, "NCPUS"] = np.nan
     jobs.loc[3, "NCPUS"] = 65
-    with pytest.warns(sl.LoadWarning, match=r"1 job: submit time unknown; 1 job: wider than the machine \(64 proc"):
+    with pytest.warns(
+        sl.workload.LoadWarning, match=r"1 job: submit time unknown; 1 job: wider than the machine \(64 proc"
+    ):
         trace = made(jobs)
     assert trace.dropped["reason"].str.split(":").str[0].tolist() == [
         "submit time unknown",
@@ -379,7 +381,7 @@ def test_numbers_of_any_type(kind):
     assert made(procs=JOBS["NCPUS"].astype(kind)).jobs["requested_procs"].tolist() == [64, 16, 32]
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
+@pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 @pytest.mark.parametrize("kind", ["int64[pyarrow]", "double[pyarrow]", "string[pyarrow]", "duration[us][pyarrow]"])
 def test_columns_of_arrow(kind):
     pytest.importorskip("pyarrow")
@@ -410,7 +412,7 @@ def test_dates_of_any_type(submit):
     assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
+@pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 @pytest.mark.parametrize("nothing", [None, np.nan, pd.NaT, pd.NA, "", "Unknown", "-1"])
 def test_whatever_is_missing_is_unknown(nothing):
     def without(values):

@@ -343,7 +343,7 @@ def test_a_machine_cuts_the_table():
 
 def test_fit_has_the_moments_of_the_log():
     trace = sl.model_trace("jann", jobs=20_000, machine=100, seed=3, table="kth")
-    fitted = sl.fit_jann(trace)
+    fitted = sl.workload.fit_jann(trace)
     assert [each.label for each in fitted.ranges] == ["1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65-100"]
     assert fitted.name == "fitted to Jann model (KTH, not Jann's numbers)"
     for each in fitted.ranges:

@@ -448,7 +448,7 @@ def test_fair_start_times_are_of_a_schedule_without_later_arrivals(schedule):
     ],
 )
 def test_what_breaks_a_law_is_found(schedule, change, message):
-    with pytest.raises(sl.ScheduleError, match=message):
+    with pytest.raises(sl.schedule.ScheduleError, match=message):
         changed(schedule, **{name: np.array(values) for name, values in change.items()}).validate()
 
 

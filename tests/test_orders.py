@@ -251,7 +251,7 @@ def test_other_settings_are_checked_on_construction():
 def test_parameters_of_another_name_are_refused(order, found):
     words = rf"<lambda> takes \({found}\), expected any of \(now, submit, estimate, procs\), columns of the jobs "
     for named, setting in ((sl.EASY, "order"), (sl.EASY, "backfill"), (sl.EASY, "may_backfill"), (sl.FCFS, "order")):
-        with pytest.raises(sl.PolicyError, match=words):
+        with pytest.raises(sl.schemes.PolicyError, match=words):
             named(**{setting: order})
 
 
@@ -380,7 +380,9 @@ def test_a_function_that_cannot_be_compiled_is_an_error_with_its_place(small):
     def nothing(submit, estimate, procs):
         pass
 
-    with pytest.raises(sl.PolicyError, match="order nothing gives None, expected a number\n.*orders.py, line [0-9]+"):
+    with pytest.raises(
+        sl.schemes.PolicyError, match="order nothing gives None, expected a number\n.*orders.py, line [0-9]+"
+    ):
         starts(small, nothing)
 
 
@@ -474,7 +476,7 @@ def test_fixed_values_are_part_of_the_name():
 @pytest.mark.reduced
 @pytest.mark.parametrize("order", [partial(weighed, size=3), partial(weighed, 1, 2, 3, 4, 5)])
 def test_a_partial_of_what_is_not_there_is_refused(order):
-    with pytest.raises(sl.PolicyError, match="expected any of"):
+    with pytest.raises(sl.schemes.PolicyError, match="expected any of"):
         sl.EASY(order=order)
 
 
@@ -618,12 +620,12 @@ def test_an_object_is_read_anew_in_each_simulation(small):
 )
 def test_what_an_object_cannot_do_is_said(small, order, said, line):
     order = order if order.__name__ != "by_shares" else Weighted(1.0, shares=dict.fromkeys(range(9), 1)).by_shares
-    with pytest.raises(sl.PolicyError) as caught:
+    with pytest.raises(sl.schemes.PolicyError) as caught:
         starts(small, order)
     first, more, *_ = str(caught.value).split("\n")
     assert said in first
     assert line in more
-    with pytest.raises(sl.PolicyError, match=r"without_a_job\(_weight=1.0\) takes \(self\), expected any of"):
+    with pytest.raises(sl.schemes.PolicyError, match=r"without_a_job\(_weight=1.0\) takes \(self\), expected any of"):
         sl.EASY(order=Weighted(1.0).without_a_job)
 
 
@@ -727,7 +729,7 @@ def test_a_helper_that_reads_past_an_array_is_an_error(small):
     two = np.ones(2)
     past = numba.njit(lambda estimate: two[estimate])
     with pytest.raises(
-        sl.PolicyError, match="order <lambda> failed: IndexError: index is out of bounds\n.*past.estimate"
+        sl.schemes.PolicyError, match="order <lambda> failed: IndexError: index is out of bounds\n.*past.estimate"
     ):
         starts(small, lambda estimate: past(estimate))
 
@@ -825,7 +827,7 @@ def gives_an_array(submit, estimate, procs):
 )
 def test_a_mistake_is_told_in_a_few_lines(small, order, said, line, backfill):
     newcomers_fit = trace_of([(0, 9, 9, 1), (1, 5, 5, 2), (2, 1, 1, 1), (2, 2, 2, 1)], 2)
-    with pytest.raises(sl.PolicyError) as caught:
+    with pytest.raises(sl.schemes.PolicyError) as caught:
         sl.simulate(newcomers_fit, sl.EASY(**{"backfill" if backfill else "order": order}))
     first, *more = str(caught.value).split("\n")
     assert first.startswith(f"order {order.__name__} ")
@@ -855,7 +857,7 @@ def line_of(words):
 )
 @pytest.mark.parametrize("named", [sl.FCFS, sl.EASY, sl.Conservative, sl.DPSA])
 def test_the_job_at_which_it_fails_is_named(small, order, said, job, named):
-    with pytest.raises(sl.PolicyError) as caught:
+    with pytest.raises(sl.schemes.PolicyError) as caught:
         sl.simulate(small, named(order=order))
     first, _, values, *_ = str(caught.value).split("\n")
     assert said in first
@@ -865,22 +867,24 @@ def test_the_job_at_which_it_fails_is_named(small, order, said, job, named):
 @pytest.mark.reduced
 @pytest.mark.parametrize("order", [gives_text, gives_nothing, misspells])
 def test_what_is_no_number_is_refused_without_compiling_too(small, order):
-    with pytest.raises(sl.PolicyError, match=f"^order {order.__name__} (gives|failed)"):
+    with pytest.raises(sl.schemes.PolicyError, match=f"^order {order.__name__} (gives|failed)"):
         starts(small, order)
 
 
 def test_a_failing_objective_is_called_one(trace):
-    with pytest.raises(sl.PolicyError, match=r"^objective divides_by_its_wait failed: ZeroDivisionError.*\n.*orders"):
+    with pytest.raises(
+        sl.schemes.PolicyError, match=r"^objective divides_by_its_wait failed: ZeroDivisionError.*\n.*orders"
+    ):
         sl.simulate(trace, sl.DPSA(objective=divides_by_its_wait))
 
 
 def test_a_sweep_passes_the_mistake_on(small):
-    with pytest.raises(sl.PolicyError, match="order gives_text gives"):
+    with pytest.raises(sl.schemes.PolicyError, match="order gives_text gives"):
         sl.sweep(small, [sl.EASY(order=gives_text), "easy"], progress=False)
 
 
 def test_a_notebook_shows_the_message_and_the_call_alone(small):
-    with pytest.raises(sl.PolicyError) as caught:
+    with pytest.raises(sl.schemes.PolicyError) as caught:
         starts(small, gives_text)
     shown = caught.value._render_traceback_()
     assert len(shown) <= 8

@@ -93,7 +93,7 @@ def test_the_example_of_sacct():
 def test_a_start_that_overfills_a_partition_is_found():
     schedule = sl.simulate(trace_of([(0, 10, 0, 4, "short"), (0, 10, 0, 4, "short")]), machine=SIZES)
     wrong = replace(schedule, outcome=replace(schedule.outcome, start=np.array([0, 0])))
-    with pytest.raises(sl.ScheduleError, match="8 processors held at 0 s, expected at most 4"):
+    with pytest.raises(sl.schedule.ScheduleError, match="8 processors held at 0 s, expected at most 4"):
         wrong.validate()
 
 

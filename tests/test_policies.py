@@ -505,7 +505,7 @@ def test_a_veto_that_gives_nan_is_an_error():
     ],
 )
 def test_what_no_job_has_is_refused_with_what_jobs_have(order, words):
-    with pytest.raises(sl.PolicyError) as caught:
+    with pytest.raises(sl.schemes.PolicyError) as caught:
         sl.simulate(with_columns(), sl.EASY(order=order))
     first, line, known, sums, more = str(caught.value).split("\n")
     assert words in first
@@ -543,7 +543,11 @@ def test_a_column_without_any_value_is_refused():
         (lambda: sl.EASY(reservations=True), ValueError, "reservations must be .* got True"),
         (lambda: sl.EASY(reservations="many"), ValueError, "reservations must be .* got 'many'"),
         (lambda: sl.EASY(may_backfill="short"), ValueError, "may_backfill is 'short', expected a function of"),
-        (lambda: sl.EASY(may_backfill=lambda *a: 1), sl.PolicyError, r"may_backfill <lambda> takes \(\*a\), expected"),
+        (
+            lambda: sl.EASY(may_backfill=lambda *a: 1),
+            sl.schemes.PolicyError,
+            r"may_backfill <lambda> takes \(\*a\), expected",
+        ),
     ],
 )
 def test_settings_are_checked(make, error, words):
@@ -565,7 +569,7 @@ def test_the_job_at_which_it_fails_is_named_with_its_columns():
         return 1 / (user - 3) + energy * user_held
 
     trace = with_columns(energy=np.arange(8) / 4)
-    with pytest.raises(sl.PolicyError, match="ZeroDivisionError") as caught:
+    with pytest.raises(sl.schemes.PolicyError, match="ZeroDivisionError") as caught:
         sl.simulate(trace, sl.EASY(order=fails))
     assert "user = 3, energy = 0.0, user_held = 0.0" in str(caught.value)
 
@@ -613,7 +617,7 @@ def matched(now, account):
 def test_comparing_a_column_with_text_is_an_error_that_says_how(table, policy, name, line, setting):
     if numba.config.DISABLE_JIT and (name == "energy" or "procs" in line or policy is matched):
         pytest.skip("noticed by the compiler only")
-    with pytest.raises(sl.PolicyError) as caught:
+    with pytest.raises(sl.schemes.PolicyError) as caught:
         sl.simulate(table, sl.EASY(**{setting: policy}))
     first, place, *how = str(caught.value).split("\n")
     known = "a value of the job" if numba.config.DISABLE_JIT else name
@@ -654,7 +658,7 @@ def gives_nothing_to_unknown(account, energy):
 @pytest.mark.reduced
 @pytest.mark.parametrize("setting", ["order", "may_backfill"])
 def test_the_job_that_gets_no_value_is_named(table, setting):
-    with pytest.raises(sl.PolicyError) as caught:
+    with pytest.raises(sl.schemes.PolicyError) as caught:
         sl.simulate(table, sl.EASY(**{setting: gives_nothing_to_unknown}))
     first, line, job = str(caught.value).split("\n")
     assert first == f"{setting} gives_nothing_to_unknown gives None, expected a number"
@@ -730,7 +734,7 @@ def test_an_array_that_is_too_short_is_an_error_and_no_garbage(moving):
     weights = np.ones(3)
     trace = with_columns()  # users are 1 to 4
     order = (lambda now, user: weights[user] - now) if moving else (lambda user: weights[user])
-    with pytest.raises(sl.PolicyError, match="IndexError"):
+    with pytest.raises(sl.schemes.PolicyError, match="IndexError"):
         sl.simulate(trace, sl.EASY(order=order))
 
 

@@ -82,7 +82,7 @@ def pm100(tmp_path):
     return parquet(frame, tmp_path / "job_table.parquet")
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
+@pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 def test_pm100_has_limits_in_minutes(pm100):
     trace = checked(
         read("pm100", pm100),
@@ -108,7 +108,7 @@ def test_pm100_has_limits_in_minutes(pm100):
     assert "node_power_consumption" not in trace.jobs
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
+@pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 def test_pm100_in_gpus(pm100):
     trace = checked(read("pm100", pm100, procs_of="gpus"), requested_procs=[64, 8], num_nodes_alloc=[16, 2])
     assert trace.procs == 3_920
@@ -157,7 +157,7 @@ def test_fdata_has_dates_with_short_offsets_and_nodes_allocated_or_requested(tmp
     assert sl.read_public(
         log="fdata", path=parquet(frame.drop(columns="nnumr"), tmp_path / "few.parquet")
     ).jobs.index.tolist() == [2, 4]
-    with pytest.raises(sl.TableError, match="^few.parquet: no column 'nnuma' for procs"):
+    with pytest.raises(sl.workload.TableError, match="^few.parquet: no column 'nnuma' for procs"):
         read("fdata", parquet(frame.drop(columns="nnuma"), tmp_path / "few.parquet"))
 
 
@@ -189,7 +189,7 @@ HEAD = ["; Version: 1.0", "; Computer:  Frontier", "; UnixStartTime: 1735689600"
 HEAD += ["; JOB FIELDS MEANING: ", *(f"; {place:2}: {name}   (words)" for place, name in enumerate(FIELDS))]
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
+@pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 def test_frontier_has_its_nodes_in_field_21(tmp_path):
     jobs = [
         "1 1 0 5585 336 5585 -1 336 7200 -1 1 0 0 -1 0 -1 -1 -1 0 5585 frontier:excl:3x112",
@@ -422,7 +422,7 @@ def test_philly_has_attempts(tmp_path):
 )
 def test_another_file_than_philly_is_one_clear_error(content, words, tmp_path):
     (tmp_path / "other.json").write_text(content)
-    with pytest.raises(sl.TableError, match=f"^other.json: {words}"):
+    with pytest.raises(sl.workload.TableError, match=f"^other.json: {words}"):
         read("philly", tmp_path / "other.json")
 
 
@@ -479,7 +479,7 @@ def test_helios_counts_gpus_and_calls_the_wait_a_queue(tmp_path):
 )
 def test_the_file_of_another_log_is_one_clear_error(log, missing, tmp_path):
     path = text(["a,b", "1,2"], tmp_path / "other.csv")
-    with pytest.raises(sl.TableError, match=f"^other.csv: {re.escape(missing)}(.|\n)*columns: 'a', 'b'$"):
+    with pytest.raises(sl.workload.TableError, match=f"^other.csv: {re.escape(missing)}(.|\n)*columns: 'a', 'b'$"):
         sl.read_public(path, log)
     with pytest.raises(FileNotFoundError, match="nothing.csv: no such file"):
         sl.read_public(tmp_path / "nothing.csv", log)
@@ -487,7 +487,7 @@ def test_the_file_of_another_log_is_one_clear_error(log, missing, tmp_path):
 
 def test_helios_is_no_pm100(tmp_path):
     path = text(["job_id,user,submit_time,start_time,end_time,gpu_num", "1,u,1,2,3,4"], tmp_path / "cluster_log.csv")
-    with pytest.raises(sl.TableError, match="^cluster_log.csv: no column 'time_limit' for estimate"):
+    with pytest.raises(sl.workload.TableError, match="^cluster_log.csv: no column 'time_limit' for estimate"):
         read("pm100", path)
 
 

@@ -62,7 +62,7 @@ def test_what_it_measures_is_worked_by_hand():
 
 def test_it_is_compared_with_what_could_have_been(log):
     happened, easy = sl.recorded(log), sl.simulate(log, "easy", overrun="extend")
-    with pytest.warns(sl.IntervalWarning):
+    with pytest.warns(sl.statistics.IntervalWarning):
         found = sl.paired(happened, easy, "wait_time").difference
     assert found.mean == np.mean(WAITS) - easy.metrics()["wait_time"]
     assert sl.fairness_table([happened, easy])["mean_miss"].notna().all()
@@ -105,7 +105,7 @@ def test_more_processors_than_there_are_is_said(crowded):
     (note,) = schedule.notes
     assert note == "up to 6 processors are held, the machine has 4; more than it has in 12 % of the time"
     assert note in repr(schedule)
-    with pytest.raises(sl.ScheduleError, match="6 processors held at 5 s, expected at most 4"):
+    with pytest.raises(sl.schedule.ScheduleError, match="6 processors held at 5 s, expected at most 4"):
         schedule.validate()
 
 
@@ -179,8 +179,8 @@ def test_a_bootstrap_and_cut_run_times_are_refused():
     with pytest.raises(ValueError, match="was changed .3 blocks of 1 week"):
         sl.recorded(weeks.bootstrap())
     with pytest.raises(ValueError, match="run times cut to the longest"):
-        sl.recorded(weeks.with_estimates(sl.Tsafrir(longest=3600)))
-    assert sl.recorded(weeks.with_estimates(sl.Tsafrir(longest=36_000))).metrics()["wait_time"] == 7
+        sl.recorded(weeks.with_estimates(sl.workload.Tsafrir(longest=3600)))
+    assert sl.recorded(weeks.with_estimates(sl.workload.Tsafrir(longest=36_000))).metrics()["wait_time"] == 7
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_the_log_of_thunder_runs_more_processors_than_there_are():
     schedule = sl.recorded(sl.load_trace("LLNL-Thunder-2007"))
     assert any(note.startswith("up to 15,516 processors are held, the machine has 4,008") for note in schedule.notes)
     assert any(note.startswith("no wait is recorded") for note in schedule.notes)
-    with pytest.raises(sl.ScheduleError, match="processors held"):
+    with pytest.raises(sl.schedule.ScheduleError, match="processors held"):
         schedule.validate()
 
 

@@ -234,7 +234,7 @@ def test_parts_of_a_second_are_rounded_up_and_said_so(read):
     assert trace.repaired[["field", "was", "now"]].to_numpy().tolist() == [["run_time", 10.25, 11.0]]
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
+@pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 @pytest.mark.parametrize("text", ["UNLIMITED", "Partition_Limit", "INVALID", "", "0"])
 def test_a_job_without_a_limit_has_a_missing_estimate(read, text):
     record = job(TimelimitRaw=text)
@@ -431,7 +431,7 @@ def test_the_size_of_the_machine_is_the_most_in_use_at_one_instant(read):
     assert trace.procs == trace.header.procs == 15
     assert trace.history == ("size of the machine not in the record; the most cpus in use at one instant: 15",)
     assert trace.history[0] in repr(trace)
-    with pytest.warns(sl.LoadWarning, match="36.4 % of the work left out"):
+    with pytest.warns(sl.workload.LoadWarning, match="36.4 % of the work left out"):
         given = read(*records, columns=columns, procs=13)
     assert (given.procs, given.history) == (13, ())
     assert reasons(given) == {"wider than the machine (13 processors)": 1}
@@ -539,7 +539,7 @@ def test_states_have_a_status(read, state, status):
     assert read(job(State=state)).jobs["status"].tolist() == [status]
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
+@pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
@@ -706,7 +706,7 @@ def test_classes_have_names(read, tmp_path):
     assert schedule.metrics(by="user_id")["jobs"].tolist() == [1, 1, 1]
     assert schedule.metrics(by="group")["jobs"].to_dict() == {"staff": 2, "guests": 1}
     assert schedule.trace.header.all("Note")[-1] == "users and groups are numbered"
-    with pytest.warns(sl.IntervalWarning):
+    with pytest.warns(sl.statistics.IntervalWarning):
         assert schedule.metrics(by="group", confidence=0.9).index.get_level_values(0).unique().tolist() == [
             "staff",
             "guests",
@@ -1088,7 +1088,7 @@ def test_what_every_accounting_has_is_nothing_to_worry_about(read):
         "1 record numbered anew (other runs of a job)",
         "1 step of jobs (left out: no jobs themselves)",
     ]
-    with pytest.warns(sl.LoadWarning, match="3 % of the work left out"):
+    with pytest.warns(sl.workload.LoadWarning, match="3 % of the work left out"):
         bad = read(*many, job(16, State="DONE"), job(17, AllocCPUS="99"), procs=64, lenient=True)
     assert bad.repairs[["kind", "words"]].to_numpy().tolist() == [
         ["worth a look", "1 line that could not be read (left out)"],

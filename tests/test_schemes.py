@@ -75,7 +75,7 @@ def test_simulate_refuses_a_scheme_that_holds_more_processors_than_there_are():
     hasty = Given((0, 1, 2, 20))
     words = "at 1 s: job 2 starts with 5 processors held at 1 s, expected at most 4"
     for run in (lambda: sl.simulate(trace_of(JOBS, 4), hasty), lambda: sl.simulate_sites([trace_of(JOBS, 4)], hasty)):
-        with pytest.raises(sl.SchemeError, match=words):
+        with pytest.raises(sl.schemes.SchemeError, match=words):
             run()
 
 
@@ -91,7 +91,7 @@ def test_simulate_and_validate_count_the_processors_alike(workload, waits):
         fits = True
     except ScheduleError:
         fits = False
-    with nullcontext() if fits else pytest.raises(sl.SchemeError, match="processors held"):
+    with nullcontext() if fits else pytest.raises(sl.schemes.SchemeError, match="processors held"):
         sl.simulate(trace, Given(starts), overrun="extend")
 
 

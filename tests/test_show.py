@@ -123,7 +123,7 @@ def test_measures_show_units_and_stay_a_series(schedule):
 
 def test_tables_of_measures_show_units_and_stay_tables(schedule):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sl.IntervalWarning)
+        warnings.simplefilter("ignore", sl.statistics.IntervalWarning)
         tables = [
             schedule.metrics(by="size"),
             schedule.metrics(confidence=0.95),
@@ -157,10 +157,10 @@ def test_names_of_classes_are_escaped(schedule):
 
 
 def test_intervals_are_short():
-    found = sl.Interval(13941.713432, 10338.129, 18059.93, 0.95, 22, 3509)
+    found = sl.statistics.Interval(13941.713432, 10338.129, 18059.93, 0.95, 22, 3509)
     assert repr(found) == "<Interval 13,942, 95 % from 10,338 to 18,060; 22 batches of 3,509>"
     assert read(found) == "13,942, 95 % from 10,338 to 18,060; 22 batches of 3,509"
-    assert "0.00123, no interval" in read(sl.Interval(0.00123456, np.nan, np.nan, 0.95, 0, 0))
+    assert "0.00123, no interval" in read(sl.statistics.Interval(0.00123456, np.nan, np.nan, 0.95, 0, 0))
     noted = replace(found, notes=(HOSTILE,), warm_up=1200)
     assert HOSTILE in read(noted)
     assert repr(noted).endswith(f"; the first 1,200 left out; {HOSTILE}>")
@@ -168,7 +168,7 @@ def test_intervals_are_short():
 
 def test_comparisons_name_what_they_compare(schedule):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sl.IntervalWarning)
+        warnings.simplefilter("ignore", sl.statistics.IntervalWarning)
         words = read(sl.paired(schedule, sl.simulate(schedule.trace, "fcfs"), "wait_time"))
     assert words.startswith("Difference ")
     assert " Ratio " in words

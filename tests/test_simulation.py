@@ -88,7 +88,7 @@ def test_a_machine_too_small_is_refused_with_the_way_out():
             sl.simulate(trace, machine=machine)
     with pytest.raises(ValueError, match=words):  # a trace that was put together wrongly
         sl.simulate(replace(trace, procs=1))
-    with pytest.warns(sl.LoadWarning):
+    with pytest.warns(sl.workload.LoadWarning):
         fits = trace.with_machine(1)
     assert len(sl.simulate(fits, machine=1).validate()) == 2
 
@@ -237,7 +237,7 @@ def test_threads_are_positive(threads):
 
 def test_times_that_int64_cannot_count_are_refused():
     trace = sl.model_trace(jobs=2_000, machine=8, seed=1)
-    with pytest.warns(sl.LoadWarning), pytest.raises(ValueError, match="expected less than 2"):
+    with pytest.warns(sl.workload.LoadWarning), pytest.raises(ValueError, match="expected less than 2"):
         trace.scale_load(1e300)
     with pytest.raises(ValueError, match="expected less than 2"):
         trace.with_estimates("factor", 1e17)

@@ -210,7 +210,7 @@ def test_loading_gives_a_trace_that_says_what_it_is():
     assert "STAND-IN" in repr(trace)
     assert len(trace.between("1996-10-01", "1996-11-01")) > 1_000
     sl.simulate(trace, "easy").validate()
-    with pytest.warns(sl.LoadWarning, match="18.1 % of the work left out"):
+    with pytest.warns(sl.workload.LoadWarning, match="18.1 % of the work left out"):
         assert len(sl.load_trace("KTH-SP2-1996", standin=True, machine=50)) < len(trace)
     assert not sl.load_trace("KTH-SP2-1996", standin=True, seed=2).jobs.equals(trace.jobs)
 

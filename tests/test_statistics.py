@@ -37,7 +37,7 @@ def run(seed, length, memory):
 def quiet(function, *args, **options):
     """Call without the warnings: the notes say the same."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sl.IntervalWarning)
+        warnings.simplefilter("ignore", sl.statistics.IntervalWarning)
         return function(*args, **options)
 
 
@@ -136,14 +136,14 @@ def test_the_number_of_batches_is_the_largest_without_correlation(memory):
 
 def test_a_run_too_short_for_its_correlation_says_so():
     walk = np.cumsum(np.random.default_rng(1).normal(size=400))
-    with pytest.warns(sl.IntervalWarning, match="too short: the means of 20 batches are still correlated"):
+    with pytest.warns(sl.statistics.IntervalWarning, match="too short: the means of 20 batches are still correlated"):
         found = sl.batch_means(walk)
     assert (found.batches, found.batch_size) == (20, 20)
 
 
 @pytest.mark.parametrize("length", [2, 5, 19])
 def test_few_values_say_so(length):
-    with pytest.warns(sl.IntervalWarning, match=f"too short: {length} values"):
+    with pytest.warns(sl.statistics.IntervalWarning, match=f"too short: {length} values"):
         found = sl.batch_means(run(1, length, 0))
     assert (found.batches, found.batch_size) == (length, 1)
     assert found.mean in found
@@ -152,7 +152,7 @@ def test_few_values_say_so(length):
 def test_a_drift_is_seen():
     values = run(1, 4000, 0.5)
     assert sl.batch_means(values).notes == ()
-    with pytest.warns(sl.IntervalWarning, match="not stationary: the mean drifts"):
+    with pytest.warns(sl.statistics.IntervalWarning, match="not stationary: the mean drifts"):
         found = sl.batch_means(values + np.linspace(0, 0.5, 4000))
     assert "not stationary: the mean drifts" in found.notes
 
@@ -167,7 +167,7 @@ def test_one_run_in_a_hundred_is_called_drifting_without_reason():
     [([], "no values"), ([1.0, math.inf, 2.0], "infinite or missing"), ([1.0, math.nan], "infinite or missing")],
 )
 def test_where_there_is_no_interval(values, note):
-    with pytest.warns(sl.IntervalWarning, match=note):
+    with pytest.warns(sl.statistics.IntervalWarning, match=note):
         found = sl.batch_means(values)
     assert math.isnan(found.low)
     assert math.isnan(found.high)
@@ -235,7 +235,7 @@ def test_warm_up_is_found_and_left_out():
 
 
 def test_a_warm_up_as_long_as_half_the_run_is_noted():
-    with pytest.warns(sl.IntervalWarning, match="the warm-up takes half the run or more"):
+    with pytest.warns(sl.statistics.IntervalWarning, match="the warm-up takes half the run or more"):
         sl.batch_means(np.arange(1000.0), warm_up="mser")
     assert statistics.warm_up([1.0, 2.0]) == statistics.warm_up([math.inf] * 20) == 0
 
@@ -278,7 +278,9 @@ def test_intervals_of_a_schedule_are_batch_means(schedule):
 
 
 def test_a_table_of_intervals_warns_once(schedule):
-    with pytest.warns(sl.IntervalWarning, match=r"^\d+ of \d+ intervals carry a note, such as .*: ") as caught:
+    with pytest.warns(
+        sl.statistics.IntervalWarning, match=r"^\d+ of \d+ intervals carry a note, such as .*: "
+    ) as caught:
         found = schedule.metrics(by="procs", confidence=0.95)
     assert len(caught) == 1
     noted = (found["note"] != "").sum()
@@ -365,7 +367,7 @@ def test_a_pair_has_no_interval_if_either_does_not_settle():
     slow = single_queue(1.2)
     fast = sl.simulate(slow.trace, "fcfs", machine=2)
     for one, two in ((slow, fast), (fast, slow)):
-        with pytest.warns(sl.IntervalWarning, match="^FCFS does not settle"):
+        with pytest.warns(sl.statistics.IntervalWarning, match="^FCFS does not settle"):
             found = sl.paired(one, two, "wait_time")
         means = [each.metrics()["wait_time"] for each in (one, two)]
         assert ends(found.difference) == pytest.approx([means[0] - means[1], math.nan, math.nan], nan_ok=True)
@@ -455,7 +457,7 @@ def test_where_there_is_no_ratio():
     jobs = [(100 * i, 10, 10, 1) for i in range(59)] + [(5805, 10, 10, 1)]
     narrow, wide = (sl.simulate(trace_of(jobs, 2), "fcfs", machine=procs).validate() for procs in (2, 3))
     slow = sl.simulate(trace_of([(s, r, e, 2) for s, r, e, _ in jobs], 2), "fcfs").validate()
-    with pytest.warns(sl.IntervalWarning, match="so the ratio may be anything"):
+    with pytest.warns(sl.statistics.IntervalWarning, match="so the ratio may be anything"):
         found = sl.paired(narrow, slow, "wait_time").ratio
     assert (found.low, found.high) == (-math.inf, math.inf)
     assert math.isnan(quiet(sl.paired, slow, wide, "wait_time").ratio.mean)

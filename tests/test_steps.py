@@ -160,7 +160,7 @@ def test_a_state_is_its_naive_twin(workload, tries, looks):
                 allowed = job.number not in twin.reserved and later >= -2 and instant >= state.now
                 allowed = allowed and twin.is_free(job, instant)
                 act = (state.reserve, job, instant), (twin.reserve, job, instant)
-            with nullcontext() if allowed else pytest.raises(sl.SchemeError):
+            with nullcontext() if allowed else pytest.raises(sl.schemes.SchemeError):
                 act[0][0](*act[0][1:])
             if allowed:
                 act[1][0](*act[1][1:])
@@ -302,7 +302,9 @@ def test_comparing_a_code_with_text_is_an_error_that_says_how():
             if job.user == "alice" and job.procs <= state.free:
                 state.start(job)
 
-    with pytest.raises(sl.SchemeError, match=r"user is compared with 'alice', .* trace.codes\('user'\)\['alice'\]"):
+    with pytest.raises(
+        sl.schemes.SchemeError, match=r"user is compared with 'alice', .* trace.codes\('user'\)\['alice'\]"
+    ):
         sl.simulate(trace_of(LOG, 4), alice_first)
 
 
@@ -337,7 +339,7 @@ def change(path, value):
     ],
 )
 def test_a_state_and_its_jobs_cannot_be_set(path, words):
-    with pytest.raises(sl.SchemeError, match=f"changes at 1 s: {words}"):
+    with pytest.raises(sl.schemes.SchemeError, match=f"changes at 1 s: {words}"):
         sl.simulate(trace_of(LOG, 4), change(path, 5))
 
 
@@ -354,7 +356,7 @@ def test_nothing_that_a_state_gives_changes_it():
         with pytest.raises(AttributeError, match="procs of a list of jobs cannot be set"):
             state.queue.procs = 1
         for thing in (state, *state.queue):
-            with pytest.raises(sl.SchemeError, match="procs.* cannot be deleted"):
+            with pytest.raises(sl.schemes.SchemeError, match="procs.* cannot be deleted"):
                 del thing.procs
         easy.decide(state)
 
@@ -369,7 +371,7 @@ def test_what_gets_round_the_state_is_found_by_simulate():
             state.start(job)
 
     words = "cheat at 1 s: job 2 starts with 7 processors held at 1 s, expected at most 4"
-    with pytest.raises(sl.SchemeError, match=words):
+    with pytest.raises(sl.schemes.SchemeError, match=words):
         sl.simulate(trace_of(LOG[:3], 4), sl.python_scheme(cheat))
 
 
@@ -536,7 +538,7 @@ def wake_in_the_past(state):
 )
 def test_what_cannot_be_done_is_one_error_at_that_instant(function, words):
     jobs = [(0, 9, 9, 3), (1, 4, 6, 4), (1, 3, 3, 2), (2, 25, 25, 1), *LOG[4:]]
-    with pytest.raises(sl.SchemeError, match=words):
+    with pytest.raises(sl.schemes.SchemeError, match=words):
         sl.simulate(trace_of(jobs, 4), sl.python_scheme(function))
 
 
@@ -549,7 +551,8 @@ def test_a_reservation_that_would_run_into_another_is_refused():
 
     jobs = [(0, 9, 9, 2), (1, 4, 4, 4), (2, 5, 5, 2)]
     with pytest.raises(
-        sl.SchemeError, match=r"reserve\(job 3, 7\): it needs 2 processors for 5 s, 2 are free then, but fewer later on"
+        sl.schemes.SchemeError,
+        match=r"reserve\(job 3, 7\): it needs 2 processors for 5 s, 2 are free then, but fewer later on",
     ):
         sl.simulate(trace_of(jobs, 4), sl.python_scheme(reserve_across))
 
@@ -630,7 +633,7 @@ def test_a_job_that_starts_before_its_reservation_delays_no_other_one(estimate):
             assert state.earliest(fourth) == 10
         else:
             words = "early at 0 s: start.job 2.: with 2 processors until 6 s it delays job 3, reserved for 5 s"
-            with pytest.raises(sl.SchemeError, match=words):
+            with pytest.raises(sl.schemes.SchemeError, match=words):
                 state.start(second)
             assert state.reserved == [third, second]
             assert (state.free, state.earliest(fourth)) == (2, 0)
@@ -658,5 +661,5 @@ def test_a_job_of_another_simulation_is_refused():
     def foreign(state):
         state.start(others[0])
 
-    with pytest.raises(sl.SchemeError, match=r"start\(job 1\): it is not a job of this simulation"):
+    with pytest.raises(sl.schemes.SchemeError, match=r"start\(job 1\): it is not a job of this simulation"):
         sl.simulate(trace_of(LOG, 4), sl.python_scheme(foreign))

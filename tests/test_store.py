@@ -555,7 +555,7 @@ def test_failures_are_rows_and_are_tried_again_on_request(runs, tmp_path, made, 
     kept = sl.store(runs).table()
     assert kept.set_index("a")["error"].to_dict() == {1: "", 2: "ZeroDivisionError: a is two"}
     again(run, a=[1, 2], errors="keep", retry=True, store=runs)
-    with pytest.raises(sl.RunError, match="a is two"):  # without "keep", failures are tried again
+    with pytest.raises(sl.experiment.RunError, match="a is two"):  # without "keep", failures are tried again
         again(run, a=[1, 2], store=runs)
     assert sorted(lines()) == ["1", "2", "2", "2"]
     assert len(sl.store(runs).table()) == 2
@@ -578,7 +578,7 @@ def test_an_error_that_cannot_be_sent_is_told_in_words(runs, backend):
     with joblib.parallel_config(backend=backend, n_jobs=2):
         table = again(run, a=[1, 2], errors="keep", store=runs)
         assert table["error"].tolist() == ["Unsendable: gone"] * 2
-        with pytest.raises(sl.RunError, match="the run with a=1 failed|the run with a=2 failed"):
+        with pytest.raises(sl.experiment.RunError, match="the run with a=1 failed|the run with a=2 failed"):
             again(run, a=[1, 2])
 
 
@@ -919,7 +919,7 @@ def test_a_folder_with_other_files_is_no_store(tmp_path):
     ],
 )
 def test_what_a_store_cannot_keep(runs, run, words):
-    with pytest.raises((sl.RunError, ValueError), match=words):
+    with pytest.raises((sl.experiment.RunError, ValueError), match=words):
         again(run, a=1, store=runs)
 
 
@@ -1061,7 +1061,9 @@ def test_what_comes_from_elsewhere_and_cannot_be_kept_is_a_failure(dask, runs):
     def run(a):
         return {"x": Fraction(a) if a == 3 else a}
 
-    with pytest.raises(sl.RunError, match="a=3 failed: TypeError: measure x is .*, which a store cannot hold"):
+    with pytest.raises(
+        sl.experiment.RunError, match="a=3 failed: TypeError: measure x is .*, which a store cannot hold"
+    ):
         again(run, a=range(6), store=runs)
     table = again(run, a=range(6), store=runs, errors="keep")
     assert (table["error"] != "").tolist() == [False, False, False, True, False, False]
@@ -1083,7 +1085,7 @@ def test_what_cannot_be_sent_is_told_at_once(dask):
 def test_a_name_that_no_file_can_hold_is_a_failure(runs, errors):
     for store in (None, runs):
         if errors == "raise":
-            with pytest.raises(sl.RunError, match="a name that cannot be written to a file"):
+            with pytest.raises(sl.experiment.RunError, match="a name that cannot be written to a file"):
                 again(lambda a: {"\ud800": 1}, a=1, store=store)
         else:
             assert (

@@ -150,7 +150,7 @@ def test_columns_of_ones_own_are_taken_from_a_trace():
     def by_account(account, energy):
         return account + energy
 
-    with pytest.raises(sl.PolicyError, match="takes 'account', which is neither|takes 'energy'"):
+    with pytest.raises(sl.schemes.PolicyError, match="takes 'account', which is neither|takes 'energy'"):
         check_policy(by_account)
     frame = pd.DataFrame(
         {"submit": range(40), "run": 9, "procs": 1, "account": ["a", "b"] * 20, "energy": np.linspace(0, 3, 40)}
@@ -166,7 +166,7 @@ def test_columns_of_ones_own_are_taken_from_a_trace():
 def test_what_is_no_policy_is_refused():
     with pytest.raises(ValueError, match="unknown what 'rank'; known: order, may_backfill, objective"):
         check_policy(aged, "rank")
-    with pytest.raises(sl.PolicyError, match="takes"):
+    with pytest.raises(sl.schemes.PolicyError, match="takes"):
         check_policy(lambda *jobs: 0)
     with pytest.raises(TypeError, match="policy is 'fairshare', expected a function of any of"):
         check_policy("fairshare")
@@ -357,7 +357,7 @@ def test_a_column_of_ones_own_must_be_declared_as_known():
     frame["priority"] = frame["run"] % 7
     trace = sl.from_frame(frame, submit="submit", run="run", procs="procs", machine=2)
     scheme = sl.EASY(order=lambda priority: priority)
-    with pytest.raises(sl.PolicyError, match="takes 'priority', which is neither"):
+    with pytest.raises(sl.schemes.PolicyError, match="takes 'priority', which is neither"):
         sl.simulate(sl.model_trace("lublin", jobs=10), scheme)
     (check,) = check_scheme(scheme, trace=trace, effort=0.1, raises=False).failed
     assert check.name == planted.FUTURE

@@ -73,7 +73,7 @@ def test_attributes_cannot_be_set(trace):
         trace.procs = 8
 
 
-@pytest.mark.filterwarnings("ignore::schedlab.LoadWarning")
+@pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 @pytest.mark.parametrize(
     "change",
     [
@@ -262,7 +262,7 @@ def test_scaled_run_times_reach_the_load_within_their_rounding(workload, load, o
     trace = trace_of(with_overruns(jobs), procs)
     if not np.isfinite(trace.offered_load()):
         return
-    with pytest.warns(sl.LoadWarning) if load > 1.5 else nullcontext():
+    with pytest.warns(sl.workload.LoadWarning) if load > 1.5 else nullcontext():
         scaled = trace.scale_load(load, overrun=overrun)
     factor = load / trace.offered_load(overrun)
     for field in ("run_time", "requested_time"):
@@ -284,7 +284,7 @@ def test_scaled_interarrival_times_reach_the_load_within_their_rounding(workload
     before = trace.offered_load(overrun)
     if not np.isfinite(before):
         return
-    with pytest.warns(sl.LoadWarning) if load > 1.5 else nullcontext():
+    with pytest.warns(sl.workload.LoadWarning) if load > 1.5 else nullcontext():
         scaled = trace.scale_load(load, by="interarrival", overrun=overrun)
     submit, now = trace.jobs["submit_time"].to_numpy(), scaled.jobs["submit_time"].to_numpy()
     assert now[0] == submit[0]
@@ -331,13 +331,13 @@ def test_a_load_is_a_positive_number(trace, load):
 )
 @pytest.mark.parametrize("by", ["run_time", "interarrival"])
 def test_a_load_that_may_be_a_percentage_is_warned_of(trace, load, words, by):
-    with pytest.warns(sl.LoadWarning) as caught:
+    with pytest.warns(sl.workload.LoadWarning) as caught:
         scaled = trace.scale_load(load, by=by)
     assert [str(warning.message) for warning in caught] == [words]
     assert caught[0].filename == __file__
     assert scaled.offered_load() > 1
     assert trace.scale_load(1.5, by=by)  # without a warning
-    with pytest.warns(sl.LoadWarning):
+    with pytest.warns(sl.workload.LoadWarning):
         sl.sweep(trace, "fcfs", load=load, by=by, progress=False)
 
 
@@ -420,12 +420,15 @@ def test_repr_says_how_much_of_the_work_is_cut_at_the_estimates_where_it_is_much
 def test_what_is_left_out_with_much_of_the_work_says_how_much(tmp_path):
     lines = [record(1, run=50), record(2, run=20, procs=5), record(3, run=800, requested=-1), record(4, run=-1)]
     with pytest.warns(
-        sl.LoadWarning, match=r"^X: 88.9 % of the work left out \(1,600 processor-seconds; 1 job: no estimate\)$"
+        sl.workload.LoadWarning,
+        match=r"^X: 88.9 % of the work left out \(1,600 processor-seconds; 1 job: no estimate\)$",
     ):
         dropped = sl.read_swf(log_file(tmp_path, *lines), missing_estimate="drop")
     words = "1 job without an estimate (left out, as asked, 88.9 % of the work)"
     assert dropped.repairs["words"].tolist()[0] == words
-    with pytest.warns(sl.LoadWarning, match=r"^X: 50 % of the work left out .*; 1 job: wider than the machine \(3 "):
+    with pytest.warns(
+        sl.workload.LoadWarning, match=r"^X: 50 % of the work left out .*; 1 job: wider than the machine \(3 "
+    ):
         small = dropped.scale(7, "run_time").with_machine(3)
     assert set(small.repairs["words"]) == {
         words,
@@ -506,7 +509,7 @@ def test_cut_at_estimates_is_what_the_kill_does(workload):
 
 
 def test_a_smaller_machine_drops_wide_jobs_and_says_so(trace):
-    with pytest.warns(sl.LoadWarning) as caught:
+    with pytest.warns(sl.workload.LoadWarning) as caught:
         small = trace.with_machine(2)
     reason = "1 job: wider than the machine (2 processors)"
     assert [str(one.message) for one in caught] == [
@@ -518,7 +521,7 @@ def test_a_smaller_machine_drops_wide_jobs_and_says_so(trace):
     assert small.procs == 2
     assert small.jobs.index.tolist() == [1, 2, 4]
     assert small.dropped["reason"].to_dict() == {3: "wider than the machine (2 processors)"}
-    with pytest.warns(sl.LoadWarning):
+    with pytest.warns(sl.workload.LoadWarning):
         assert small.with_machine(1).dropped.index.tolist() == [3, 1]
     assert same(trace.with_machine(8), replace(trace, procs=8))
     assert len(trace.with_machine(8).dropped) == 0
@@ -564,7 +567,7 @@ def test_a_written_trace_is_read_back(workload, ending):
 def test_the_header_survives_and_says_what_was_done(tmp_path):
     header = ("; Computer: a toy", "; MaxJobs: 4", "; MaxProcs: 8", "; UnixStartTime: 12345", "; Note: ours")
     lines = (record(1), record(2, submit=3), record(3, submit=5, procs=5), record(4, submit=9, run=0))
-    with pytest.warns(sl.LoadWarning):
+    with pytest.warns(sl.workload.LoadWarning):
         trace = sl.read_swf(log_file(tmp_path, *lines, header=header)).with_machine(4).head(2)
     trace.to_swf(tmp_path / "Y.swf")
     again = sl.read_swf(tmp_path / "Y.swf")
@@ -643,7 +646,7 @@ def test_a_log_without_a_size_asks_for_it(tmp_path):
     path = log_file(tmp_path, record(1), record(2, procs=3), header=("; Computer: a toy",))
     with pytest.raises(SWFError, match="X.swf: the header has neither MaxProcs nor MaxNodes; give machine="):
         sl.read_swf(path)
-    with pytest.warns(sl.LoadWarning, match=r"X: 60 % of the work left out \(30 processor-seconds") as caught:
+    with pytest.warns(sl.workload.LoadWarning, match=r"X: 60 % of the work left out \(30 processor-seconds") as caught:
         trace = sl.read_swf(path, machine=2)
     assert caught[0].filename == __file__
     assert trace.procs == 2

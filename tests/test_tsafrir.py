@@ -334,7 +334,7 @@ def test_run_times_above_the_longest_estimate_are_cut_and_listed(trace):
     longest = 8 * HOUR
     over = run[run > longest]
     assert 0 < len(over) < 300
-    changed = trace.with_estimates(sl.Tsafrir(longest=longest), seed=1)
+    changed = trace.with_estimates(sl.workload.Tsafrir(longest=longest), seed=1)
     assert changed.history[-1].endswith(f"longest 28,800 s, seed 1; {len(over):,} run times cut to the longest")
     rows = changed.repaired.iloc[len(trace.repaired) :]
     assert rows["job_number"].tolist() == over.index.tolist()
@@ -350,12 +350,12 @@ def test_few_jobs_are_refused():
     with pytest.raises(ValueError, match="the model of estimates needs at least 200 jobs, got 2"):
         few.with_estimates("tsafrir")
     with pytest.raises(ValueError, match="the model of estimates needs at least 200 jobs, got 2"):
-        sl.fit_tsafrir(few)
+        sl.workload.fit_tsafrir(few)
 
 
 def test_fit_takes_over_the_popular_estimates(trace):
     own = trace.with_estimates("tsafrir", seed=5)
-    fitted = sl.fit_tsafrir(own)
+    fitted = sl.workload.fit_tsafrir(own)
     counts = own.jobs["requested_time"].value_counts()
     assert (fitted.longest, fitted.distinct, len(fitted.head)) == (counts.index.max(), len(counts), 20)
     again = own.with_estimates(fitted, seed=6).jobs["requested_time"].value_counts()
@@ -372,7 +372,7 @@ def histogram(trace):
 
 def test_a_log_taken_over_whole_gives_its_own_histogram(trace):
     own = trace.with_estimates("tsafrir", seed=5)
-    whole = sl.fit_tsafrir(own, popular=1000)
+    whole = sl.workload.fit_tsafrir(own, popular=1000)
     shuffled = own.with_estimates(whole, seed=7)
     assert histogram(shuffled).equals(histogram(own))
     assert not shuffled.jobs["requested_time"].equals(own.jobs["requested_time"])
@@ -390,7 +390,7 @@ def test_equally_popular_estimates_are_taken_in_one_order(trace):
 def test_logs_get_their_own_estimates_and_the_models(name):
     log = sl.load_trace(name).cut_at_estimates()
     modelled = log.with_estimates("tsafrir", seed=1)
-    whole = log.with_estimates(sl.fit_tsafrir(log, popular=10_000), seed=1)
+    whole = log.with_estimates(sl.workload.fit_tsafrir(log, popular=10_000), seed=1)
     for changed in (modelled, whole):
         assert (changed.jobs["requested_time"] >= changed.jobs["run_time"]).all()
         assert changed.jobs["run_time"].equals(log.jobs["run_time"])

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from schedlab import DPSA, EASY, LoadWarning, Trace, charts, load_trace
+from schedlab import DPSA, EASY, Trace, charts, load_trace
 from schedlab._runtime.text import check_known
 from schedlab.experiment import grid, remember
 from schedlab.schedule.metrics import bounded_slowdown, utilization
@@ -14,7 +14,7 @@ from schedlab.schedule.simulation import simulate, simulate_many
 from schedlab.schedule.statistics import NOISE, IntervalWarning, over_seeds, paired, ratios_of_means
 from schedlab.schemes.cases import case_of
 from schedlab.show import formatted, interval
-from schedlab.workload import swf
+from schedlab.workload import LoadWarning, swf
 from schedlab.workload.archive import TraceNotFound
 
 from .cards import Drawing, Paper, rebuilt

@@ -8,9 +8,25 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from .base import Case, Jobs, Outcome, Pieces, Ranges, Scheme, by_name, classes, colours, scheme
+from .policies import PolicyError
 from .rigid import Queued
+from .steps import SchemeError
 
-__all__ = ["Case", "Jobs", "Outcome", "Pieces", "Queued", "Ranges", "Scheme", "by_name", "classes", "colours", "scheme"]
+__all__ = [
+    "Case",
+    "Jobs",
+    "Outcome",
+    "Pieces",
+    "PolicyError",
+    "Queued",
+    "Ranges",
+    "Scheme",
+    "SchemeError",
+    "by_name",
+    "classes",
+    "colours",
+    "scheme",
+]
 
 
 def __getattr__(name):

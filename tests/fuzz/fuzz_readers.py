@@ -270,7 +270,7 @@ def read_jann(draw: random.Random, folder: Path) -> str:
     """Read a mutated table of Jann's model and generate jobs from it."""
     path = folder / f"{draw.choice(NAMES)}.csv"
     path.write_bytes(mutated(draw, jann_text(draw), b",", VALUES))
-    table = _documented(path, lambda: sl.read_jann(path))
+    table = _documented(path, lambda: sl.workload.read_jann(path))
     if table is None:
         return "refused"
     _shown(repr(table))
@@ -349,7 +349,7 @@ def _documented(path, read):
     """Return what is read, or None after a documented error: of a documented type, naming the file."""
     try:
         return read()
-    except (sl.SWFError, sl.SacctError, ValueError) as error:
+    except (sl.workload.SWFError, sl.workload.SacctError, ValueError) as error:
         _plain_error(error)
         name = plain(path.name)
         if not str(error).startswith((name, name.removesuffix(".gz").removesuffix(".swf"))):
@@ -367,7 +367,7 @@ def _refused(action):
 
 
 def _plain_error(error):
-    if type(error) is not ValueError and not isinstance(error, sl.SWFError | sl.SacctError):
+    if type(error) is not ValueError and not isinstance(error, sl.workload.SWFError | sl.workload.SacctError):
         raise error
     if traceback.extract_tb(error.__traceback__)[-1].filename.startswith(str(Path(np.__file__).parents[1])):
         raise Failure(f"an error of a library: {error}") from error
@@ -479,7 +479,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", type=int, metavar="N", help="the N-th input of the seed and no other")
     options = parser.parse_args(arguments)
     warnings.simplefilter("error")
-    for documented in (sl.PartitionWarning, sl.LoadWarning):
+    for documented in (sl.workload.PartitionWarning, sl.workload.LoadWarning):
         warnings.simplefilter("ignore", documented)
     if hasattr(signal, "SIGPROF"):
         signal.signal(signal.SIGPROF, _too_slow)

@@ -403,7 +403,7 @@ def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
     >>> from schedlab.workload.models.jann import jann_table
     >>> with TemporaryDirectory() as folder:
     ...     jann_table("kth").to_csv(Path(folder, "mine.csv"))
-    ...     table = sl.read_jann(Path(folder, "mine.csv"))
+    ...     table = sl.workload.read_jann(Path(folder, "mine.csv"))
     >>> table.name, len(table.ranges)
     ('mine', 8)
     """

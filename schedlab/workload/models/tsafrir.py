@@ -219,7 +219,7 @@ def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
     >>> log = sl.read_sacct(example_path(), machine=192, partition=["short", "long"])
-    >>> model = sl.fit_tsafrir(log)
+    >>> model = sl.workload.fit_tsafrir(log)
     >>> model.longest, [seconds for seconds, _ in model.head[:3]]
     (172800, [7200, 14400, 3600])
     >>> trace = sl.model_trace("lublin", jobs=500, machine=64, seed=1).with_estimates(model, seed=1)
