@@ -5,10 +5,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import vl_convert
 
 import schedlab as sl
 from schedlab import charts
+from schedlab.charts._altair import VEGA_LITE
 from schedlab.charts.paper import MM
+from schedlab.charts.theme import in_lines
 
 COLUMN = 85 * MM
 SCHEMES = ("EASY", "EASY-SJF", "FCFS")
@@ -148,3 +151,24 @@ def test_what_is_no_chart_is_refused(table):
 def test_what_does_not_fit_says_so(table, trace):
     with pytest.raises(ValueError, match=r"the chart needs \d+ mm, expected at most 20 mm: give it more columns"):
         charts.paper_style(DRAWN["lines"](table, trace), column_width=20)
+
+
+def test_names_at_the_ends_of_lines_stay_apart_in_a_lower_chart():
+    rows = [("FCFS", 6.0, 66.0), ("EASY", 1.1, 4.6), ("Conservative", 1.0, 4.7)]
+    table = pd.DataFrame(
+        [(name, load, 3600 * wait) for name, *waits in rows for load, wait in zip((0.5, 0.8), waits, strict=True)]
+    )
+    table.columns = ["scheme", "load", "wait_time"]
+    for log in (True, False):
+        chart = charts.paper_style(charts.lines(table, "load", "wait_time", log=log), columns=1, font_size=8)
+        spec = chart.to_dict()
+        drawn = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+        heights = re.findall(r'translate\([\d.]+,([\d.-]+)\)"[^>]*>(?:EASY|Conservative)<', drawn)
+        low, high = sorted(float(each) for each in heights)
+        assert high - low >= 9
+
+
+def test_titles_of_axes_do_not_break_within_short_brackets():
+    title = "mean bounded slowdown (tau = 10 s)"
+    assert in_lines(title, 30) == ["mean bounded slowdown", "(tau = 10 s)"]
+    assert in_lines("wait (hours, of all jobs of the log)", 20) == ["wait (hours, of all", "jobs of the log)"]

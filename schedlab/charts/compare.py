@@ -10,7 +10,6 @@ from ..workload.trace import WEEK, Trace, labels, model_trace, run_times
 from ._altair import alt
 from .series import lines
 from .theme import (
-    BLUE,
     DURATIONS,
     HEIGHT,
     INK,
@@ -32,6 +31,7 @@ from .theme import (
 )
 
 POINTS = 400  # points of a curve
+SEEN_ON_BOTH = "#3D8FD1"  # of dots that are seen through: clear on white and on black
 SQUARE = 365  # side of a scatter plot, in pixels: two fit on a page
 
 
@@ -316,7 +316,7 @@ def scatter(
     titles = [f"{_title(column)}, {name}" for name in names]
     points = (
         alt.Chart(table.iloc[::every])
-        .mark_circle(size=14, opacity=0.35, color=BLUE, clip=up_to is not None)
+        .mark_circle(size=16, opacity=0.5, color=SEEN_ON_BOTH, clip=up_to is not None)
         .encode(
             x=alt.X("x:Q", title=titles[0], **ends),
             y=alt.Y("y:Q", title=titles[1], **ends),

@@ -2,7 +2,6 @@
 
 import json
 import re
-from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -33,6 +32,7 @@ from .theme import (
     beside,
     coloured,
     headed,
+    in_lines,
     log_scale,
     log_ticks,
     unchecked,
@@ -120,7 +120,7 @@ def bars(
     if rings is not None:
         rows.ring(rings, measure, x, color)
     rows.cut_off(y, baseline=[0])
-    axes = {"title": wrap(words, (height or HEIGHT) // 6), "axis": axis()}
+    axes = {"title": in_lines(words, (height or HEIGHT) // 6), "axis": axis()}
     chart, wide = _groups(rows, x, y, color, axes, told, "+,.1f", 0, range_label, width)
     return headed(chart, title, wide, subtitle, CUT * rows.cut, size=(width, height))
 

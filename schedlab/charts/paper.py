@@ -3,12 +3,13 @@
 import math
 import re
 from numbers import Real
-from textwrap import wrap
 
+import numpy as np
 import vl_convert
 
 from ._altair import VEGA_LITE, alt, debug_mode
-from .theme import PRINTED, printed
+from .series import LABEL, spread
+from .theme import PRINTED, in_lines, printed
 
 MM = 72 / 25.4  # points; a pixel of a chart is a point of its PDF
 COLUMN, GUTTER = 85.0, 8.0  # columns of a two-column page, in millimetres
@@ -22,6 +23,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 DRAWN_THIN = {"line", "point", "circle", "square", "trail", "rule", "tick"}
 NESTED = ("layer", "vconcat", "hconcat", "concat")
 STROKE = 20  # length of a line in a legend, in points
+LEADING, PADDING = 1.25, 8  # height of a line of text, as a share of its size; above and below the lines, in points
 ROUNDS = 5  # attempts, after the first, to find the width of the plots: the axis labels change with it
 STAND_IN = "stand-in"
 HEX = re.compile("#[0-9a-fA-F]{6}")
@@ -268,9 +270,30 @@ def _fit(spec, width, size):
             break
         _widen(spec, missing)
         missing = width - _width(spec)
+    _spread_names(spec, size)
     if missing <= -0.1:
         found = f"{(width - missing) / MM:.0f} mm, expected at most {width / MM:.0f} mm"
         raise ValueError(f"the chart needs {found}: give it more columns, a smaller font, or fewer panels")
+
+
+def _spread_names(spec, size):
+    """Move names at the ends of lines apart again, since the chart may be less high than it was."""
+    for view in _views(spec):
+        parts = [part.get("encoding", {}).get("y", {}) for part in view.get("layer", ())]
+        values = next((y for y in parts if y.get("field") not in (None, LABEL) and "scale" in y), None)
+        rows = spec.get("datasets", {}).get(view.get("data", spec.get("data", {})).get("name"), ())
+        ends = sorted((row for row in rows if row.get(LABEL) is not None), key=lambda row: row[LABEL])
+        if not ends or values is None or not isinstance(view.get("height"), Real):
+            continue
+        every = np.array([row[values["field"]] for row in rows if row.get(values["field"]) is not None], float)
+        log = values["scale"].get("type") == "log"
+        turn, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
+        low, high = (float(turn(end)) for end in (every.min(), every.max()))
+        low, high = (low, high) if log else (min(low, 0), max(high, 0))
+        pixel = ((high - low) or 1) / max(view["height"] - 2 * PADDING, 1)
+        places = back(spread(turn(np.array([row[LABEL] for row in ends], float)) / pixel, LEADING * size) * pixel)
+        for row, place in zip(ends, places, strict=True):
+            row[LABEL] = float(place)
 
 
 def _width(spec):
@@ -312,7 +335,7 @@ def _break_titles(view, width, size):
         if not isinstance(given, dict):
             continue
         if isinstance(given.get("title"), str):
-            given["title"] = wrap(given["title"], max(12, int(long / (LETTER * size)))) or given["title"]
+            given["title"] = in_lines(given["title"], max(12, int(long / (LETTER * size)))) or given["title"]
         axis = given.get("axis")
         if channel == "x" and isinstance(axis, dict) and isinstance(axis.get("tickCount"), Real):
             axis["tickCount"] = min(axis["tickCount"], max(2, int(width // (TICK * size))))

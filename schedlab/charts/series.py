@@ -233,7 +233,7 @@ def _labels(shown, x, y, color, high, log, horizontal, vertically, colour):
     low, most = (float(each) for each in (turn(known[y].min()), turn(known[y].max())))
     low, most = (low, most) if turn is np.log else (min(low, 0), max(most, 0))
     pixel = ((most - low) or 1) / high
-    places = back(_spread(turn(ends[y].to_numpy(float)) / pixel, LINE) * pixel)
+    places = back(spread(turn(ends[y].to_numpy(float)) / pixel, LINE) * pixel)
     shown[LABEL] = pd.Series(places, index=ends.index).reindex(shown.index)
     stroke = having(LABEL).mark_point(shape="stroke", size=STROKE**2, strokeWidth=2, opacity=1, xOffset=STROKE)
     label = having(LABEL).mark_text(align="left", dx=8 + STROKE, fontSize=12, color=INK)
@@ -241,7 +241,7 @@ def _labels(shown, x, y, color, high, log, horizontal, vertically, colour):
     return [stroke.encode(**place, color=colour), label.encode(**place, text=alt.Text(f"{color}:N"))]
 
 
-def _spread(places, gap):
+def spread(places, gap):
     """Move sorted places as little as necessary so that neighbours are a gap apart.
 
     Places that touch become a group, which stays around the mean of what its members want.

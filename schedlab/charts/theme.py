@@ -585,16 +585,34 @@ def colours(names: list[str]) -> list[str]:
     ['#8C8C8C', '#0072B2', '#C28700']
     """
     known = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS | _registered
-    return [known.get(name) or _of_log(name) or _of_model(name) or _made_of(name) for name in names]
+    beside = _beside_their_log(names)
+    return [known.get(name) or _of_log(name, name in beside) or _of_model(name) or _made_of(name) for name in names]
 
 
-def _of_log(name):
-    """Return the colour of a log of the archive, in any version; a stand-in gets a similar one."""
-    found = LOG.fullmatch(name)
-    if not found:
+def _beside_their_log(names):
+    """Return the stand-ins that are drawn beside their log, or beside another stand-in of it."""
+    logs, beside = set(), set()
+    for name in dict.fromkeys(names):
+        if match := LOG.fullmatch(name):
+            if match["standin"] and match["log"] in logs:
+                beside.add(name)
+            logs.add(match["log"])
+    return beside
+
+
+def _of_log(name, beside):
+    """Return the colour of a log of the archive, in any version.
+
+    A stand-in gets a similar one, but the opposite one beside its log: there the two are compared.
+    """
+    match = LOG.fullmatch(name)
+    if not match:
         return None
-    own = LOGS[found["log"]]
-    return _like(own) if found["standin"] else own
+    own = LOGS[match["log"]]
+    if beside:
+        hue, _, saturation = colorsys.rgb_to_hls(*_parts_of(own))
+        return _shaded((hue + 0.5) % 1, max(saturation, 0.65), SEEN[1])
+    return _like(own) if match["standin"] else own
 
 
 def _of_model(name):
@@ -860,6 +878,12 @@ def headed(chart, title: str, width: int, *subtitle: str, size: tuple = (None, N
 def _wrapped(parts, width):
     characters = max(20, int(CHARACTERS * width / WIDTH))
     return [line for part in parts for line in wrap(part, characters, break_on_hyphens=False)]
+
+
+def in_lines(words: str, letters: int) -> list[str]:
+    """Break the title of an axis into lines of so many letters, but not within short brackets: "(tau = 10 s)"."""
+    whole = re.sub(r"\([^()]{1,14}\)", lambda match: match[0].replace(" ", "\u00a0"), words)
+    return [line.replace("\u00a0", " ") for line in wrap(whole, letters)]
 
 
 def about(schedule) -> str:

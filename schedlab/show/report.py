@@ -86,8 +86,10 @@ article p { margin: .3rem 0; } #search { font: inherit; color: inherit; backgrou
 EMBED = r"""const LETTER = 6.5, LINE = 14, BESIDE = 24;  // width of a letter, height of a line; letters beside a plot
 const ruler = document.createElement('canvas').getContext('2d');
 ruler.font = '12px sans-serif';
+// Break words into lines, but not within short brackets, such as "(tau = 10 s)".
+const whole = line => String(line).replace(/\([^()]{1,14}\)/g, part => part.replaceAll(' ', '\u00a0'));
 const broken = (words, letters) => [words].flat().flatMap(
-  line => String(line).match(RegExp(`\\S.{0,${letters - 1}}(?=\\s|$)|\\S+`, 'g')) || []);
+  line => whole(line).match(RegExp(`[^ ].{0,${letters - 1}}(?= |$)|[^ ]+`, 'g')) || []);
 const longest = lines => Math.max(0, ...lines.map(line => line.length));
 const kind = layer => layer.mark?.type || layer.mark;
 const named = at => at?.field && ['nominal', 'ordinal'].includes(at.type);
@@ -164,6 +166,27 @@ const unfolded = (spec, rows) => {
     ...structuredClone(inner), title: String(value), transform: [{filter: {field, equal: value}}]}));
   for (const name of ['facet', 'spec', 'columns', 'resolve']) delete spec[name];
 };
+// Names at the ends of lines that take most of the room become a legend.
+const ATEND = 0.35, isAtEnd = one => one.encoding?.y?.field === 'label at';
+const withLegend = (spec, room, rows) => {
+  const names = (spec.layer || []).find(one => kind(one) === 'text' && isAtEnd(one));
+  if (!names || wide(linesOf(names.encoding.text, rows)) < ATEND * room) return;
+  const {field} = names.encoding.text;
+  spec.layer = spec.layer.filter(one => !isAtEnd(one));
+  for (const {encoding} of spec.layer) {
+    if (encoding?.color?.field === field) encoding.color.legend = {orient: 'bottom', symbolOpacity: 1};
+  }
+};
+// Numbers at bars that are narrower than these stand upright.
+const upright = (spec, room, rows) => {
+  for (const one of (spec.layer || []).filter(each => kind(each) === 'text' && each.encoding?.xOffset)) {
+    const {x, xOffset} = one.encoding, bars = valuesOf(x, rows).length * valuesOf(xOffset, rows).length;
+    if (room / bars > 40) continue;
+    const up = one.mark.baseline === 'bottom';
+    for (const {encoding} of spec.layer) if (encoding?.y?.scale?.padding) encoding.y.scale.padding = 44;
+    Object.assign(one.mark, {angle: 270, baseline: 'middle', align: up ? 'left' : 'right', dx: up ? 6 : -6, dy: 0});
+  }
+};
 // Make panels this wide, below one another, and break titles and names into lines.
 window.narrow = (spec, room, rows) => {
   for (const many of ['hconcat', 'concat']) if (spec[many]) { spec.vconcat = spec[many]; delete spec[many]; }
@@ -174,6 +197,8 @@ window.narrow = (spec, room, rows) => {
   if (spec.facet?.field) spec.columns = 1;
   if (spec.facet?.field && needed(spec.spec, rows)) unfolded(spec, rows);
   if (spec.width) spec.width = room;
+  withLegend(spec, room, rows);
+  upright(spec, room, rows);
   if (needed(spec, rows) > 0) { if (isKeyed(spec, rows)) keyed(spec, rows); else inParts(spec, room, rows); }
   for (const inner of [spec.spec, ...(spec.vconcat || []), ...(spec.layer || [])]) {
     if (inner) narrow(inner, parts.has(inner) ? inner.width : room, rows);
@@ -212,17 +237,29 @@ window.narrow = (spec, room, rows) => {
   }
   return spec;
 };
-// Words beside points that lie on one another move apart, up or down.
+// Words beside points that lie on one another, or on a point, move apart: up, down, or to the other side.
+const covers = (one, box) => Math.min(one.right, box.right) - Math.max(one.left, box.left) > 1
+  && Math.min(one.bottom, box.bottom) - Math.max(one.top, box.top) > 3;
 const apart = place => {
-  const words = [...place.querySelectorAll('.role-mark.mark-text text')], seen = [];
+  const boxOf = one => one.getBoundingClientRect();
+  const words = [...place.querySelectorAll('.role-mark.mark-text text')].filter(
+    word => !/rotate/.test(word.getAttribute('transform')));
+  const points = [...place.querySelectorAll('.role-mark.mark-symbol path')].map(boxOf), seen = [];
   for (const word of words) {
-    const at = word.getBoundingClientRect(), by = move => (
-      {left: at.left, right: at.right, top: at.top + move, bottom: at.bottom + move});
-    const free = box => !seen.some(one => Math.min(one.right, box.right) - Math.max(one.left, box.left) > 1
-      && Math.min(one.bottom, box.bottom) - Math.max(one.top, box.top) > 3);
-    const move = [0, -12, 12, -24, 24].find(move => free(by(move))) ?? 0;
-    if (move) word.setAttribute('dy', move);
-    seen.push(by(move));
+    const at = boxOf(word), plot = word.closest('.role-frame, .role-scope')?.querySelector('path.background');
+    const over = {start: -at.width - 18, end: at.width + 18}[word.getAttribute('text-anchor')] || 0;
+    const by = ([x, y]) => ({left: at.left + x, right: at.right + x, top: at.top + y, bottom: at.bottom + y});
+    const cost = move => {
+      const box = by(move), frame = plot && boxOf(plot), out = frame && (move[0] || move[1])
+        && (box.left < frame.left || (move[0] && box.right > frame.right) || box.bottom > frame.bottom);
+      return 2 * seen.filter(one => covers(one, box)).length + points.filter(one => covers(one, box)).length
+        + (out ? 5 : 0);
+    };
+    const moves = [[0, 0], [0, -12], [0, 12], [over, 0], [over, -12], [over, 12], [0, -24], [0, 24]];
+    const costs = moves.map(cost), [x, y] = moves[costs.indexOf(Math.min(...costs))];
+    if (x) word.setAttribute('dx', x);
+    if (y) word.setAttribute('dy', y);
+    seen.push(by([x, y]));
   }
 };
 // Whether a box has more to its sides.
