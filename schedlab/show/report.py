@@ -166,11 +166,11 @@ const unfolded = (spec, rows) => {
     ...structuredClone(inner), title: String(value), transform: [{filter: {field, equal: value}}]}));
   for (const name of ['facet', 'spec', 'columns', 'resolve']) delete spec[name];
 };
-// Names at the ends of lines that take most of the room become a legend.
-const ATEND = 0.35, isAtEnd = one => one.encoding?.y?.field === 'label at';
-const withLegend = (spec, room, rows) => {
+// Names at the ends of lines that need more pixels than these become a legend.
+const ATEND = 100, isAtEnd = one => one.encoding?.y?.field === 'label at';
+const withLegend = (spec, rows) => {
   const names = (spec.layer || []).find(one => kind(one) === 'text' && isAtEnd(one));
-  if (!names || wide(linesOf(names.encoding.text, rows)) < ATEND * room) return;
+  if (!names || wide(linesOf(names.encoding.text, rows)) < ATEND) return;
   const {field} = names.encoding.text;
   spec.layer = spec.layer.filter(one => !isAtEnd(one));
   for (const {encoding} of spec.layer) {
@@ -197,7 +197,7 @@ window.narrow = (spec, room, rows) => {
   if (spec.facet?.field) spec.columns = 1;
   if (spec.facet?.field && needed(spec.spec, rows)) unfolded(spec, rows);
   if (spec.width) spec.width = room;
-  withLegend(spec, room, rows);
+  withLegend(spec, rows);
   upright(spec, room, rows);
   if (needed(spec, rows) > 0) { if (isKeyed(spec, rows)) keyed(spec, rows); else inParts(spec, room, rows); }
   for (const inner of [spec.spec, ...(spec.vconcat || []), ...(spec.layer || [])]) {
@@ -232,7 +232,7 @@ window.narrow = (spec, room, rows) => {
     if (named(one) && longest(names.map(String)) > letters) one.legend.labelExpr = written(names, letters);
   }
   for (const layer of spec.layer || []) delete layer.width;
-  for (const [part, letters] of [['text', 38], ['subtitle', 42]]) {
+  for (const [part, letters] of [['text', 38], ['subtitle', Math.max(42, Math.floor((room + 50) / 6))]]) {
     if (spec.title?.[part]) spec.title[part] = broken(spec.title[part], letters);
   }
   return spec;
