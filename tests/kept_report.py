@@ -4,6 +4,7 @@ from functools import partial
 
 from schedlab import papers
 from schedlab.papers import kept
+from schedlab.papers.names import paper_in
 from schedlab.show import report
 
 
@@ -11,7 +12,7 @@ def write(path, monkeypatch, names=papers.PAPERS):
     """Write the report of some papers; return its path."""
     for paper in papers.modules(names):
         monkeypatch.setattr(paper, "FIGURES", [_from_kept(figure) for figure in paper.FIGURES])
-        monkeypatch.setattr(paper, "claims", partial(_ledger, paper.__name__.rpartition(".")[2]))
+        monkeypatch.setattr(paper, "claims", partial(_ledger, paper_in(paper.__name__)))
     return report.figures(path, progress=False, only=names, processes=1)
 
 

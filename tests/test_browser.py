@@ -434,6 +434,69 @@ def _on_a_phone(chromium, tmp_path, body):
     return page
 
 
+WORDS = """() => [...document.querySelectorAll('svg.marks .role-mark text')].map(text => {
+  const {left, right, top, bottom} = text.getBoundingClientRect();
+  return {words: text.textContent, left, right, top, bottom};
+})"""
+DOTS = """() => [...document.querySelectorAll('svg.marks .role-mark.mark-symbol path')].map(dot => {
+  const {left, right, top, bottom} = dot.getBoundingClientRect();
+  return {words: '', left, right, top, bottom};
+})"""
+
+
+def _over(one, other):
+    across = min(one["right"], other["right"]) - max(one["left"], other["left"])
+    return across > 2 and min(one["bottom"], other["bottom"]) - max(one["top"], other["top"]) > 4
+
+
+def _body(*drawn):
+    return "".join(charts.on_page(charts.specified(chart)) for chart in drawn)
+
+
+def test_on_a_phone_long_names_of_lines_become_a_legend_and_short_ones_stay(chromium, tmp_path):
+    def lines(names):
+        rows = [(name, week, 1 + place + week % 2) for place, name in enumerate(names) for week in range(5)]
+        return charts.lines(pd.DataFrame(rows, columns=["log", "week", "load"]), "week", "load", "log")
+
+    logs = ["CTC-SP2-1996-3.1-cln", "CTC-SP2-1996-3.1-cln, seed 1 (stand-in, not the real log)"]
+    for names, legends in ((logs, 1), (["EASY", "FCFS"], 0)):
+        page = _on_a_phone(chromium, tmp_path, _body(lines(names)))
+        assert page.page.locator("svg.marks .role-legend").count() == legends
+        assert page.page.locator("svg.marks .role-frame .background").first.bounding_box()["width"] > 200
+        assert page.page.locator("svg.marks").first.bounding_box()["width"] <= 390
+        page.check()
+        page.close()
+
+
+def test_on_a_phone_words_lie_neither_on_points_nor_on_one_another(chromium, tmp_path):
+    gains = papers.grudenic2010.figure4_estimates.as_kept().chart
+    page = _on_a_phone(chromium, tmp_path, _body(gains))
+    words, dots = page.page.evaluate(WORDS), page.page.evaluate(DOTS)
+    assert len(words) > 10 < len(dots)
+    assert [(one["words"], two["words"]) for i, one in enumerate(words) for two in words[:i] if _over(one, two)] == []
+    assert [one["words"] for one in words for dot in dots if _over(one, dot)] == []
+    page.check()
+    page.close()
+
+
+def test_on_a_phone_numbers_of_narrow_bars_stand_upright_beside_one_another(chromium, tmp_path):
+    page = _on_a_phone(chromium, tmp_path, _body(papers.pascual2008.figure2.as_kept().chart))
+    words = page.page.evaluate(WORDS)
+    assert all(one["bottom"] - one["top"] > one["right"] - one["left"] for one in words)
+    assert [(one["words"], two["words"]) for i, one in enumerate(words) for two in words[:i] if _over(one, two)] == []
+    assert page.faint_texts() == []
+    page.check()
+    page.close()
+
+
+def test_on_a_phone_short_brackets_of_a_title_stay_whole(chromium, tmp_path):
+    table = pd.DataFrame({"scheme": "EASY", "load": [0.5, 0.7], "bounded_slowdown": [10.0, 20.0]})
+    page = _on_a_phone(chromium, tmp_path, _body(charts.lines(table, "load", "bounded_slowdown")))
+    lines = page.page.locator("svg.marks .role-axis-title tspan").all_text_contents()
+    assert [line for line in lines if ("(" in line) != (")" in line)] == []
+    page.close()
+
+
 def test_a_matrix_too_wide_for_a_phone_becomes_several_with_all_of_its_words(chromium, tmp_path):
     cells = [(f"column {x}", f"KTH-SP2-1996-2.1-cln, row {y}", f"{x}{y} is long enough") for x in "abcde" for y in "pq"]
     base = alt.Chart(pd.DataFrame(cells, columns=["x", "y", "words"])).encode(x="x:N", y="y:N")

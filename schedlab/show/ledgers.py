@@ -47,7 +47,7 @@ STYLE = """
 .schedlab-ledger > table > tbody::after { content: ""; display: block; height: .4em; }
 .schedlab-ledger .id, .schedlab-ledger .trace, .schedlab-ledger .verdict { white-space: nowrap; }
 .schedlab-ledger .ends, .schedlab-ledger details td:nth-child(3) { white-space: nowrap; }
-.schedlab-ledger .again { display: none; }
+.schedlab-ledger .again { display: none; } .schedlab-ledger .schedlab-badge { font-size: 12px; }
 .schedlab-ledger .statement { min-width: 12em; width: 36%; }
 .schedlab-ledger .published { min-width: 11em; }
 .schedlab-ledger .measured { min-width: 12em; width: 32%; }
