@@ -489,6 +489,17 @@ def test_on_a_phone_numbers_of_narrow_bars_stand_upright_beside_one_another(chro
     page.close()
 
 
+def test_on_a_phone_lines_below_a_title_are_broken_once(chromium, tmp_path):
+    settings = "; ".join(f"setting number {place}: 0.{place}" for place in range(12))
+    table = pd.DataFrame({"scheme": "EASY", "load": [0.5, 0.7], "wait_time": [10.0, 20.0]})
+    chart = charts.lines(table, "load", "wait_time", title="Waits", subtitle=settings)
+    page = _on_a_phone(chromium, tmp_path, _body(chart))
+    lines = page.page.locator("svg.marks .role-title-subtitle tspan").all_text_contents()
+    assert " ".join(lines) == settings
+    assert all(len(line) > 30 for line in lines[:-1])
+    page.close()
+
+
 def test_on_a_phone_short_brackets_of_a_title_stay_whole(chromium, tmp_path):
     table = pd.DataFrame({"scheme": "EASY", "load": [0.5, 0.7], "bounded_slowdown": [10.0, 20.0]})
     page = _on_a_phone(chromium, tmp_path, _body(charts.lines(table, "load", "bounded_slowdown")))

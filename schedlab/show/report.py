@@ -90,6 +90,12 @@ ruler.font = '12px sans-serif';
 const whole = line => String(line).replace(/\([^()]{1,14}\)/g, part => part.replaceAll(' ', '\u00a0'));
 const broken = (words, letters) => [words].flat().flatMap(
   line => whole(line).match(RegExp(`[^ ].{0,${letters - 1}}(?= |$)|[^ ]+`, 'g')) || []);
+// Join lines that were broken for a wide page: the next word would not have fitted into the longest one.
+const joined = words => [words].flat().reduce((lines, line, place, all) => {
+  const before = all[place - 1] || '', most = Math.max(...all.map(one => one.length));
+  const fits = before.length < 60 || before.length + line.split(' ')[0].length < most;
+  return fits ? [...lines, line] : [...lines.slice(0, -1), `${lines.at(-1)} ${line}`];
+}, []);
 const longest = lines => Math.max(0, ...lines.map(line => line.length));
 const kind = layer => layer.mark?.type || layer.mark;
 const named = at => at?.field && ['nominal', 'ordinal'].includes(at.type);
@@ -233,7 +239,7 @@ window.narrow = (spec, room, rows) => {
   }
   for (const layer of spec.layer || []) delete layer.width;
   for (const [part, letters] of [['text', 38], ['subtitle', Math.max(42, Math.floor((room + 50) / 6))]]) {
-    if (spec.title?.[part]) spec.title[part] = broken(spec.title[part], letters);
+    if (spec.title?.[part]) spec.title[part] = broken(joined(spec.title[part]), letters);
   }
   return spec;
 };
