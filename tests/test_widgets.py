@@ -835,6 +835,13 @@ def test_every_view_is_drawn_with_the_measures_of_both_schemes(trace, view):
     assert row["change (%)"] == pytest.approx(100 * (waits[0] / waits[1] - 1))
 
 
+def test_a_wait_beside_one_of_zero_is_in_a_readable_unit(trace):
+    quiet, busy = sl.simulate(trace.scale_load(0.1), "easy"), sl.simulate(trace.scale_load(1.5), "fcfs")
+    assert quiet.metrics()["median_wait_time"] == 0 < 7200 < busy.metrics()["median_wait_time"]
+    table, _ = widgets._side_by_side(busy, quiet)
+    assert table["measure"][1] in ("median wait (h)", "median wait (days)")
+
+
 def test_the_setting_is_said_below_the_title(figure):
     assert figure.chart.spec["title"] == {"text": "easy", "subtitle": ["load: 0.8; scheme: easy"]}
     figure.controls["scheme"].value = "fcfs"

@@ -293,7 +293,7 @@ def as_read(table: pd.DataFrame) -> pd.DataFrame:
     for name in table.columns:
         ends = [f"{name}{end}" for end in ("_low", "_high")]
         if set(ends) <= set(table.columns):
-            form = "{:+.1f}" if "%" in str(name) else "{:.4g}"  # changes have signs
+            form = "{:+.1f}" if "%" in str(name) else "{:.3g}"  # changes have signs
             told[name] = [interval(*row, form) for row in table[[name, *ends]].to_numpy(float)]
             told = told.drop(columns=ends)
         elif (match := TIME.fullmatch(str(name))) and len(table):
