@@ -3,6 +3,7 @@
 from copy import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Literal
 
 import numpy as np
 
@@ -215,7 +216,7 @@ class KaryTree:
     k: int
     n: int
     procs: int | None = None
-    allocation: str = "contiguous"
+    allocation: Literal["contiguous", "quasi-contiguous", "best-fit", "first-free", "random"] = "contiguous"
     speedup: float | tuple[float, ...] = 0.0
     scale_estimates: bool = False
     seed: int = 0

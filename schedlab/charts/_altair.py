@@ -5,7 +5,12 @@ for internationalized web addresses builds its parser on import, which takes 0.8
 (``python -X importtime``). No chart contains such an address, so that module is loaded at its first use.
 """
 
+from typing import TYPE_CHECKING
+
 from .._runtime.imports import deferred, uncollected
+
+if TYPE_CHECKING:
+    import altair as alt
 
 with uncollected(), deferred("rfc3987_syntax", "is_valid_syntax"):
     import altair as alt

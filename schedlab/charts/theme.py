@@ -12,6 +12,7 @@ from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
 from textwrap import wrap
+from typing import ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 from zlib import crc32
 
@@ -24,6 +25,8 @@ from schedlab._runtime.text import suggestion
 from ._altair import alt, debug_mode
 
 WIDTH, HEIGHT = 240, 220  # of one of three panels, in pixels
+P = ParamSpec("P")
+Chart = TypeVar("Chart")
 WIDE = 720  # width of a chart that fills the page
 PAGE = 924  # width available in a notebook next to the file list, on a screen 1366 pixels wide, axes included
 ACROSS = 3  # most panels side by side
@@ -230,7 +233,7 @@ CHECKED = False  # whether charts are validated when made; the tests set it
 _MADE = WeakValueDictionary()  # by `id`: charts unchanged since this package made them
 
 
-def unchecked(draw: Callable) -> Callable:
+def unchecked(draw: Callable[P, Chart]) -> Callable[P, Chart]:
     """Let a function draw without Altair's validation, which takes a third of the time until a chart appears.
 
     The function itself checks its arguments. Errors in the function are found by the tests, which validate every chart,
@@ -238,7 +241,7 @@ def unchecked(draw: Callable) -> Callable:
     """
 
     @wraps(draw)
-    def make(*args, **kwargs):
+    def make(*args: P.args, **kwargs: P.kwargs) -> Chart:
         check_size(kwargs.get("width"), kwargs.get("height"))
         with debug_mode(CHECKED):
             return _made(draw(*args, **kwargs))
@@ -346,7 +349,7 @@ def _look():
     }
 
 
-def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float | None = None):
+def stacked(parts: Iterable, *, width: float | None = None, height: float | None = None):
     """Place charts below one another; narrow ones side by side, as many as fit on a page.
 
     Parameters

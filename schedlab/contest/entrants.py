@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._runtime.text import check_known
+from .._runtime.words import Rescaled
 from ..experiment.grids import is_several, several, table_of
 from ..experiment.memory import remember
 from ..experiment.stores import Store
@@ -134,7 +135,7 @@ def arena(
     measure: str = "bounded_slowdown",
     rounds: int | None = ROUNDS,
     shake: int = SHAKE,
-    by: str = "run_time",
+    by: Rescaled = "run_time",
     tau: float = TAU,
     confidence: float = 0.95,
     threads: int | None = None,

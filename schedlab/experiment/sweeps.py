@@ -7,6 +7,7 @@ from os import PathLike
 
 import pandas as pd
 
+from .._runtime.words import Rescaled
 from ..schedule.simulation import simulate
 from ..schemes import Scheme
 from ..schemes import scheme as scheme_named
@@ -24,7 +25,7 @@ def sweep(
     seed: int | Iterable[int] | None = None,
     *,
     shake: int = 60,
-    by: str = "run_time",
+    by: Rescaled = "run_time",
     tau: float = 10.0,
     threads: int | None = None,
     progress: bool = True,

@@ -6,6 +6,7 @@ and the command line need.
 """
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from schedlab._runtime.text import check_known, suggestion
 
@@ -15,6 +16,9 @@ from .findings import Finding, Findings
 from .ledger import LEDGER, VERDICTS, Claim, Ledger, claimed, exact, judged, ledger, untestable
 from .names import PAPERS, module_of
 from .walls import Family, Wall
+
+if TYPE_CHECKING:
+    from . import base, grudenic2010, kurian2003, lelong2017, pascual2008, sabin2006, silva2000  # noqa: F401 - for checkers
 
 __all__ = [
     "LEDGER",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from schedlab.kernels import tree_nodes
 from schedlab.kernels.processors import assign_processors
 from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.schedule import metrics, statistics
+from schedlab.schedule.metrics import TAU, Measures, MeasureTable
 from schedlab.schemes import Case, Outcome, Ranges, Scheme
 from schedlab.schemes.cases import case_of
 from schedlab.workload.copies import copied
@@ -383,10 +385,16 @@ class Schedule:
 
     # -- measures ----------------------------------------------------------------------------------------
 
+    @overload
+    def metrics(self, by: None = None, tau: float = ..., window=..., *, warm_up: int | str = ...) -> Measures: ...
+    @overload
+    def metrics(
+        self, by=None, tau: float = ..., window=..., confidence: float | None = ..., warm_up: int | str = ...
+    ) -> MeasureTable: ...
     def metrics(
         self,
         by=None,
-        tau: float = metrics.TAU,
+        tau: float = TAU,
         window="makespan",
         confidence: float | None = None,
         warm_up: int | str = 0,
@@ -683,7 +691,7 @@ class Schedule:
         """
         return sweeps(self)
 
-    def why(self, job: int) -> Why:
+    def why(self, job) -> Why:
         """Explain why a job waited, in words and as a Gantt chart.
 
         The explanation says which jobs held the processors meanwhile, which jobs were submitted later but started

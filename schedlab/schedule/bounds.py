@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._runtime.threads import interruptible
+from .._runtime.words import Overrun
 from ..kernels.relaxations import least_busy_time, least_turnaround, raise_prices
 from ..machine import Flat, KaryTree, Partitions
 from ..schemes import EASY
@@ -33,7 +34,7 @@ def lower_bounds(
     trace: Trace,
     machine: Flat | KaryTree | Partitions | Mapping | int | None = None,
     *,
-    overrun: str = "kill",
+    overrun: Overrun = "kill",
     tau: float = TAU,
     rounds: int = ROUNDS,
 ) -> pd.DataFrame:

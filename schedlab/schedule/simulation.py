@@ -8,6 +8,7 @@ import numpy as np
 
 from .._runtime.text import check_known
 from .._runtime.threads import pool
+from .._runtime.words import Events, Overrun
 from ..machine import Flat, KaryTree, Partitions
 from ..schemes import Scheme
 from ..schemes import scheme as scheme_named
@@ -26,8 +27,8 @@ def simulate(
     scheme: str | Scheme = "easy",
     *,
     machine: Flat | KaryTree | Partitions | Mapping | int | None = None,
-    overrun: str = "kill",
-    events: str = "batched",
+    overrun: Overrun = "kill",
+    events: Events = "batched",
 ) -> Schedule:
     """Simulate a trace under a scheme.
 
@@ -126,7 +127,7 @@ class Steps:
         return Schedule(self._trace, self._scheme, case.machine, case.overrun, case.events, outcome, self._origin)
 
 
-def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: str = "kill") -> Steps:
+def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: Overrun = "kill") -> Steps:
     """Simulate a trace step by step: look at the state, decide, and go on.
 
     Parameters
@@ -217,7 +218,7 @@ def simulate_sites(
     speeds: Sequence[int] | None = None,
     machines: Sequence[Flat | int] | None = None,
     begins: Sequence | None = None,
-    overrun: str = "kill",
+    overrun: Overrun = "kill",
 ) -> Sites:
     """Simulate several sites, each with its own trace and queue, that share the tasks of their parameter sweeps.
 

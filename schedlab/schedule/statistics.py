@@ -471,7 +471,9 @@ def is_stationary(values, batches: int = LEAST) -> bool:
 # -- comparison and replication -----------------------------------------------------------------------------
 
 
-def paired(a, b, measure="bounded_slowdown", confidence: float = 0.95, *, warm_up: int | str = 0) -> Comparison:
+def paired(
+    a, b, measure: str | Callable = "bounded_slowdown", confidence: float = 0.95, *, warm_up: int | str = 0
+) -> Comparison:
     """Compare two schedules of the same jobs, job by job.
 
     Both schedules met the same arrivals, so most of the uncertainty cancels. The interval on the difference is far

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral
+from typing import overload
 
 import numba
 import numpy as np
@@ -116,6 +117,19 @@ class CompiledScheme(Queued):
         return SchemeError("\n".join([f"{self} cannot be compiled: {why}", *line_of(text, self.function)]))
 
 
+@overload
+def compiled_scheme(
+    function: Callable,
+    *,
+    memory: int | Callable = ...,
+    order: str | Callable = ...,
+    promises: bool = ...,
+    in_order: bool = ...,
+) -> "CompiledScheme": ...
+@overload
+def compiled_scheme(
+    *, memory: int | Callable = ..., order: str | Callable = ..., promises: bool = ..., in_order: bool = ...
+) -> "Callable[[Callable], CompiledScheme]": ...
 def compiled_scheme(
     function: Callable | None = None,
     *,
@@ -124,7 +138,7 @@ def compiled_scheme(
     promises: bool = False,
     in_order: bool = False,
 ):
-    """Make a scheme from a function of the kernels' parts (`schedlab.parts`); it runs as fast as the kernels.
+    """Make a scheme from a function of the kernels' parts (`schedlab.kernels.parts`); it runs as fast as the kernels.
 
     The function is called at each pass, after the completions and arrivals of the instant. The first use compiles it,
     which takes a few seconds; the result stays on disk until the function, or anything it uses, changes. An endless
@@ -137,7 +151,7 @@ def compiled_scheme(
         Takes the state `c` of the simulation and, if it has a second parameter, its memory.
     memory : int or function
         How many integers the scheme keeps from pass to pass, all 0 at the beginning; or a function of (jobs, procs)
-        that makes arrays, such as `schedlab.parts.new_profile`.
+        that makes arrays, such as `schedlab.kernels.parts.new_profile`.
     order : str or function
         The order of the queue that the function sees; see `schedlab.schemes.rigid.Queued`.
     promises, in_order : bool

@@ -1,6 +1,7 @@
 """Conservative backfilling: every waiting job holds a reservation."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from schedlab._runtime.text import check_known
 from schedlab._runtime.threads import interruptible
@@ -85,8 +86,8 @@ class Conservative(Queued):
     Mu'alem and Feitelson, IEEE TPDS 12(6), 2001.
     """
 
-    compression: str = "queue"
-    compress_on: str = "early"
+    compression: Literal["queue", "reservation", "none", "rebuild"] = "queue"
+    compress_on: Literal["early", "completion"] = "early"
     repeat: bool = False
 
     label = "Conservative"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from typing import Literal
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from schedlab.kernels import lookahead as kernel
 from schedlab.machine import Flat, KaryTree
 from schedlab.workload.trace import OVERRUN
 
+from .._runtime.words import Shadow
 from . import placement
 from .base import Case, Outcome
 from .orders import check_worth, explained, no_question, order_name, prepare_worth
@@ -87,13 +89,13 @@ class DPSA(Queued):
     """
 
     order: str | Callable = field(default="fcfs", kw_only=True)
-    variant: str = "n"
+    variant: Literal["p", "n", "w"] = "n"
     objective: str | Callable = "list"
     depth: int | None = None
-    search: str = "exact"
+    search: Literal["exact", "depth-first"] = "exact"
     budget: int | None = None
     seconds: float | None = None
-    shadow: str = "count"
+    shadow: Shadow = "count"
 
     names = {"dpsap": {"variant": "p"}, "dpsan": {"variant": "n"}, "dpsaw": {"variant": "w"}}
     colours = {"DPSAp": "#1E97D3", "DPSAn": "#138A3B", "DPSAw": "#CF3F87"}

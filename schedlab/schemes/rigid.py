@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Literal
 
 from schedlab._runtime.text import check_known
 from schedlab._runtime.threads import interruptible
@@ -13,6 +14,7 @@ from schedlab.kernels.placement import NO_RESERVATION
 from schedlab.machine import Flat, KaryTree
 from schedlab.workload.trace import KILL_BACKFILLED, OVERRUN
 
+from .._runtime.words import Shadow
 from . import placement
 from .base import Case, Outcome, Scheme
 from .orders import OF_USERS, Order, check_order, check_veto, explained, order_name, policy_name, prepare, prepare_veto
@@ -225,8 +227,8 @@ class EASY(Queued):
     """
 
     backfill: str | Callable | None = None
-    shadow: str = "count"
-    spare: str | None = None
+    shadow: Shadow = "count"
+    spare: Literal["off", "on", "any"] | None = None
     reservations: int | str = 1
     may_backfill: Callable | None = None
 

@@ -18,6 +18,7 @@ import pandas as pd
 
 from schedlab._runtime.files import opened
 from schedlab._runtime.text import check_known, plain, suggestion
+from schedlab._runtime.words import MissingEstimate
 
 from . import swf
 from .columns import WORDS
@@ -100,7 +101,7 @@ def from_frame(
     machine=None,
     unit: str | Mapping[str, str] = "s",
     time_zone: str | None = None,
-    missing_estimate: str | float = "run",
+    missing_estimate: MissingEstimate = "run",
     lenient: bool = False,
 ) -> Trace:
     """Make a trace of a table with one row per job.

@@ -20,6 +20,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -28,6 +29,7 @@ import pandas as pd
 from schedlab._runtime import paths
 from schedlab._runtime.files import opened
 from schedlab._runtime.text import check_known, plain, suggestion
+from schedlab._runtime.words import MissingEstimate
 
 from . import filter as load_filter
 from . import swf
@@ -112,11 +114,11 @@ def read_sacct(
     path: str | os.PathLike,
     *,
     machine: int | None = None,
-    procs_of: str = "cpus",
+    procs_of: Literal["cpus", "nodes"] = "cpus",
     partition: str | Collection[str] | None = None,
     arrival: str = "submit",
     time_zone: str | None = None,
-    missing_estimate: str | float = "run",
+    missing_estimate: MissingEstimate = "run",
     names: bool = False,
     lenient: bool = False,
 ) -> Trace:

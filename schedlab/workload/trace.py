@@ -18,6 +18,7 @@ from schedlab import show
 from schedlab._runtime.files import opened, recording
 from schedlab._runtime.streams import entropy, keys, uniforms
 from schedlab._runtime.text import check_known, plain, suggestion
+from schedlab._runtime.words import MissingEstimate, Overrun, Rescaled
 
 from . import archive, swf
 from .columns import WORDS, Columns, codes_of
@@ -621,7 +622,7 @@ class Trace:
 
     # -- load -------------------------------------------------------------------------------------------
 
-    def offered_load(self, overrun: str = "kill") -> float:
+    def offered_load(self, overrun: Overrun = "kill") -> float:
         """Processor-seconds submitted, divided by the machine's capacity between the first and the last submission.
 
         Parameters
@@ -658,7 +659,7 @@ class Trace:
         submit = self.table["submit_time"]
         return self.procs * int(submit.iloc[-1] - submit.iloc[0])
 
-    def work(self, overrun: str = "kill") -> int:
+    def work(self, overrun: Overrun = "kill") -> int:
         """Sum up run time x processors, in processor-seconds.
 
         Parameters
@@ -700,7 +701,7 @@ class Trace:
         cut = f"{100 * share:.3g} % of the work"
         return f'{jobs} longer than estimated: overrun "kill" cuts off {cut}, not "extend" or "keep"'
 
-    def sequential_work(self, overrun: str = "kill") -> np.ndarray:
+    def sequential_work(self, overrun: Overrun = "kill") -> np.ndarray:
         """Return the work of each job on one processor: float64, shape (n_jobs,), processor-seconds.
 
         It is the run time x the speedup on the requested processors. Without speed-up data (`with_speedup`), a job
@@ -722,7 +723,7 @@ class Trace:
         procs = self.table["requested_procs"].to_numpy()
         return run_times(self.table, overrun) * (self.laws().speedup(procs) if self.has_speedup else procs)
 
-    def effective_load(self, overrun: str = "kill") -> float:
+    def effective_load(self, overrun: Overrun = "kill") -> float:
         """Return the submitted `sequential_work`, divided by the machine's capacity between the first and the last
         submission.
 
@@ -757,7 +758,7 @@ class Trace:
         capacity = self._capacity()
         return float(self.sequential_work(overrun).sum() / capacity) if capacity else float("inf")
 
-    def scale_load(self, load: float, by: str = "run_time", overrun: str = "kill") -> "Trace":
+    def scale_load(self, load: float, by: Rescaled = "run_time", overrun: Overrun = "kill") -> "Trace":
         """Scale the trace to a given offered load, or effective load.
 
         Parameters
@@ -812,7 +813,7 @@ class Trace:
             raise ValueError(f"{self.name} has no {what} load to scale: all its jobs are submitted at one instant")
         return self.scale(load / before, "run_time" if effective else by, f"{what} load {before:.4f} -> {load:g}")
 
-    def scale(self, factor: float, by: str = "run_time", why: str = "load") -> "Trace":
+    def scale(self, factor: float, by: Rescaled = "run_time", why: str = "load") -> "Trace":
         """Multiply the load by a factor: run times and estimates, or the rate of submissions.
 
         Parameters
@@ -1472,7 +1473,7 @@ def read_swf(
     path: str | os.PathLike,
     *,
     machine: int | None = None,
-    missing_estimate: str | float = "run",
+    missing_estimate: MissingEstimate = "run",
     lenient: bool = False,
 ) -> Trace:
     """Read a log in the Standard Workload Format and keep the records that can be simulated.
@@ -1526,7 +1527,7 @@ def load_trace(
     name: str,
     *,
     machine: int | None = None,
-    missing_estimate: str | float = "run",
+    missing_estimate: MissingEstimate = "run",
     progress: bool = True,
     standin: bool | None = None,
     or_standin: bool = False,
