@@ -32,7 +32,7 @@ figures: $(READY) ## Rebuild every figure and table into build/report.html (SIZE
 	$(BIN)/schedlab figures --size $(SIZE)
 
 pictures: $(READY) ## Remake the picture of the README
-	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images', only=['base'])"
+	$(BIN)/python -c "from schedlab.show import report; report.pictures('notebooks/images', only=['base'])"
 
 docs: kernels ## Build the site into build/site, without a network
 	$(BIN)/python notebooks/site/build.py

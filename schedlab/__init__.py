@@ -78,12 +78,7 @@ def __getattr__(name):
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     if name in _ROOMS:
-        try:
-            return import_module(f"{__name__}.{_ROOMS[name]}")
-        except ModuleNotFoundError as missing:
-            if name in _NEEDS:
-                raise AttributeError(str(missing)) from missing  # as `hasattr` expects
-            raise
+        return import_module(f"{__name__}.{_ROOMS[name]}")  # the error of a missing extra says what to install
     if name == "__all__":
         return [*_HOME, *_schemes(), *(room for room in _ROOMS if find_spec(_NEEDS.get(room, "numpy")))]
     if name[:1].isupper() and name in (schemes := _schemes()):  # modules are not, and schemes import them

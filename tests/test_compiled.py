@@ -154,7 +154,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 import schedlab as sl
-from schedlab import compiling
+from schedlab._runtime import compiling
 told = []
 compiling.tell(lambda group, *_: told.append(group))
 path, text, *signs = sys.argv[1:]

@@ -78,8 +78,7 @@ sl.charts.save(sl.charts.lines(table, x="load", y="wait_time"), "chart.png")
 sl.charts.table(table).to_html()
 trace.to_swf("jobs.swf")
 assert main(["simulate", "jobs.swf", "--scheme", "easy", "--out", "simulated.swf"]) == 0
-from schedlab import report
-assert not hasattr(sl, "widgets")
+from schedlab.show import report
 assert "widgets" not in dir(sl)
 exec("from schedlab import *")
 try:

@@ -79,7 +79,7 @@ def copy_package(folder):
 NOTHING_COMPILED = """
 import schedlab
 from numba.core import event
-from schedlab import precompile
+from schedlab._runtime import precompile
 with event.install_recorder("numba:compile") as recorder:
     precompile.compile_group("rigid")
 compiled = [event.data["dispatcher"].py_func for _, event in recorder.buffer]
@@ -112,7 +112,7 @@ def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path):
         "import numba\n"
         "numba.version_info = numba.version_info._replace(short=(9, 9))\n"
         "import schedlab as sl\n"
-        "from schedlab import compiling\n"
+        "from schedlab._runtime import compiling\n"
         "from schedlab.kernels.swf_text import scan_records\n"  # the quickest to compile, and made of parts
         "compiling.not_here()\n"  # others need not be compiled meanwhile
         f"print(sl.read_swf({str(tmp_path / 'log.swf')!r}, lenient=True).jobs['submit_time'].tolist())\n"
@@ -376,7 +376,7 @@ def test_a_broken_file_of_a_kernel_is_written_anew(tmp_path, suffix, left):
         path.write_bytes(path.read_bytes()[:left])
     here = Path(sl.__file__).parents[1]
     own = {"SCHEDLAB_CACHE": str(tmp_path)}
-    in_a_process("from schedlab import precompile; precompile.compile_group('others')", here, **own)
+    in_a_process("from schedlab._runtime import precompile; precompile.compile_group('others')", here, **own)
     assert len(broken) > 0
     assert min(path.stat().st_size for path in broken) >= min(map(len, before)) / 2
     in_a_process(NOTHING_COMPILED.replace("rigid", "others"), here, **own)

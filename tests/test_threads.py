@@ -233,7 +233,7 @@ for name, run in runs.items():
 
 INTERRUPTED = """
 import random, signal, time
-from schedlab import threads
+from schedlab._runtime import threads
 
 def kernel(halt):
     end = time.monotonic() + 0.002
