@@ -502,7 +502,7 @@ def test_a_measure_of_the_whole_is_refused_as_classes(schedule):
 @pytest.mark.parametrize("warm_up", [1, "mser", 0.5])
 def test_a_warm_up_without_intervals_is_refused(schedule, by, warm_up):
     with pytest.raises(
-        ValueError, match=f"^warm_up is {warm_up!r}, but measures are of all jobs; for intervals give ci="
+        ValueError, match=f"^warm_up is {warm_up!r}, but measures are of all jobs; for intervals give confidence="
     ):
         schedule.metrics(by=by, warm_up=warm_up)
 

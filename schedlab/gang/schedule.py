@@ -235,7 +235,7 @@ class GangSchedule:
 
         Returns
         -------
-        DataFrame, where `ci` is given
+        DataFrame, where `confidence` is given
             One row per measure, or per (class, measure) for each class with completed jobs. The measures are turnaround
             and slowdown. The columns are mean, low, high, batches, batch_size (jobs), warm_up (jobs), and a note on any
             reason to distrust the interval; an `IntervalWarning` points to such notes.

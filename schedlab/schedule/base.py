@@ -422,7 +422,7 @@ class Schedule:
 
         Returns
         -------
-        DataFrame, where `ci` is given
+        DataFrame, where `confidence` is given
             One row per measure, or per (class, measure) for each class that has jobs: mean, low, high, batches,
             batch_size (jobs), warm_up (jobs), and a note with reasons to doubt the interval, which an `IntervalWarning`
             points out. If the queue does not settle (`settles`), low and high are nan.
@@ -448,8 +448,8 @@ class Schedule:
         Raises
         ------
         ValueError
-            For unknown classes; for a quantity, such as "wait_time", instead of classes; for a `warm_up` without `ci`;
-            or for a `window` beside `by` or `ci`.
+            For unknown classes; for a quantity, such as "wait_time", instead of classes; for a `warm_up` without
+            `confidence`; or for a `window` beside `by` or `confidence`.
 
         Examples
         --------
@@ -472,7 +472,7 @@ class Schedule:
         statistics.check_warm_up(confidence, warm_up)
         if not (by is None and confidence is None) and not (isinstance(window, str) and window == "makespan"):
             raise ValueError(
-                f"window is {window!r}, but classes and intervals have no utilization: leave out by and ci"
+                f"window is {window!r}, but classes and intervals have no utilization: leave out by and confidence"
             )
         per_job = self._per_job(tau)
         labels = None if by is None else self.classes(by)

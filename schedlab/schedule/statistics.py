@@ -227,9 +227,7 @@ def check_warm_up(confidence: float | None, warm_up: int | str) -> None:
     ValueError
     """
     if confidence is None and not (isinstance(warm_up, int | np.integer) and warm_up == 0):
-        raise ValueError(
-            f"warm_up is {warm_up!r}, but measures are of all jobs; for intervals give ci= too, as ci=0.95"
-        )
+        raise ValueError(f"warm_up is {warm_up!r}, but measures are of all jobs; for intervals give confidence= too")
 
 
 def intervals(
