@@ -57,6 +57,7 @@ _HOME = {
 _ROOMS = {  # and what these names stand for, where that is deeper in the house
     "charts": "charts",
     "conformance": "testing.conformance",
+    "contest": "contest",
     "decisions": "papers.sabin2006.decisions",
     "experiment": "experiment",
     "gang": "gang",

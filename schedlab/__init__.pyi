@@ -1,6 +1,7 @@
 """The public names of the package, for editors and type checkers: `__init__.py` loads them when they are used."""
 
 from . import charts as charts
+from . import contest as contest
 from . import experiment as experiment
 from . import gang as gang
 from . import kernels as kernels

@@ -259,15 +259,15 @@ def test_who_never_waits_wins_over_those_who_do():
     assert row.behind == math.inf
     (row,) = given({"A": [0, 0, 0], "B": [0.5, 0.51, 0.5]}, measure="utilization").wins().itertuples(index=False)
     assert (row.winner, row.tied, row.next, row.behind) == ("B", "", "A", 100)
-    (shown,) = sl.charts.winners(given(values).wins()).to_dict()["datasets"].values()
+    (shown,) = sl.contest.winners(given(values).wins()).to_dict()["datasets"].values()
     assert shown[0]["second"] == "tied with 2 others"
-    (shown,) = sl.charts.winners(given({"A": [0, 0], "B": [5, 5]}).wins()).to_dict()["datasets"].values()
+    (shown,) = sl.contest.winners(given({"A": [0, 0], "B": [5, 5]}).wins()).to_dict()["datasets"].values()
     assert shown[0]["second"] == "the others not 0"
 
 
 def test_who_is_alone_wins(traces):
     result = sl.arena(traces[0], "easy", 0.8, range(2), rounds=None, progress=False)
-    (shown,) = sl.charts.winners(result.wins()).to_dict()["datasets"].values()
+    (shown,) = sl.contest.winners(result.wins()).to_dict()["datasets"].values()
     assert (shown[0]["first"], shown[0]["second"]) == ("EASY", "")
 
 
@@ -302,12 +302,12 @@ def test_without_bounds_there_is_none(traces):
 
 
 def test_pictures_show_the_cells(found):
-    chart = sl.charts.winners(found.wins(), title="T", subtitle="S").to_dict()
+    chart = sl.contest.winners(found.wins(), title="T", subtitle="S").to_dict()
     (rows,) = chart["datasets"].values()
     assert len(rows) == 4
     assert all(row["second"] or row["first"] == "all tied" for row in rows)
     cells = found.cells("turnaround")
-    chart = sl.charts.against_bounds(cells[cells["load"] == 0.9], "turnaround").to_dict()
+    chart = sl.contest.against_bounds(cells[cells["load"] == 0.9], "turnaround").to_dict()
     (rows,) = chart["datasets"].values()
     assert [row["above"] for row in rows] == pytest.approx(cells.loc[cells["load"] == 0.9, "above"].tolist())
     assert all(row["times"] >= 1 for row in rows)
@@ -315,11 +315,11 @@ def test_pictures_show_the_cells(found):
     medians = cells[cells["load"] == 0.9].groupby("scheme")["above"].median()
     assert medians[order].is_monotonic_increasing  # the best scheme is at the top
     with pytest.raises(ValueError, match="the table has several rows of FCFS at log .*; choose one log"):
-        sl.charts.against_bounds(cells, "turnaround")
+        sl.contest.against_bounds(cells, "turnaround")
     least = cells.assign(
         bound=cells["bound"].where(cells["load"] == 0.9, 0), log=cells["log"] + cells["load"].astype(str)
     )
-    chart = sl.charts.against_bounds(least, "turnaround").to_dict()
+    chart = sl.contest.against_bounds(least, "turnaround").to_dict()
     (rows,) = chart["datasets"].values()
     assert len(rows) == len(cells) // 2
     assert f"{len(cells) // 2} of {len(cells)} dots left out" in chart["title"]["subtitle"][-1]
@@ -331,12 +331,12 @@ def test_pictures_show_the_cells(found):
 def test_of_many_logs_only_the_two_farthest_from_their_bounds_have_a_colour():
     rows = [(scheme, f"log {n}", worse * n, 1.0) for n in range(1, 9) for scheme, worse in (("EASY", 2), ("FCFS", 3))]
     table = pd.DataFrame(rows, columns=["scheme", "log", "value", "bound"])
-    chart = sl.charts.against_bounds(table, "bounded_slowdown").to_dict()
+    chart = sl.contest.against_bounds(table, "bounded_slowdown").to_dict()
     color = chart["layer"][2]["encoding"]["color"]
     assert color["scale"]["domain"] == ["log 8", "log 7", "6 others"]
     (shown,) = chart["datasets"].values()
     assert [row["named"] for row in shown[-4:]] == ["log 7", "log 7", "log 8", "log 8"]  # drawn last, on top
-    few = sl.charts.against_bounds(table[table["log"] < "log 7"], "bounded_slowdown").to_dict()
+    few = sl.contest.against_bounds(table[table["log"] < "log 7"], "bounded_slowdown").to_dict()
     assert few["layer"][2]["encoding"]["color"]["scale"]["domain"] == [f"log {n}" for n in range(1, 7)]
 
 

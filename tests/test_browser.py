@@ -16,7 +16,7 @@ import pytest
 import vl_convert
 from browser import CHROME, DRAWING, ROOT, Page, Trouble, browser, drawn_in, lab, scroll_to
 
-from schedlab import charts, papers
+from schedlab import charts, contest, papers
 from schedlab.show import report
 
 pytestmark = [
@@ -525,7 +525,7 @@ def test_a_matrix_too_wide_for_a_phone_becomes_several_with_all_of_its_words(chr
 
 def test_a_large_matrix_of_few_words_fits_a_phone_with_numbers_and_a_key(chromium, tmp_path):
     table = papers.arena.kept_results().judged_by("wait_time").wins()
-    page = _on_a_phone(chromium, tmp_path, charts.on_page(charts.specified(charts.winners(table, title="Winners"))))
+    page = _on_a_phone(chromium, tmp_path, charts.on_page(charts.specified(contest.winners(table, title="Winners"))))
     place = page.page.locator(".chart")
     assert place.evaluate("place => place.scrollWidth - place.clientWidth") <= 0
     assert place.bounding_box()["height"] < 844  # one screen

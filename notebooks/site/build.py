@@ -29,6 +29,7 @@ LINES = {  # one line about each room, for the contents of the reference
     "schedlab": "the names that most notebooks need: traces, schemes, simulations, experiments",
     "charts": "table, trace or schedule in, chart out",
     "conformance": "small logs that tell conventions apart",
+    "contest": "schemes compete: which wins where",
     "decisions": "the decisions of schemes for moldable jobs",
     "experiment": "grids, stores, sweeps",
     "gang": "gang scheduling of tasks",

@@ -40,6 +40,7 @@ SHOWING = (
     "_runtime/precompile",
     "charts",
     "cli",
+    "contest/charts",
     "contest/study",
     "papers",
     "show",

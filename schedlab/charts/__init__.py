@@ -1,6 +1,6 @@
 """Charts: pass a table or a schedule, get an Altair chart. One theme, one colour per scheme, units on every axis."""
 
-from .arena import against_bounds, changes, winners
+from .changes import changes
 from .compare import beside_model, distribution, scatter, weekly
 from .gang import memberships, shares, slices
 from .grouped import bars, ratios
@@ -45,7 +45,6 @@ __all__ = [
     "MOST_ROWS",
     "PAGE",
     "WIDTH",
-    "against_bounds",
     "arrivals",
     "bars",
     "beside_model",
@@ -81,5 +80,4 @@ __all__ = [
     "thumbnail",
     "tree",
     "weekly",
-    "winners",
 ]

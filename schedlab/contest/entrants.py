@@ -361,7 +361,7 @@ class Arena:
     >>> result = result.with_schemes("conservative")
     >>> result.ranks()[["scheme", "rank", "wins"]].values.tolist()
     [['EASY-SJF', 1.5, 1], ['Conservative', 1.5, 0], ['EASY', 3.0, 0]]
-    >>> chart = sl.charts.winners(result.wins(), title="By the mean bounded slowdown", width=480)
+    >>> chart = sl.contest.winners(result.wins(), title="By the mean bounded slowdown", width=480)
     """
 
     runs: pd.DataFrame

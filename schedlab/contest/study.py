@@ -22,6 +22,7 @@ from schedlab.workload.trace import Trace
 from ..papers.cards import Drawing, Paper, rebuilt
 from ..papers.checks import CONTRADICTS, NAMED, Check
 from ..papers.ledger import claimed, claims_of, judged
+from . import charts as contest_charts
 
 if TYPE_CHECKING:
     import altair as alt
@@ -223,7 +224,7 @@ def draw_winners(found: Arena) -> "alt.LayerChart":
     found : Arena
     """
     subtitle = f"best {words_of(found.measure)}; means over shaken copies"
-    return charts.winners(found.wins(), title="Which scheme wins where", subtitle=subtitle)
+    return contest_charts.winners(found.wins(), title="Which scheme wins where", subtitle=subtitle)
 
 
 def ranked(found: Arena) -> pd.DataFrame:
@@ -313,7 +314,9 @@ def draw_bounds(found: Arena, log: str | None = None, load: float | None = None)
     title = f"{measure[0].upper()}{measure[1:]}, in multiples of what no schedule can beat"
     said = log if load is None else f"offered load {load:g}"
     panel = "load" if load is None else "log"
-    return charts.against_bounds(cells, found.measure, panel, title=title, subtitle=f"{said}; means over shaken copies")
+    return contest_charts.against_bounds(
+        cells, found.measure, panel, title=title, subtitle=f"{said}; means over shaken copies"
+    )
 
 
 def _draw_priced(shown):
