@@ -656,10 +656,10 @@ def test_intervals_are_batch_means_of_completed_jobs(by):
     ("settings", "message"),
     [
         ({"by": "kurian"}, r"unknown classes 'kurian'; known: size, a column \(submit_time, procs, kind"),
-        ({"by": "kind", "ci": 95}, "confidence must be between 0 and 1, got 95"),
+        ({"by": "kind", "confidence": 95}, "confidence must be between 0 and 1, got 95"),
         ({"warm_up": 3}, "warm_up is 3, but measures are of all jobs; for intervals give confidence= too"),
         ({"by": "turnaround"}, "'turnaround' is a quantity, expected classes of jobs"),
-        ({"ci": 0.95, "warm_up": -1}, "warm_up is -1, expected a number of values"),
+        ({"confidence": 0.95, "warm_up": -1}, "warm_up is -1, expected a number of values"),
     ],
 )
 def test_measures_say_what_was_expected(settings, message):

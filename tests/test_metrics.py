@@ -507,7 +507,7 @@ def test_a_warm_up_without_intervals_is_refused(schedule, by, warm_up):
         schedule.metrics(by=by, warm_up=warm_up)
 
 
-@pytest.mark.parametrize("given", [{"by": "size"}, {"ci": 0.9}])
+@pytest.mark.parametrize("given", [{"by": "size"}, {"confidence": 0.9}])
 def test_a_window_without_a_utilization_is_refused(schedule, given):
     for window in ("arrivals", "makespam", (0, 5)):
         with pytest.raises(ValueError, match="but classes and intervals have no utilization"):

@@ -90,7 +90,7 @@ def reasons(trace):
 
 
 def test_a_job_gets_the_columns_of_swf(read):
-    trace = read(PLAIN, procs=64)
+    trace = read(PLAIN, machine=64)
     (found,) = trace.jobs.reset_index().to_dict("records")
     assert found == dict.fromkeys(swf.FIELDS, -1) | {
         "job_number": 7,
@@ -432,11 +432,11 @@ def test_the_size_of_the_machine_is_the_most_in_use_at_one_instant(read):
     assert trace.history == ("size of the machine not in the record; the most cpus in use at one instant: 15",)
     assert trace.history[0] in repr(trace)
     with pytest.warns(sl.workload.LoadWarning, match="36.4 % of the work left out"):
-        given = read(*records, columns=columns, procs=13)
+        given = read(*records, columns=columns, machine=13)
     assert (given.procs, given.history) == (13, ())
     assert reasons(given) == {"wider than the machine (13 processors)": 1}
     with pytest.raises(ValueError, match="machine must have at least 1 processor, got 0"):
-        read(*records, columns=columns, procs=0)
+        read(*records, columns=columns, machine=0)
 
 
 # Jobs, arrays, steps, runs ------------------------------------------------------------------------------
@@ -564,7 +564,7 @@ def test_states_have_a_status(read, state, status):
 )
 def test_every_record_left_out_has_its_reason(read, fields, reason):
     columns = [name for name in PLAIN if name != "End" or "End" in fields]
-    trace = read(job(1), job(2, **fields), columns=columns, procs=64)
+    trace = read(job(1), job(2, **fields), columns=columns, machine=64)
     assert trace.jobs.index.tolist() == [1]
     assert trace.dropped["reason"].to_dict() == {2: reason}
     assert list(trace.dropped.columns) == ["reason", *swf.FIELDS[1:]]
@@ -665,7 +665,7 @@ def three_partitions():
 
 def test_partitions_on_one_machine_are_warned_of_with_what_each_used(read):
     with pytest.warns(PartitionWarning) as caught:
-        trace = read(*three_partitions(), procs=32)
+        trace = read(*three_partitions(), machine=32)
     words = f"3 partitions on one machine of 32 cpus: {USES}"
     advice = "if they share their nodes, name them all with partition=; if each has its own, do so and simulate with "
     advice += "machine={name: processors, ...}"
@@ -676,10 +676,10 @@ def test_partitions_on_one_machine_are_warned_of_with_what_each_used(read):
 
 
 def test_partitions_that_are_named_are_pooled_without_a_warning(read):
-    trace = read(*three_partitions(), procs=32, partition=("batch", "debug"))
+    trace = read(*three_partitions(), machine=32, partition=("batch", "debug"))
     uses = "batch uses 50.0 % (up to 16 at once), debug uses 6.2 % (up to 8 at once)"
     assert trace.history == (f"2 partitions on one machine of 32 cpus: {uses}",)
-    assert read(*three_partitions(), procs=32, partition="debug").history == ()
+    assert read(*three_partitions(), machine=32, partition="debug").history == ()
     assert read(*three_partitions()[:1], *three_partitions()[3:]).history == (
         "size of the machine not in the record; the most cpus in use at one instant: 17",
     )
@@ -688,7 +688,7 @@ def test_partitions_that_are_named_are_pooled_without_a_warning(read):
 def test_many_partitions_are_summed_up(read):
     records = [job(number, Partition=f"p{number}") for number in range(1, 9)]
     with pytest.warns(PartitionWarning):
-        trace = read(*records, procs=128)
+        trace = read(*records, machine=128)
     assert trace.history[0].startswith("8 partitions on one machine of 128 cpus: p1 uses 12.5 % (up to 16 at once), p2")
     assert trace.history[0].endswith("p6 uses 12.5 % (up to 16 at once), 2 more use 25.0 %")
 
@@ -1075,7 +1075,7 @@ def test_what_every_accounting_has_is_nothing_to_worry_about(read):
         job(14, State="FAILED", ElapsedRaw="0"),
         job(15, Partition="long"),
     ]
-    trace = read(*many, *usual, procs=64, partition="batch")
+    trace = read(*many, *usual, machine=64, partition="batch")
     assert set(trace.repairs["kind"]) == {"usual"}
     assert sorted(trace.repairs["words"]) == [
         "1 job cancelled before the start (left out)",
@@ -1089,7 +1089,7 @@ def test_what_every_accounting_has_is_nothing_to_worry_about(read):
         "1 step of jobs (left out: no jobs themselves)",
     ]
     with pytest.warns(sl.workload.LoadWarning, match="3 % of the work left out"):
-        bad = read(*many, job(16, State="DONE"), job(17, AllocCPUS="99"), procs=64, lenient=True)
+        bad = read(*many, job(16, State="DONE"), job(17, AllocCPUS="99"), machine=64, lenient=True)
     assert bad.repairs[["kind", "words"]].to_numpy().tolist() == [
         ["worth a look", "1 line that could not be read (left out)"],
         ["worth a look", "1 job wider than the machine (left out, 3 % of the work)"],

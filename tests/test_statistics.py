@@ -255,7 +255,7 @@ def schedule(trace):
 
 @pytest.mark.parametrize("by", [None, "kurian", "size", {"procs": [1, 4, 16]}])
 def test_intervals_of_a_schedule_stand_round_its_means(schedule, by):
-    found, means = quiet(schedule.metrics, by, ci=0.9), schedule.metrics(by)
+    found, means = quiet(schedule.metrics, by, confidence=0.9), schedule.metrics(by)
     assert found.columns.tolist() == ["mean", "low", "high", "batches", "batch_size", "warm_up", "note"]
     expected = means[MEASURES] if by is None else means[means["jobs"] > 0][MEASURES]
     assert found["mean"].tolist() == pytest.approx(expected.to_numpy().ravel().tolist())
@@ -270,7 +270,7 @@ def test_intervals_of_a_schedule_stand_round_its_means(schedule, by):
 
 
 def test_intervals_of_a_schedule_are_batch_means(schedule):
-    found = quiet(schedule.metrics, ci=0.95, tau=60, warm_up=100).loc["bounded_slowdown"]
+    found = quiet(schedule.metrics, confidence=0.95, tau=60, warm_up=100).loc["bounded_slowdown"]
     slowdown = metrics.bounded_slowdown(schedule.jobs["turnaround"], schedule.jobs["run_time"], 60)
     expected = quiet(sl.batch_means, slowdown, warm_up=100)
     assert found[["mean", "low", "high"]].tolist() == ends(expected)
@@ -314,7 +314,7 @@ def expect(schedule, reason):
     assert not schedule.settles
     said = f"{schedule.scheme} does not settle within the log at this load: "
     assert re.fullmatch(re.escape(said) + reason, schedule.unsettled)
-    found, measured = quiet(schedule.metrics, ci=0.95), schedule.metrics()
+    found, measured = quiet(schedule.metrics, confidence=0.95), schedule.metrics()
     assert found["mean"].tolist() == measured[MEASURES].tolist()
     assert found[["low", "high"]].isna().all(axis=None)
     assert (found["note"] == schedule.unsettled).all()
@@ -326,7 +326,7 @@ def test_a_queue_settles_below_its_capacity_only(seed):
         settled = single_queue(load, seed=seed)
         assert settled.settles
         assert settled.unsettled == ""
-        assert quiet(settled.metrics, ci=0.95)[["low", "high"]].notna().all(axis=None)
+        assert quiet(settled.metrics, confidence=0.95)[["low", "high"]].notna().all(axis=None)
     for load in (1.1, 1.2, 2.0):
         expect(single_queue(load, seed=seed), PILES_UP)
 

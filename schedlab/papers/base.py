@@ -27,7 +27,7 @@ PAPER = Paper(
     doi="10.1145/2807591.2807646",
 )
 LOGS = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")
-MODEL = {"model": "lublin", "jobs": 10_000, "procs": 256, "seed": 1}  # where there is neither log nor stand-in
+MODEL = {"model": "lublin", "jobs": 10_000, "machine": 256, "seed": 1}  # where there is neither log nor stand-in
 SCHEMES = (FCFS(), EASY(), EASY(order="sjf"), Conservative())
 SJBF = EASY(backfill="sjf")
 LOADS = {"quick": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "full": tuple(round(0.5 + 0.025 * i, 3) for i in range(21))}

@@ -63,7 +63,7 @@ class Interval:
     >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1).scale_load(0.6)
     >>> interval = sl.batch_means(sl.simulate(trace, "easy").jobs["wait_time"] / 3600)
     >>> interval
-    <Interval 1.401, 95 % from 0.8269 to 4.632; 23 batches of 217>
+    <Interval 1.4, 95 % from 0.827 to 4.63; 23 batches of 217>
     >>> 1.0 in interval, interval.notes
     (True, ())
     """
