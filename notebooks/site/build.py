@@ -130,11 +130,11 @@ def _write_reference(folder):
     hidden = ["```{toctree}", ":hidden:", "", *rooms, "```", ""]
     (folder / "index.md").write_text("\n".join([*lines, "", *hidden]), encoding="utf-8")
     for room, names in rooms.items():
-        module = "schedlab" if room == "schedlab" else f"schedlab.{room}"
+        module = (sl if room == "schedlab" else getattr(sl, room)).__name__
         title = "The package" if room == "schedlab" else room
         table = ["```{eval-rst}", f".. currentmodule:: {module}", "", ".. autosummary::", "   :toctree: generated", ""]
         table += [f"   {name}" for name in names]
-        about = inspect.getdoc(sl if room == "schedlab" else getattr(sl, room)).partition("\n")[0]
+        about = inspect.getdoc(sys.modules[module]).partition("\n")[0]
         page = [f"# {title}", "", about, "", *table, "```", ""]
         (folder / f"{room}.md").write_text("\n".join(page), encoding="utf-8")
 
