@@ -254,7 +254,7 @@ def read_sacct(draw: random.Random, folder: Path) -> str:
     path = folder / f"{draw.choice(NAMES)}.txt"
     path.write_bytes(packed(draw, text) if draw.random() < 0.1 else text)
     settings = {
-        "procs": draw.choice([None, 128]),
+        "machine": draw.choice([None, 128]),
         "procs_of": draw.choice(["cpus", "nodes"]),
         "arrival": draw.choice(["submit", "eligible"]),
         "time_zone": draw.choice([None, "Europe/Stockholm", "US/Pacific"]),
