@@ -285,7 +285,7 @@ window.legible = (name, value) => {
   if (name === 'legend' && value) { delete value.columns; value.labelLimit = 280; }
   return value;
 };
-// Tables come by columns, each a list or one value of all rows; see `_packed` in schedlab/report.py.
+// Tables come by columns, each a list or one value of all rows; see `_packed` in schedlab/show/report.py.
 window.unpacked = spec => {
   spec.config ||= window.look ? structuredClone(look) : {};
   for (const [name, table] of Object.entries(spec.datasets || {})) if (!Array.isArray(table)) {
