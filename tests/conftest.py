@@ -1,15 +1,10 @@
 """What all tests share: hypothesis without deadlines, a cache of their own, and the logs if available."""
 
-import atexit
-import gc
 import os
-from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-pytest_plugins = ["budget", "pytester"]
 
 # A deadline would time the compiler. The same examples in every run, half as many ("quick") as in `.ci/run` ("ci");
 # --hypothesis-profile=search looks for new ones.
@@ -46,17 +41,6 @@ def pytest_collection_finish():
     import vega_lite  # after schedlab, which defers a parser of jsonschema: here it would take four seconds to build
 
     vega_lite.work_quickly()
-    # Let the garbage collector pass over what is loaded by now, and come less often: it took 7 % of all time.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(30_000, 20, 100)
-    atexit.register(gc.freeze)  # nor need it look for garbage when the interpreter ends
-
-
-def pytest_sessionfinish():
-    """End what is left of joblib's workers at once: to let them finish takes a second."""
-    for process in active_children():
-        process.terminate()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 import schedlab as sl
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text().splitlines()
 PYTHONS = ["3.11.0", "3.12.0", "3.13.0"]

@@ -12,7 +12,7 @@ import pytest
 
 from schedlab import cli
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "notebooks/site/start.md", *sorted((ROOT / "notebooks/site/guide").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)  # cells that the site runs begin with a brace

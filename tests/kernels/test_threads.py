@@ -10,7 +10,6 @@ from pathlib import Path
 
 import processes
 import pytest
-from budget import slowness
 
 import schedlab as sl
 from schedlab._runtime.threads import abandonable, interruptible, pool
@@ -264,7 +263,7 @@ def test_an_interrupt_at_any_step_leaves_nothing_locked():
 
 def test_control_c_ends_any_simulation_within_a_second():
     late, pause = {}, 0.1
-    with processes.start(LONG, Path(__file__).parent) as process:
+    with processes.start(LONG, Path(__file__).parents[1]) as process:
         for line in process.stdout:
             pause = 2 * pause if line.strip() in late else 0.1
             time.sleep(pause)
@@ -277,4 +276,4 @@ def test_control_c_ends_any_simulation_within_a_second():
             late[line.strip()] = float(seconds)
     assert process.returncode == 0
     assert len(late) == 11
-    assert max(late.values()) < slowness(), late  # seconds of the processor, since others may be at work too
+    assert max(late.values()) < 2, late  # seconds of the processor, since others may be at work too

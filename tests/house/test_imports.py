@@ -18,7 +18,7 @@ import schedlab as sl
 from schedlab._runtime.imports import deferred
 from schedlab.schemes import classes
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "schedlab"
 
 # From bottom to top: a room imports from itself and from the rooms before it. A module with a place of its own stands
@@ -331,7 +331,7 @@ product = numba.njit(lambda a, b: np.dot(a, b))  # which numba leaves to SciPy's
 assert product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist() == [[11.0]]
 assert sys.modules["scipy.linalg.cython_blas"].__file__
 """
-    assert processes.run(code, cwd=ROOT, new=True) == ""
+    assert processes.run(code, cwd=ROOT) == ""
 
 
 def test_without_linear_algebra_others_do_as_numba_does_then(tmp_path):
@@ -347,7 +347,7 @@ correlated = numba.njit(lambda a, b: np.correlate(a, b))  # with a product of nu
 assert correlated(np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist() == [11.0]
 """
     paths = os.pathsep.join([str(tmp_path), str(ROOT)])
-    assert processes.run(code, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, new=True) == ""
+    assert processes.run(code, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}) == ""
 
 
 @pytest.mark.parametrize("room", ["charts", "widgets"])

@@ -259,7 +259,7 @@ def test_grids_in_a_block_share_its_store(runs, made, lines):
 
 KEYS = """
 import sys
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {folders!r}
 import schedlab as sl
 from schedlab.experiment.grids import planned
 from test_store import measures
@@ -271,9 +271,9 @@ keys = planned(measures, a=[1, 0.5, None, trace], scheme=schemes).keys
 
 
 def test_keys_are_the_same_in_any_process():
-    code = KEYS.format(tests=str(Path(__file__).parent))
+    code = KEYS.format(folders=[str(folder) for folder in Path(__file__).parents[:2]])
     env = {**os.environ, "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"}
-    there = processes.run(f"{code}\nprint(*keys)", env=env, new=True).split()
+    there = processes.run(f"{code}\nprint(*keys)", env=env).split()
     exec(code, here := {})
     assert there == here["keys"]
 
@@ -614,9 +614,9 @@ def study(tmp_path):
     return path
 
 
-def command(*arguments, cwd, new=False):
+def command(*arguments, cwd):
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    return processes.start(processes.COMMAND, "grid", *arguments, cwd=cwd, env=environment, new=new)
+    return processes.start(processes.COMMAND, "grid", *arguments, cwd=cwd, env=environment)
 
 
 def calls(tmp_path):
@@ -634,7 +634,7 @@ def wait_for(tmp_path, count, process):
 
 def test_shards_share_a_plan_and_the_last_gives_the_table(tmp_path, study):
     options = ("--store", "runs", "--out", "t.csv", "--shard")
-    shards = [command(study, *options, f"{i}/3", cwd=tmp_path, new=i == 1) for i in (1, 2, 3)]
+    shards = [command(study, *options, f"{i}/3", cwd=tmp_path) for i in (1, 2, 3)]
     said = [shard.communicate(timeout=120) for shard in shards]
     assert len(calls(tmp_path)) == 32
     assert sorted({(a, b) for _, a, b in calls(tmp_path)}) == [(a, b) for a in range(8) for b in range(4)]
@@ -653,7 +653,7 @@ def test_a_killed_process_loses_what_it_was_running(tmp_path, study):
         wait_for(tmp_path, wanted, running)
         running.send_signal(signal.SIGKILL)
         running.communicate()
-    last = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path, new=True)
+    last = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path)
     _, err = last.communicate(timeout=120)
     assert last.returncode == 1
     assert "1 run failed" in err
@@ -716,10 +716,10 @@ except OSError as error:
 
 
 def test_a_full_disk_ends_the_grid_and_leaves_nothing_half_written(runs):
-    assert processes.run(FULL, runs, "full", new=True) == "File too large 3\n"
+    assert processes.run(FULL, runs, "full") == "File too large 3\n"
     (path,) = runs.glob("*/*.jsonl")
     assert path.read_bytes().endswith(b"}\n")
-    assert processes.run(FULL, runs, "free", new=True) == "9\n"
+    assert processes.run(FULL, runs, "free") == "9\n"
 
 
 def test_results_are_read_from_a_store_that_nobody_may_write(runs, monkeypatch):

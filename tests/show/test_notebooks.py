@@ -2,22 +2,19 @@
 
 import os
 import re
-import sys
 from pathlib import Path
 
 import nbformat
 import pandas as pd
-import processes
 import pytest
 from conftest import logs_at_hand
-from jupyter_client.provisioning import local_provisioner
 from nbclient import NotebookClient
 
 from schedlab import papers
 from schedlab.papers import kept
 from schedlab.show.ledgers import VERDICTS
 
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 CHART = "application/vnd.vegalite.v5+json"
 
 WITHOUT_NOTEBOOK = ("base", "lelong2017")
@@ -32,8 +29,6 @@ assert cards and not [(card, card.off) for card in cards if card.off]
 (ledger,) = (shown for shown in Out.values() if isinstance(shown, Ledger))
 ledger.to_pickle({path!r})
 """
-LAUNCH = "import runpy; runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
-LOADED = ("altair", "ipykernel.debugger", "ipykernel.ipkernel", "ipykernel.kernelapp", "ipywidgets")
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -48,17 +43,8 @@ def test_is_committed_without_outputs(path):
             assert (cell.outputs, cell.execution_count) == ([], None)
 
 
-def kernel(command, cwd, env, **_):
-    """Start the kernel that Jupyter asks for, forked from a process that has loaded what each kernel loads."""
-    assert command[1:3] == ["-m", "ipykernel_launcher"]
-    # What it prints goes where Jupyter lets it go: nobody would read a pipe.
-    return processes.start(LAUNCH, *command[3:], cwd=cwd, env=env, stdout=1, stderr=2, loaded=LOADED)
-
-
 @every_notebook
-def test_runs_and_draws_and_its_ledger_is_what_is_kept(path, tmp_path, monkeypatch):
-    if sys.platform == "linux":
-        monkeypatch.setattr(local_provisioner, "launch_kernel", kernel)
+def test_runs_and_draws_and_its_ledger_is_what_is_kept(path, tmp_path):
     notebook = nbformat.read(path, 4)
     saved, paper = tmp_path / "ledger.pickle", PAPERS.get(path.stem)
     if paper:

@@ -188,16 +188,16 @@ def first_fit(c):
 def test_it_is_kept_until_what_it_uses_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
 
-    def told(*signs, new=False):
+    def told(*signs):
         """Run the scheme in a new process, with one version of its module after the other."""
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-        said = processes.run(SCRIPT, tmp_path, MINE, *signs, env=environment, new=new)
+        said = processes.run(SCRIPT, tmp_path, MINE, *signs, env=environment)
         return [line.split(maxsplit=1) for line in said.splitlines()]
 
     first, other = told("1", "1.0")  # in one process, which loads the compiler once
     assert first[1].startswith("['scheme first_fit'")
     assert other == first
-    assert told("1", new=True) == [[first[0], "[]"]]
+    assert told("1") == [[first[0], "[]"]]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")

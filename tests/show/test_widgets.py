@@ -669,7 +669,7 @@ def test_live_figures_of_the_papers_say_what_their_controls_are(paper, name):
 
 def live_cells():
     """Return each call of `live` on a paper's figure in the notebooks: the notebook, the paper, the function."""
-    for path in sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb")):
+    for path in sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb")):
         cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
         for cell in cells:
             if "widgets.live(\n    paper." in cell:

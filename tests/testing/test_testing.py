@@ -1,16 +1,13 @@
 """What `schedlab.testing` finds in policies and schemes, and what it lets through."""
 
 import html
-import os
 import re
-import sys
 import threading
 
 import numba
 import numpy as np
 import pandas as pd
 import planted
-import processes
 import pytest
 from museum import BUGS, ByHand, plain_easy
 
@@ -226,17 +223,6 @@ def test_a_policy_may_know_the_future_where_that_is_meant():
 # Schemes ---------------------------------------------------------------------------------------------------
 
 
-def forked(checked, path):
-    """Start the process apart as other tests start theirs: it has another seed of hashes than this one, and is fast."""
-    arguments = "checked" if checked else "as usual", path
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with open(os.devnull, "w") as nowhere:
-        process = processes.start(apart.CODE, *arguments, env=env, stderr=nowhere)
-    process.stderr.close()
-    process.stdout = process.stdout.detach()
-    return process
-
-
 def nowhere(checked, path):
     raise OSError("no other process in this test")
 
@@ -247,7 +233,7 @@ def own_process(monkeypatch):
     launch = apart.launch
     monkeypatch.setattr(apart, "launch", nowhere)
     monkeypatch.setattr(apart, "PATIENCE", (5, 100))
-    return lambda new=False: monkeypatch.setattr(apart, "launch", launch if new else forked)
+    return lambda: monkeypatch.setattr(apart, "launch", launch)
 
 
 def assert_refused(bug):
@@ -260,7 +246,7 @@ def assert_refused(bug):
 @pytest.mark.parametrize("bug", planted.WRONG, ids=str)
 def test_a_planted_bug_is_refused_by_the_check_that_names_it(bug, own_process):
     if bug.apart:
-        own_process(new=bug.check == planted.HASHES)
+        own_process()
     report, check = assert_refused(bug)
     assert "estimate" in check.found  # a workload that shows it
     assert html.escape(bug.check) in report._repr_html_()
@@ -314,7 +300,7 @@ def test_easy_has_no_notes_and_what_was_covered_is_said():
 
 
 def test_a_scheme_is_run_in_a_new_process_first(own_process):
-    own_process(new=True)
+    own_process()
     report = check_scheme(plain_easy, effort=0.1)
     assert report.checks[0].name == planted.APART
     assert report.passed

@@ -21,7 +21,7 @@ from schedlab import charts, papers
 from schedlab.experiment import forget, grid
 from schedlab.papers import base, kept
 from schedlab.show import report
-from schedlab.show.ledgers import CASE, SHOWN, VERDICTS
+from schedlab.show.ledgers import CASE, SHAPES, SHOWN, VERDICTS
 
 LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time
 EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"
@@ -151,7 +151,7 @@ def test_the_contents_lead_to_everything(page):
 
 
 def test_captions_tables_notes_and_versions(page):
-    for words in (f"See quick {EVIL}", "Both.", "Numbers.", f"Tiny {EVIL}", "size quick", "1,234"):
+    for words in (f"See quick {EVIL}", "Both.", "Numbers.", f"Tiny {EVIL}", "the quick size", "1,234"):
         assert words in page.text
     assert page.text.count("One note") == 2  # a fold of each figure
     assert f"Another {EVIL}" in page.text
@@ -185,8 +185,8 @@ def test_the_ledger_is_there_with_every_verdict(page):
 def test_the_front_page_counts_the_verdicts_of_the_five_papers(paper, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "FIVE", ("tiny",))
     page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
-    told = ", ".join(f"1 {verdict}" for verdict in VERDICTS)
-    assert f"Of {len(VERDICTS)} claims of one paper, {told}." in page.text
+    told = " , ".join(f"{SHAPES[verdict]} 1 {verdict}" for verdict in VERDICTS)
+    assert f"Of {len(VERDICTS)} claims of one paper: {told} ." in page.text
 
 
 def test_results_of_the_full_size_are_kept_on_request(paper, tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ import nbformat
 import schedlab as sl
 from schedlab.schemes import classes
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CHECKER = [sys.executable, "-m", "basedpyright", "--outputjson"]
 HEAD = 'import schedlab as sl\n\ntrace = sl.load_trace("KTH-SP2-1996")\nschedule = sl.simulate(trace, "easy")\n'
 # Each line is right up to its last expression, and then has the one mistake that a message must name.

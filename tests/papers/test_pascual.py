@@ -376,7 +376,7 @@ def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
 
 def opening():
     """Return the call in the notebook that draws its first tree."""
-    notebook = nbformat.read(Path(__file__).parents[1] / "notebooks/06-placement-pascual.ipynb", 4)
+    notebook = nbformat.read(Path(__file__).parents[2] / "notebooks/06-placement-pascual.ipynb", 4)
     return next(cell.source.splitlines()[0] for cell in notebook.cells if cell.source.startswith("chart, table = "))
 
 

@@ -177,11 +177,22 @@ def test_a_chart_is_as_wide_as_the_page(table):
 
 def test_the_head_of_a_panel_is_on_two_lines_only_where_one_has_no_room(table):
     short = table.assign(trace=table["trace"].replace({TRACES[0]: "EASY"}))
+    short.loc[short["trace"] == "EASY", "utilization"] /= 4
     svg = vl_convert.vegalite_to_svg(charts.lines(short, "load", "utilization", column="trace", width=300).to_dict())
     assert ">EASY, own scale<" in svg
     assert ">Ant-1999<" in svg
     assert ">(stand-in, not the real log)<" in svg
     assert ">own scale<" in svg
+
+
+def test_panels_share_a_scale_that_serves_all_of_them(table):
+    def drawn(factor):
+        first = table["trace"] == TRACES[0]
+        values = table.assign(utilization=table["utilization"].where(first, factor * table["utilization"]))
+        return vl_convert.vegalite_to_svg(charts.lines(values, "load", "utilization", column="trace").to_dict())
+
+    assert "own scale" not in drawn(0.9)
+    assert "own scale" in drawn(0.5)
 
 
 # Intervals and dashes

@@ -11,7 +11,7 @@ import pytest
 
 import schedlab as sl
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def run(code, folder, **variables):
