@@ -21,7 +21,7 @@ TILED = {"tiles": True, "lines": False}  # whether what is in a group has a pict
 SOME_NUMBERS = re.compile(r"the paper gives numbers (for .* only): (.*)")
 ALL_OPEN = re.compile(r"The intervals? (?:of all (\d+) cases )?allows? both")
 MOST_REASONS = 3  # of a verdict; the others are in the fold of claims
-__all__ = ["badge", "badges", "below", "counts", "findings", "head", "picture", "switch", "wall"]
+__all__ = ["badge", "badges", "below", "brief", "counts", "findings", "head", "picture", "switch", "wall"]
 STYLE = (
     f"<style>{VERDICT_STYLE}"
     """
@@ -55,7 +55,7 @@ STYLE = (
 .schedlab-wall .state { white-space: nowrap; font-weight: 600; }
 .schedlab-wall .line { color: inherit; text-decoration: none; border-left: 3px solid var(--edge); display: block;
   padding: 0 .7rem; margin-bottom: .7rem; font-size: .9em; }
-.schedlab-wall .line div { break-inside: avoid; }
+.schedlab-wall .line div { break-inside: avoid; } .schedlab-wall .line div:first-of-type { break-before: avoid; }
 .schedlab-wall .lines { columns: 2 20rem; column-gap: .7rem; margin: .7em 0; }
 @media (max-width: 30rem) { .schedlab-wall .tiles { grid-template-columns: 1fr 1fr; } }
 .schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; }
@@ -71,15 +71,23 @@ def badges(numbers: Mapping[str, int]) -> str:
     return " ".join(badge(verdict, f"{count}" if len(present) > 1 else "") for verdict, count in present.items())
 
 
-def counts(numbers: Mapping[str, int]) -> str:
-    """Return the numbers of verdicts in words, each in its colour: "6 of 10 claims reproduced, 3 in part"."""
+def counts(numbers: Mapping[str, int], of: str = "") -> str:
+    """Return the numbers of verdicts in words, each in its colour: "Of 10 claims: 6 reproduced, 4 in part."
+
+    The claims may be said to be of something.
+    """
     total = sum(numbers.values())
     told = [
         f'<b class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {count} {verdict}</b>'
         for verdict, count in numbers.items()
         if count
     ]
-    return f"Of {total} claims: {', '.join(told)}."
+    return f"Of {total} claims{escape(f' of {of}' if of else '')}: {', '.join(told)}."
+
+
+def brief(numbers: Mapping[str, int]) -> str:
+    """Return the numbers of verdicts, each with its shape and in its colour."""
+    return " ".join(_state(verdict, f" {count}") for verdict, count in numbers.items() if count)
 
 
 def head(where: str, title: str, numbers: Mapping[str, int], name: str = "") -> str:

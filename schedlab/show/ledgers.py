@@ -139,7 +139,7 @@ def as_html(table: pd.DataFrame, most: int | None = None) -> str:
         count = len(table) if verdict == "all" else (verdicts == verdict).sum()
         checked = " checked" if verdict == "all" else ""
         filters.append(
-            f'<input type="radio" name="{key}" id="{key}-{number}"{checked}> '
+            f'<input type="radio" name="{key}" id="{key}-{number}"{checked}>&nbsp;'
             f'<label for="{key}-{number}">{verdict} ({count})</label>'
         )
         if verdict != "all":

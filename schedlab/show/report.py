@@ -59,7 +59,9 @@ svg.marks { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; }
 figure th, figure td { border-bottom: 1px solid var(--edge); vertical-align: top; }
 .note { background: var(--note); border-left: 4px solid #e69f00; padding: .5rem 1rem; }
-.total { font-size: 1.25rem; } article { border-top: 1px solid var(--edge); margin-top: 1.5rem; }
+.total { font-size: 1.25rem; } .index { list-style: none; padding: 0; } .index li { margin: .3rem 0; }
+.turned #front article :is(.lines, p.fine, p.fine ~ .tiles) { display: none; }
+article { border-top: 1px solid var(--edge); margin-top: 1.5rem; }
 article p { margin: .3rem 0; } #search { font: inherit; color: inherit; background: var(--tint); width: 100%;
   max-width: 28rem; padding: .4rem .7rem; border: 1px solid var(--edge); border-radius: .4rem; }
 [hidden], .opening section { display: none; }
@@ -76,7 +78,8 @@ article p { margin: .3rem 0; } #search { font: inherit; color: inherit; backgrou
   .schedlab-ledger > table, .schedlab-ledger > table > tbody, .schedlab-ledger > table > tbody > tr,
   .schedlab-ledger > table > tbody > tr > td { display: block; width: auto !important; min-width: 0; padding: .1em 0; }
   .schedlab-ledger td.published::before { content: "Published: "; } .schedlab-ledger .trace { white-space: normal; }
-  .schedlab-ledger td.id { font-weight: 600; } .schedlab-ledger details { overflow-x: auto; } }
+  .schedlab-ledger td.id { font-weight: 600; } .schedlab-ledger details { overflow-x: auto; }
+  figure table { font-size: .8rem; } figure :is(th, td) { padding: .3em .4em; } }
 """
 )
 # A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing. On a
@@ -90,10 +93,11 @@ ruler.font = '12px sans-serif';
 const whole = line => String(line).replace(/\([^()]{1,14}\)/g, part => part.replaceAll(' ', '\u00a0'));
 const broken = (words, letters) => [words].flat().flatMap(
   line => whole(line).match(RegExp(`[^ ].{0,${letters - 1}}(?= |$)|[^ ]+`, 'g')) || []);
-// Join lines that were broken for a wide page: the next word would not have fitted into the longest one.
+// Join lines that were broken for a wide page: the next word would not have fitted into the longest one. A line that
+// begins with a number is a statement of its own, such as an entry of a key.
 const joined = words => [words].flat().reduce((lines, line, place, all) => {
   const before = all[place - 1] || '', most = Math.max(...all.map(one => one.length));
-  const fits = before.length < 60 || before.length + line.split(' ')[0].length < most;
+  const fits = before.length < 60 || /^\d/.test(line) || before.length + line.split(' ')[0].length < most;
   return fits ? [...lines, line] : [...lines.slice(0, -1), `${lines.at(-1)} ${line}`];
 }, []);
 const longest = lines => Math.max(0, ...lines.map(line => line.length));
@@ -243,6 +247,25 @@ window.narrow = (spec, room, rows) => {
   }
   return spec;
 };
+// Names at an axis that have several lines are centred at their ticks.
+const centred = place => place.querySelectorAll('.role-axis-label text[text-anchor="end"]').forEach(name => {
+  const lines = name.querySelectorAll('tspan').length;
+  if (lines > 1 && !/rotate/.test(name.getAttribute('transform'))) name.setAttribute('dy', -(lines - 1) * LINE / 2);
+});
+// Panels below one another fill more than a screen, so their legend is above the first one.
+const isMany = spec => spec.facet || spec.encoding?.facet || spec.vconcat?.length > 1;
+const withLegendAbove = spec => JSON.parse(JSON.stringify(spec), (name, value) => {
+  if (name === 'legend' && value) value.orient = 'top';
+  return value;
+});
+// A finger scrolls the page, so a chart cannot be moved or zoomed with it.
+const isTouched = matchMedia('(hover: none)').matches;
+const untouched = spec => {
+  const isMoved = one => one.bind === 'scales';
+  if (!isTouched || !spec.params?.some(isMoved)) return spec;
+  spec.params = spec.params.filter(one => !isMoved(one));
+  return JSON.parse(JSON.stringify(spec).replace(/(; )?drag to move, turn the wheel to zoom, [^";,]*/, ''));
+};
 // Words beside points that lie on one another, or on a point, move apart: up, down, or to the other side.
 const covers = (one, box) => Math.min(one.right, box.right) - Math.max(one.left, box.left) > 1
   && Math.min(one.bottom, box.bottom) - Math.max(one.top, box.top) > 3;
@@ -301,16 +324,18 @@ window.draw = async place => {
   const text = document.getElementById(place.dataset.spec).textContent, full = place.clientWidth;
   const embed = spec => vegaEmbed(place, spec, {actions: false, renderer: 'svg'});
   try {
-    if (full >= 700) await embed(unpacked(JSON.parse(text)));
+    if (full >= 700) await embed(untouched(unpacked(JSON.parse(text))));
     let room = full - 90;
     for (let tries = 0; full < 700 && tries < 5; tries += 1) {  // labels take more or less of the width
-      const spec = JSON.parse(JSON.stringify(unpacked(JSON.parse(text))), legible);
+      let spec = JSON.parse(JSON.stringify(untouched(unpacked(JSON.parse(text)))), legible);
       narrow(spec, room, Object.values(spec.datasets || {}).flat());
       spec.config.legend = {...spec.config.legend, columns: 1};
+      if (isMany(spec)) spec = withLegendAbove(spec);
       spec.config.text = {fontSize: 12, ...spec.config.text};
       spec.config.axisX = {labelSeparation: 6, ...spec.config.axisX};
       await embed(spec);
       apart(place);
+      centred(place);
       const spare = full - place.querySelector('svg.marks').viewBox.baseVal.width;
       if (spare >= 0 && spare < 30) break;
       room = Math.max(80, room + spare);
@@ -346,7 +371,7 @@ const turn = () => {
   const found = document.getElementById(location.hash.slice(1)) || pages[0];
   const page = found.closest('[data-page]') || pages[0];
   pages.forEach(one => { one.hidden = one !== page; });
-  document.documentElement.className = '';
+  document.documentElement.className = 'turned';
   document.getElementById('contents').open = !matchMedia('(max-width: 60rem)').matches;
   if (found === page) window.scrollTo(0, 0); else found.scrollIntoView();
 };
@@ -679,14 +704,16 @@ def _contents(sections):
 
 
 def _front(sections, size, note):
+    in_order = sorted(sections, key=lambda section: section.name not in FIVE)
     return "".join(
         [
             '<header id="front" data-page="Summary"><h1>Papers on job scheduling, rebuilt</h1>',
             f'<p class="note">{_text(note)}</p>' if note else "",  # first, since only a part of the rest is there
-            f'<p class="total">{_total(sections)}</p>',
+            f'<div class="schedlab-wall"><p class="total">{_total(sections)}</p></div>',
             '<p><input id="search" type="search" placeholder="search figures and claims" aria-label="search"></p>',
             '<ul id="found"></ul>',
-            *map(_card, sorted(sections, key=lambda section: section.name not in FIVE)),
+            f'<ul class="index schedlab-wall">{"".join(map(_entry, in_order))}</ul>',
+            *map(_card, in_order),
             f'<p class="says">{_text(ABOUT)}</p>',
             f'<details><summary>How claims are judged</summary><p class="says">{_text(RULE)}</p></details>',
             f"<p>{_text(_settings(size))}</p></header>",
@@ -704,22 +731,30 @@ def _total(sections):
     if not ledgers:
         return _text(NOT_YET) if five else ""
     sums = {verdict: sum(ledger["counts"][verdict] for ledger in ledgers) for verdict in ledgers[0]["counts"]}
-    papers = "one paper" if len(ledgers) == 1 else f"{NUMBERS[len(ledgers)]} papers"
-    reproduced, *others = (f"{count} {verdict}" for verdict, count in sums.items() if count)
-    return _text(f"Of {sum(sums.values())} claims of {papers}, {reproduced}, {', '.join(others)}.")
+    return cards.counts(sums, "one paper" if len(ledgers) == 1 else f"{NUMBERS[len(ledgers)]} papers")
 
 
 NUMBERS = ("no", "one", "two", "three", "four", "five")
 
 
+def _entry(section):
+    """Return a paper in a line of the front page, with its verdicts."""
+    ledger = section.ledger()
+    told = cards.brief(ledger["counts"]) if ledger else NOT_YET
+    return f'<li><a href="#{section.name}">{_text(section.paper.TITLE)}</a> {told}</li>'
+
+
 def _card(section):
-    """Return a paper on the front page: what it is, its verdicts and its wall, and what was found."""
+    """Return a paper on the front page: what it is, what was found, its verdicts and the tiles of its figures.
+
+    What has no figure, and what is beyond the paper, is on the paper's own page.
+    """
     paper, notes = section.paper.PAPER, section.standins()
     warned = "".join(f'<p class="note">{_text(section.paper.TITLE)}: {_text(note)}</p>' for note in notes)
     return (
         f'<article><h2><a href="#{section.name}">{_text(section.paper.TITLE)}</a></h2>'
         f"<p>{_text(paper.authors)}, <em>{_text(paper.title)}</em>, {_text(paper.venue)} {paper.year}</p>"
-        f'{warned}<div id="{section.name}-wall">{section.wall() or f"<p>{NOT_YET}</p>"}</div>{_found(paper)}</article>'
+        f'{warned}{_found(paper)}<div id="{section.name}-wall">{section.wall() or f"<p>{NOT_YET}</p>"}</div></article>'
     )
 
 
@@ -731,7 +766,8 @@ def _settings(size):
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     packages = ", ".join(f"{name} {__version__ if name == 'schedlab' else version(name)}" for name in VERSIONS)
     return (
-        f"Made {made}, size {size}; {packages}, Python {platform.python_version()}. Times are in seconds unless noted."
+        f"Made {made} with {packages} and Python {platform.python_version()}; what was simulated just now, in the "
+        f"{size} size."
     )
 
 

@@ -142,6 +142,7 @@ def test_the_contents_lead_to_everything(page):
     contents = ["#front", "#tiny", "#tiny-chart", "#tiny-pair", "#tiny-words", "#tiny-ledger", "#traces"]
     assert page.links == [
         *contents,
+        "#tiny",  # its line on the front page, and its heading there
         "#tiny",
         "#tiny-ledger",  # the wall's tile of claims that no figure shows
         "#tiny-ledger",
@@ -290,7 +291,7 @@ def test_what_was_done_before_a_run_stopped_is_left_and_said_to_be_a_part(paper,
     else:
         assert report.STOPPED in page.text
     assert list(page.specs()) == ["tiny-chart", "tiny-pair"]
-    assert page.text.count(report.NOT_YET) == 2  # on the front page, and in place of the ledger
+    assert page.text.count(report.NOT_YET) == 3  # twice on the front page, and in place of the ledger
     assert "meta" in page.tags
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
@@ -426,7 +427,7 @@ def test_a_new_page_takes_the_place_of_the_old_one(paper, tmp_path):
     out = tmp_path / "out" / "report.html"
     for size in papers.SIZES:
         assert report.figures(str(out), size=size, progress=False) == out
-        assert f"size {size}" in out.read_text(encoding="utf-8")
+        assert f"in the {size} size" in out.read_text(encoding="utf-8")
     assert [path.name for path in out.parent.iterdir()] == ["report.html"]
 
 
