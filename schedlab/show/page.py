@@ -119,14 +119,16 @@ def note(words: str) -> str:
 
 
 def facts(values: Mapping[str, str], columns: int = 2) -> str:
-    """Return names and values as a table with this many pairs in a row."""
-    cells = [
-        f'<td style="{CELL};{FAINT};text-align:left">{escape(name)}</td>'
-        f'<td style="{CELL};text-align:right;padding-right:2.5em">{escape(value)}</td>'
+    """Return names and values with this many pairs in a row, or fewer where there is no room for them."""
+    pair = "display:flex;justify-content:space-between;gap:.8em;padding:.1em 0"
+    pairs = "".join(
+        f'<div style="{pair}"><span style="{FAINT}">{escape(name)}</span>'
+        f'<span style="text-align:right">{escape(value)}</span></div>'
         for name, value in values.items()
-    ]
-    rows = ("".join(cells[first : first + columns]) for first in range(0, len(cells), columns))
-    return _table(rows)
+    )
+    grid = f"display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,18em),1fr));max-width:{21 * columns}em"
+    style = f"{grid};column-gap:2.5em;margin:.3em 0;font-size:.9em;font-variant-numeric:tabular-nums"
+    return f'<div style="{style}">{pairs}</div>'
 
 
 def table(names: Iterable[str], rows: Iterable[Iterable[str]], words: Collection[int] = (0,)) -> str:
@@ -138,7 +140,8 @@ def table(names: Iterable[str], rows: Iterable[Iterable[str]], words: Collection
             for place, value in enumerate(values)
         )
 
-    return _table([cells("th", names, FAINT), *(cells("td", row) for row in rows)])
+    head = cells("th", names, f"{FAINT};white-space:normal;vertical-align:bottom")
+    return _table([head, *(cells("td", row) for row in rows)])
 
 
 def _table(rows):
