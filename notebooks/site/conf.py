@@ -19,6 +19,7 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_default_options = {"members": True}  # only members with docstrings
+autodoc_preserve_defaults = True  # ENTRANTS, not the sixteen schemes in it
 autodoc_typehints = "none"  # numpydoc's sections give the types
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
