@@ -20,6 +20,9 @@ import pytest
 
 import schedlab as sl
 from schedlab import cli, papers, schemes
+from schedlab.cli import commands
+from schedlab.schedule import simulation
+from schedlab.schemes.orders import NAMES
 from schedlab.workload import archive, standin
 from schedlab.workload.trace import SIMULATED
 
@@ -110,7 +113,7 @@ def test_help_fits_the_terminal_and_explains_everything(run, command):
     code, out, err = run(*filter(None, [command]), "--help")
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
-    parser = cli._parser()
+    parser = cli.parser()
     commands = next(action for action in parser._actions if action.dest == "help" or action.choices).choices or {}
     if not command:
         commands = parser._subparsers._group_actions[0].choices
@@ -129,7 +132,7 @@ def test_help_fits_the_terminal_and_explains_everything(run, command):
 def test_help_names_every_scheme_and_order(run):
     for command in ("simulate", "compare"):
         words = run(command, "--help")[1].replace(",", " ").replace(";", " ").split()
-        assert {*schemes.by_name(), *cli.NAMES} <= set(words)
+        assert {*schemes.by_name(), *NAMES} <= set(words)
 
 
 @pytest.mark.parametrize("command", [["simulate", "--scheme"], ["compare", "--scheme"]])
@@ -675,7 +678,7 @@ def test_traces_are_fetched(run, monkeypatch):
 def test_what_ends_a_terminal_or_a_batch_job_is_answered_as_control_c(run, monkeypatch, number):
     before = signal.signal(number, signal.SIG_DFL)  # under nohup, SIGHUP is ignored, and so it stays
     try:
-        monkeypatch.setattr(cli, "_traces", lambda options: (os.kill(os.getpid(), number), time.sleep(10)))
+        monkeypatch.setattr(archive, "list_traces", lambda: (os.kill(os.getpid(), number), time.sleep(10)))
         assert run("traces") == (1, "", "schedlab: interrupted\n")
         assert signal.getsignal(number) is signal.SIG_DFL
     finally:
@@ -823,8 +826,8 @@ def test_what_is_wrong_is_said_in_one_line(run, log, broken, tmp_path, command, 
     ],
 )
 def test_wrong_usage(run, monkeypatch, arguments, message):
-    for work in ("_trace", "simulate", "sweep"):
-        monkeypatch.delattr(cli, work)  # nothing is read or simulated before the error
+    for room, work in (commands, "trace_of"), (simulation, "simulate"), (commands, "sweep"):
+        monkeypatch.delattr(room, work)  # nothing is read or simulated before the error
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert message in one_line(err)
@@ -844,7 +847,7 @@ def test_unknown_classes_fail_before_the_simulation(run, monkeypatch, log):
     assert set(simulated) == {*sl.read_swf(log).jobs.columns, *SIMULATED}
     for by in ("killed", "procs", "queue", "user"):
         assert run("simulate", log, "--classes", by)[0] == 0
-    monkeypatch.delattr(cli, "simulate")
+    monkeypatch.delattr(simulation, "simulate")
     code, out, err = run("simulate", log, "--classes", "colour")
     assert (code, out) == (1, "")
     known = "known: kurian, sabin, size, user, group, account, a column (submit_time, "
@@ -882,8 +885,8 @@ def test_an_unknown_trace_is_answered_in_short(run, name):
 
 @pytest.mark.parametrize("command", ["simulate", "compare", "claims"])
 def test_a_folder_that_cannot_be_written_to_is_found_out_before_the_work(run, monkeypatch, log, command):
-    monkeypatch.setattr(cli.os, "access", lambda path, mode: False)  # root may write anywhere
-    for work in (cli, "_trace"), (papers, "modules"):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
+    for work in (commands, "trace_of"), (papers, "modules"):
         monkeypatch.delattr(*work)
     code, out, err = run(command, *([log] if command != "claims" else []), "--out", "table.csv")
     assert (code, out) == (1, "")
@@ -944,7 +947,7 @@ def test_interrupted(run, monkeypatch, log):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "sweep", interrupt)
+    monkeypatch.setattr(commands, "sweep", interrupt)
     code, out, err = run("compare", log)
     assert (code, out) == (1, "")
     assert err.splitlines()[-1] == "schedlab: interrupted"
@@ -985,17 +988,19 @@ def test_control_c_ends_a_simulation_that_would_take_minutes(monkeypatch):
 def test_what_is_quick_goes_without_progress(run, monkeypatch, log):
     for command in ("simulate", "compare"):
         run(command, log)  # now compiled
-        monkeypatch.setattr(cli, "PATIENCE", 5)
+        monkeypatch.setattr(commands, "PATIENCE", 5)
         assert "simulating" not in run(command, log)[2]
         assert all(thread.finished.is_set() for thread in threading.enumerate() if isinstance(thread, threading.Timer))
 
 
-@pytest.mark.parametrize(("command", "work"), [("simulate", "simulate"), ("compare", "sweep")])
+@pytest.mark.parametrize(
+    ("command", "work"), [("simulate", (simulation, "simulate")), ("compare", (commands, "sweep"))]
+)
 def test_what_takes_long_says_so_on_standard_error(run, monkeypatch, log, command, work):
     quick = run(command, log)[1]
-    done = getattr(cli, work)
-    monkeypatch.setattr(cli, "PATIENCE", 0.01)
-    monkeypatch.setattr(cli, work, lambda *args, **options: time.sleep(0.3) or done(*args, **options))
+    done = getattr(*work)
+    monkeypatch.setattr(commands, "PATIENCE", 0.01)
+    monkeypatch.setattr(*work, lambda *args, **options: time.sleep(0.3) or done(*args, **options))
     code, out, err = run(command, log)
     assert (code, out) == (0, quick)
     assert "simulating\n" in err

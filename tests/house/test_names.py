@@ -15,6 +15,7 @@ from workloads import trace_of
 import schedlab as sl
 from schedlab import charts, cli, widgets
 from schedlab._runtime.text import plain
+from schedlab.cli import tables
 from schedlab.workload.models.jann import JannTable, jann_table
 
 IMAGE = "<img src=x onerror='window.hacked=1'>"
@@ -121,7 +122,7 @@ def test_the_command_line_shows_names_plainly(run, tmp_path, name):
 
 
 def test_a_table_shows_words_plainly(capsys):
-    cli._print(pd.DataFrame({CONTROLS: [CONTROLS, "x"], "value": [1.5, 2]}))
+    tables.print_table(pd.DataFrame({CONTROLS: [CONTROLS, "x"], "value": [1.5, 2]}))
     out = capsys.readouterr().out
     assert_shown(out)
     assert plain(CONTROLS) in out

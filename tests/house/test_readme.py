@@ -80,7 +80,7 @@ def test_the_commands_are_ones_that_there_are(page):
 def is_a_command(line):
     _, *words = shlex.split(line.replace("$SLURM_ARRAY_TASK_ID", "3"), comments=True)
     try:
-        cli._parser().parse_args(words)
+        cli.parser().parse_args(words)
     except SystemExit:
         return False
     return True

@@ -1,0 +1,329 @@
+"""What each command does."""
+
+import math
+import os
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+
+import pandas as pd
+
+from schedlab import papers
+from schedlab._runtime import text
+from schedlab._runtime.paths import replacing
+from schedlab._runtime.precompile import compile_kernels
+from schedlab._runtime.text import plain
+from schedlab.cli.tables import cell, print_indented, print_table
+from schedlab.cli.traces import SLURM, trace_of
+from schedlab.experiment import studies, sweep
+from schedlab.experiment.grids import carried_out
+from schedlab.schedule import metrics, simulation
+from schedlab.schedule.simulation import has_waits, recorded
+from schedlab.schedule.statistics import IntervalWarning, over_seeds
+from schedlab.show.ledgers import as_json, as_markdown, counted, summary
+from schedlab.testing import conformance as suite
+from schedlab.workload import archive
+from schedlab.workload.trace import SIMULATED
+
+PATIENCE = 1.0  # seconds of silence
+SHOWN = {
+    "wait_time": "wait s",
+    "median_wait_time": "median s",
+    "bounded_slowdown": "bsld",
+    "utilization": "util",
+    "loss_of_capacity_share": "lost",
+    "mean_queue": "queue",
+}
+WITH_ENDS = ("wait_time", "bounded_slowdown")  # what is shown with its interval over copies
+UNITS = {name: unit for name, (_, unit) in metrics.MEASURES.items() if unit != "share"}  # shares of 1 are printed bare
+OF_CLASSES = ("jobs", "wait_time", "median_wait_time", "bounded_slowdown")
+
+
+def traces(options):
+    """List the logs of the Parallel Workloads Archive: machine, size, and where a copy is at hand.
+
+    "data" is the folder that SCHEDLAB_DATA names; "stand-in": there is no copy, but --standin generates a look-alike.
+    """
+    for name in options.fetch or ():
+        print(f"{archive.resolve(name)}: {archive.fetch(name)}")
+    if options.fetch:
+        return
+    table = archive.list_traces()
+    if options.local:
+        table = table[table["local"] != ""]
+    years = table["period"].str.replace(r"-\d\d\b", "", regex=True)
+    table["period"] = years.str.replace(r"^(\d{4}) to \1$", r"\1", regex=True).str.replace(" to ", "-")
+    place = table["local"].replace("SCHEDLAB_DATA", "data")
+    table["local"] = place.mask(table.pop("stand_in") & (place == ""), "stand-in")
+    print_table(table.rename(columns={"period": "years", "local": "at hand"}))
+
+
+def show(options):
+    """Show what is in a trace, and what was left out or filled in when it was read, with the reasons."""
+    trace = trace_of(options)
+    header, submit = trace.header, trace.table["submit_time"]
+    facts = {
+        "machine": " ".join(filter(None, (header.computer, header.installation))),
+        "processors": trace.procs,
+        "jobs": len(trace),
+        "users": trace.table["user_id"].nunique(),
+        "first submission": _when(trace, submit.iloc[0]),
+        "last submission": _when(trace, submit.iloc[-1]),
+        "offered load": load if math.isfinite(load := trace.offered_load()) else "none (all arrive at once)",
+    }
+    late, share = trace.beyond_estimates()
+    if late:
+        jobs, whose = (f"{late:,} jobs", "their estimates") if late > 1 else ("1 job", "its estimate")
+        facts["run longer than estimated"] = f"{jobs}, with {100 * share:.3g} % of the work beyond {whose}"
+    for column, named in trace.names.items():
+        facts[f"{column.removesuffix('_id')}s"] = ", ".join(filter(None, named.values()))
+    print(trace.title)
+    for name, value in facts.items():
+        if value not in ("", 0):
+            print_indented(f"{name}: {value if isinstance(value, str) else cell(value)}")
+    repairs = trace.repairs
+    if repairs.empty:
+        print("\nnothing was left out or filled in")
+        return
+    print()
+    print_table(repairs[["kind", "words"]], header=False)
+
+
+def _when(trace, second):
+    instant = trace.at(int(second))
+    return f"{instant:%Y-%m-%d %H:%M}" if isinstance(instant, pd.Timestamp) else f"{instant:,} s"
+
+
+def simulate(options):
+    """Simulate a trace under a scheme, print its measures, and write the schedule if asked.
+
+    An interval by batch means shows how certain a mean over the jobs of one run is; a note says why to doubt it.
+    """
+    _check_folder(options.out)
+    trace = trace_of(options)
+    if options.classes is not None:
+        metrics.check_classes(options.classes, dict.fromkeys((*trace.table.columns, *SIMULATED)))
+    with _patience():
+        if options.load is not None:
+            trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)
+        schedule = simulation.simulate(trace, options.scheme, **_conventions(options))
+        measures = schedule.metrics()
+        classes = schedule.metrics(by=options.classes) if options.classes is not None else None
+        intervals = _intervals(schedule, options.confidence) if options.confidence else None
+        if options.out:
+            _write(options.out, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
+    print(f"{trace.title}, {options.scheme}; times in seconds")
+    for note in schedule.notes:
+        print_indented(note)
+    print_table(measures.reset_index().assign(unit=[UNITS.get(name, "") for name in measures.index]), header=False)
+    if classes is not None:
+        print()
+        print_table(classes[list(OF_CLASSES)].rename_axis("class").reset_index())
+    if intervals is not None:
+        print(f"\nintervals of {100 * options.confidence:.6g} % by batch means")
+        print_table(intervals[["mean", "low", "high", "batches"]].reset_index())
+        for note, noted in intervals[intervals["note"] != ""].groupby("note", sort=False):
+            print_indented(f"{', '.join(noted.index)}: {note}")
+
+
+def _conventions(options):
+    partitions = options.machine if isinstance(options.machine, dict) else None
+    return {"overrun": options.overrun, "events": options.events, "machine": partitions}
+
+
+def _intervals(schedule, confidence):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IntervalWarning)  # the notes are printed
+        return schedule.metrics(confidence=confidence)
+
+
+def compare(options):
+    """Simulate a trace under several schemes and print their measures side by side.
+
+    If a log records its waits and neither it nor its machine is changed, the row "log" shows what really happened.
+    """
+    if options.confidence and not options.copies:
+        raise ValueError("--confidence is for copies: give --copies too, or use `schedlab simulate --confidence`")
+    _check_folder(options.out)
+    trace = trace_of(options)
+    seeds = range(options.copies) if options.copies else None
+    unchanged = options.load is None and not seeds and not isinstance(options.machine, dict)
+    happened = recorded(trace) if unchanged and has_waits(trace) else None
+    schemes = options.scheme if happened is None else list(dict.fromkeys([happened.scheme, *options.scheme]))
+    conventions = _conventions(options)
+    with _patience():
+        table = sweep(trace, schemes, options.load, seed=seeds, by=options.by, **conventions)
+    if options.out:
+        _write(options.out, lambda path: table.map(text.cell).to_csv(path, index=False))
+    if not seeds:
+        print(trace.title)
+        print_table(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
+        for note in () if happened is None else happened.notes:
+            print_indented(f"{happened.scheme}: {note}")
+        return
+    confidence = options.confidence or 0.95
+    print(f"{trace.title}; shaken copies: {options.copies}, intervals of {100 * confidence:.6g} % over them")
+    ends = {f"{name}{end}": SHOWN[name] if not end else end[1:] for name in WITH_ENDS for end in ("", "_low", "_high")}
+    shown = over_seeds(table, ["load", "scheme"], confidence)
+    print_table(shown[["load", "scheme", *ends]].set_axis(["load", "scheme", *ends.values()], axis=1))
+
+
+def grid(options):
+    """Run the grid of a study, and keep each result as soon as it is done.
+
+    A run that fails does not stop the others. The call that finds all runs done, whichever part it ran, prints or
+    writes the table. Exit code 1 means that runs of this part have failed.
+    """
+    _check_folder(options.out)
+    plan = studies.read_study(options.study)
+    if not len(plan):
+        raise ValueError(f"{plain(options.study)}: nothing to run: cases is empty")
+    if options.status:
+        _print_status(*studies.status(plan, options.store))
+        return
+    mine = studies.shard_of(plan, *options.shard) if options.shard else plan
+    made = carried_out(mine, options.threads, errors="keep", store=options.store, retry=options.retry)
+    failed = int((made["error"] != "").sum()) if len(made) else 0
+    if (table := studies.table(plan, options.store)) is None:
+        counts, _ = studies.status(plan, options.store)
+        print(f"{counts['done'] + counts['failed']:,} of {len(plan):,} runs are done; other parts are not")
+    elif options.out:
+        _write(options.out, lambda path: table.map(text.cell).to_csv(path, index=False))
+    else:
+        print_table(table if (table["error"] != "").any() else table.drop(columns=["error", "error_at"]))
+    if failed:
+        words = f"{failed:,} {'run' if failed == 1 else 'runs'} failed"
+        raise ValueError(f"{words}; --status lists them, --retry runs them again")
+
+
+def _print_status(counts, failures):
+    print(", ".join(f"{count:,} {what}" for what, count in counts.items()))
+    if len(failures):
+        print()
+        print_table(failures)
+
+
+def figures(options):
+    """Rebuild every figure and table, and write one HTML page that opens with no network."""
+    from schedlab.show import report  # here, since loading the charts costs a second that no other command needs
+
+    # After Ctrl-C joblib cleans up after its workers in a separate process, which would print warnings.
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker"]))
+    print(report.figures(options.out, size=options.size, only=options.papers, keep=options.keep))
+
+
+def claims(options):
+    """Print the ledger: each published number or statement, what was measured, and the verdict.
+
+    The verdict is that of the full size if its results are kept in data/results.
+    """
+    _check_folder(options.out)
+    with _patience(), papers.keeping(papers.chosen_size(options.size)):
+        ledgers = {paper.TITLE: paper.claims(options.size) for paper in papers.modules(options.papers)}
+    if options.out:
+        whole = pd.concat(ledgers.values()).drop(columns=["cases", "kept_cases"], errors="ignore")
+        _write(options.out, lambda path: whole.map(text.cell).to_csv(path, index=False))
+    if options.json:
+        print(as_json(pd.concat(ledgers.values(), ignore_index=True)))
+        return
+    for title, ledger in ledgers.items():
+        print(f"## {title}\n" if options.markdown else title)
+        if options.markdown:
+            print(f"{as_markdown(ledger)}\n")
+            continue
+        print(", ".join(f"{count} {verdict}" for verdict, count in counted(ledger).items() if count))
+        print_table(summary(ledger).drop(columns="reason"))
+        for row in summary(ledger).itertuples():
+            if row.reason:
+                print_indented(f"{row.id}: {row.reason}")
+        print()
+
+
+def conformance(options):
+    """Find out which conventions a simulator follows, with small logs that each isolate one choice.
+
+    Without arguments, print the cases and the schedule under each convention. With --log, judge the starts of a whole
+    log: which laws they break, which settings give all of them, and where the nearest one first differs. Exit code 1
+    means that in some case the simulator follows no convention of the case's scheme, or that it breaks a law of
+    scheduling or no setting gives all its starts of the log.
+    """
+    if options.export:
+        print("\n".join(str(path) for path in suite.export(options.export)))
+        return
+    if options.scheme is not None and (options.results is not None or options.trace is not None):
+        raise ValueError(
+            "--scheme judges a scheme of schedlab on the small logs, expected no results and no --log with it"
+        )
+    conventions = {name: value for name in ("overrun", "events") if (value := getattr(options, name)) is not None}
+    if conventions and options.scheme is None:
+        raise ValueError(f"--{next(iter(conventions))} is for a scheme of schedlab, expected --scheme with it")
+    if options.trace is not None:
+        _judge_log(options)
+        return
+    for name in ("jobs", "between", "machine", "standin", "seed", "lenient", "columns", "unit", *SLURM):
+        if getattr(options, name):
+            raise ValueError(f"--{name.replace('_', '-')} is for a whole log, expected --log TRACE with it")
+    judged = options.results if options.results is not None else options.scheme
+    if judged is None:
+        _print_cases(options.of)
+        return
+    verdicts = suite.judge(judged, options.of, **conventions)
+    print(verdicts)
+    if not verdicts.passed:
+        raise ValueError("not all cases follow their scheme")
+
+
+def _judge_log(options):
+    if options.results is None:
+        raise ValueError("--log needs the file with the simulator's starts: schedlab conformance --log TRACE FILE")
+    trace = trace_of(options)
+    with _patience():
+        verdict = suite.judge(options.results, options.of, trace=trace)
+        report = str(verdict)
+    print(report)
+    if not verdict.passed:
+        raise ValueError("the starts break a law, or no setting gives all of them")
+
+
+def _print_cases(scheme):
+    for case in suite.cases():
+        if scheme not in (None, case.scheme):
+            continue
+        print(f"{case.number} {case.scheme}: {case.title}\n")
+        print_indented(case.words)
+        for answer in case.answers:
+            print_indented(f"{answer.told}: {answer.convention}. {answer.words}")
+        print()
+
+
+def compile(_):
+    """Compile all kernels now instead of at the first use of each. It takes minutes, once for each new version."""
+    compile_kernels()
+
+
+def _check_folder(path):
+    """Raise early, before there is work to lose, if a file cannot be written."""
+    folder = Path(path or ".").parent
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise OSError(f"--out is {path!r}, but {folder} is not a folder that can be written to")
+
+
+def _write(path, write):
+    """Write a file that appears whole or not at all, and say so."""
+    with replacing(path) as part:
+        write(part)
+    print(f"written: {plain(path)}", file=sys.stderr)
+
+
+@contextmanager
+def _patience():
+    """Say on standard error what is going on, if it takes long."""
+    timer = Timer(PATIENCE, print, ["simulating"], {"file": sys.stderr})
+    timer.daemon = True
+    try:
+        timer.start()  # within, since Ctrl-C may come while it starts
+        yield
+    finally:
+        timer.cancel()

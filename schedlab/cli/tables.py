@@ -1,0 +1,58 @@
+"""Tables and paragraphs as wide as the terminal."""
+
+import shutil
+import sys
+from textwrap import fill
+
+import pandas as pd
+
+from schedlab._runtime.text import plain
+
+NARROWEST = 8  # characters of a column
+
+
+def print_table(table, header=True):
+    """Print numbers right-aligned and words left-aligned; in a narrow terminal the widest words are cut.
+
+    The first column, which names the row, stays whole.
+    """
+    words = [not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
+    columns = [[plain(str(name))] * header + [cell(value) for value in column] for name, column in table.items()]
+    widths = [max(map(len, column), default=0) for column in columns]
+    excess = sum(widths) + 2 * (len(widths) - 1) - _width()
+    while excess > 0 and any(words[1:]):
+        widest = max((i for i in range(1, len(widths)) if words[i]), key=widths.__getitem__)
+        if widths[widest] <= NARROWEST:
+            break
+        widths[widest] -= 1
+        excess -= 1
+    columns = [
+        [_cut(text, width) for text in column] if word else column
+        for column, width, word in zip(columns, widths, words, strict=True)
+    ]
+    for row in zip(*columns, strict=True):
+        cells = (f"{cell:{'<' if word else '>'}{width}}" for cell, word, width in zip(row, words, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def cell(value):
+    if isinstance(value, str):
+        return plain(value)
+    if pd.isna(value):
+        return "-"
+    if abs(value) < 1000 and value != int(value):
+        return f"{value:,.4g}"
+    return f"{value:,.0f}"
+
+
+def _cut(words, width):
+    return words if len(words) <= width else words[: width - 1].rstrip(" ,") + "…"
+
+
+def _width():
+    """Return the columns of the terminal, or COLUMNS if set; for a pipe or a file there is no limit."""
+    return shutil.get_terminal_size((sys.maxsize, 24)).columns
+
+
+def print_indented(words):
+    print(fill(words, _width(), initial_indent="    ", subsequent_indent=" " * 15, break_on_hyphens=False))
