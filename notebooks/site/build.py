@@ -84,7 +84,7 @@ def _kept():
 def write_walls(folder: Path) -> None:
     """Write the wall of each paper that has a notebook, whose tiles lead there, and a line that counts all claims.
 
-    Write the first picture, too.
+    Write the first picture, too: the waits, which its title is about.
     """
     from schedlab import charts, papers
     from schedlab.show import card, ledgers
@@ -100,7 +100,9 @@ def write_walls(folder: Path) -> None:
     line = f'<div class="schedlab-wall"><p class="lead">{card.counts(total)}</p></div>'
     (folder / "total.html").write_text(line, encoding="utf-8")
     first = papers.base.figure1.as_kept()
-    chart = charts.on_page(charts.specified(first.chart))
+    logs = first.data["trace"].str.replace(r"-\d+(\.\d+)?-cln$", "", regex=True)
+    waits = charts.lines(first.data.assign(trace=logs), "load", "wait_time", column="trace", log=True)
+    chart = charts.on_page(charts.specified(waits))
     (folder / "first.html").write_text(f"<p><strong>{escape(first.title)}</strong></p>\n{chart}", encoding="utf-8")
 
 
