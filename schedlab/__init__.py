@@ -10,9 +10,9 @@ __version__ = "0.1.0"
 
 _HOME = {
     "list_traces": "workload.archive",
-    "load_trace": "workload.trace",
-    "model_trace": "workload.trace",
-    "read_swf": "workload.trace",
+    "load_trace": "workload.loading",
+    "model_trace": "workload.loading",
+    "read_swf": "workload.loading",
     "read_sacct": "workload.sacct",
     "from_frame": "workload.frames",
     "read_table": "workload.frames",

@@ -61,14 +61,14 @@ from .testing import conformance as conformance
 from .workload.archive import list_traces as list_traces
 from .workload.frames import from_frame as from_frame
 from .workload.frames import read_table as read_table
+from .workload.loading import load_trace as load_trace
+from .workload.loading import model_trace as model_trace
+from .workload.loading import read_swf as read_swf
 from .workload.public import read_public as read_public
 from .workload.sacct import read_sacct as read_sacct
 from .workload.speedup import Amdahl as Amdahl
 from .workload.speedup import Downey as Downey
 from .workload.speedup import Speedup as Speedup
 from .workload.trace import Trace as Trace
-from .workload.trace import load_trace as load_trace
-from .workload.trace import model_trace as model_trace
-from .workload.trace import read_swf as read_swf
 
 __version__: str

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 
 from ._runtime.text import check_known, suggestion
-from .workload.trace import MOST_PROCS, check_procs
+from .workload.conventions import check_procs
+from .workload.swf import MOST_PROCS
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from ..schemes import by_name
 from ..schemes.conservative import Conservative
 from ..schemes.lookahead import DPSA
 from ..schemes.rigid import EASY
+from ..workload.loading import model_trace, read_swf
 from ..workload.speedup import Downey
-from ..workload.trace import model_trace, read_swf
 from .compiling import SECONDS, has_compiled, not_here, target
 from .digests import sources
 from .paths import cache_dir, replacing

@@ -6,7 +6,11 @@ import numpy as np
 import pandas as pd
 
 from ..schedule import Schedule
-from ..workload.trace import WEEK, Trace, labels, model_trace, run_times
+from ..workload.conventions import run_times
+from ..workload.labels import labels
+from ..workload.loading import model_trace
+from ..workload.trace import Trace
+from ..workload.variations import WEEK
 from ._altair import alt
 from .series import lines
 from .theme import (

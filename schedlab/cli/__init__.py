@@ -12,8 +12,9 @@ from threading import current_thread, main_thread
 from schedlab._runtime.text import plain
 from schedlab.cli.options import parser
 from schedlab.workload import archive, frames
+from schedlab.workload.loading import SizeUnknown
+from schedlab.workload.losses import LoadWarning
 from schedlab.workload.sacct import PartitionWarning
-from schedlab.workload.trace import LoadWarning, SizeUnknown
 
 WARNINGS = (LoadWarning, PartitionWarning, frames.UnitWarning)  # printed as plain messages
 FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage

@@ -25,7 +25,7 @@ from schedlab.schedule.statistics import IntervalWarning, over_seeds
 from schedlab.show.ledgers import as_json, as_markdown, counted, summary
 from schedlab.testing import conformance as suite
 from schedlab.workload import archive
-from schedlab.workload.trace import SIMULATED
+from schedlab.workload.conventions import SIMULATED
 
 PATIENCE = 1.0  # seconds of silence
 SHOWN = {

@@ -10,9 +10,9 @@ from schedlab.schemes import by_name
 from schedlab.schemes.orders import NAMES
 from schedlab.testing import conformance as suite
 from schedlab.workload import frames
+from schedlab.workload.conventions import OVERRUN
 from schedlab.workload.public import logs
 from schedlab.workload.sacct import ARRIVAL, PROCS_OF
-from schedlab.workload.trace import OVERRUN
 
 SHOWN_HELP = (
     "Columns: mean and median wait in seconds; mean bounded slowdown (bsld, tau 10 s); utilization; share of the "

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from schedlab._runtime.text import plain
 from schedlab.workload import archive, frames
+from schedlab.workload.loading import MODELS, load_trace, model_trace, read_swf
 from schedlab.workload.public import read_public
 from schedlab.workload.sacct import is_export, read_sacct
-from schedlab.workload.trace import MODELS, load_trace, model_trace, read_swf
 
 SLURM = ("partition", "time_zone", "arrival", "procs_of", "names")  # options that only its records have
 

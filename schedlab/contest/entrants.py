@@ -22,7 +22,10 @@ from ..schemes import DPSA, EASY, FCFS, Conservative, Scheme
 from ..schemes import scheme as scheme_named
 from ..schemes.cases import check_trace
 from ..workload import archive
-from ..workload.trace import OVERRUN, Trace, labels, load_trace, run_times
+from ..workload.conventions import OVERRUN, run_times
+from ..workload.labels import labels
+from ..workload.loading import load_trace
+from ..workload.trace import Trace
 
 RIGID, JOBS_CHANGED, MACHINE_CHANGED = "rigid", "jobs changed", "machine changed"
 LOADS = (0.6, 0.7, 0.8, 0.9, 0.95)

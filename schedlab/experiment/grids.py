@@ -26,7 +26,8 @@ from .._runtime.digests import NoDigestError, digest, key, of_function, of_named
 from .._runtime.files import note
 from .._runtime.text import check_known
 from .._runtime.threads import stoppable
-from ..workload.trace import Trace, labels
+from ..workload.labels import labels
+from ..workload.trace import Trace
 from . import memory
 from .progress import Progress
 from .results import OF_FAILURES, PLAIN, check_columns, failed, result_of, tabled, without_numpy

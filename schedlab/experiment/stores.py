@@ -24,7 +24,7 @@ import pandas as pd
 from .._runtime.digests import innermost
 from .._runtime.paths import replacing
 from .._runtime.text import plain
-from ..workload.trace import told_apart
+from ..workload.labels import told_apart
 from .results import HOST, OF_FAILURES, Failure, Result, tabled
 from .written import read, read_table, written, written_row, written_table
 

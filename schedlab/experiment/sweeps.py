@@ -12,7 +12,8 @@ from ..schedule.simulation import simulate
 from ..schemes import Scheme
 from ..schemes import scheme as scheme_named
 from ..schemes.cases import check_trace
-from ..workload.trace import Trace, labels
+from ..workload.labels import labels
+from ..workload.trace import Trace
 from .grids import RunError, identity, is_several, labelled, several, table_of
 from .memory import remember
 from .stores import Store
@@ -67,7 +68,7 @@ def sweep(
     -------
     DataFrame
         One row per run: trace, load, scheme, seed (if seeds are given), and the measures of `Schedule.metrics`.
-        Different traces with the same title are distinguished by their history (`schedlab.workload.trace.labels`). The
+        Different traces with the same title are distinguished by their history (`schedlab.workload.labels.labels`). The
         load is the requested one; if none was requested, that of the unshaken trace, or the mean over the seeds if each
         seed has its own trace.
 

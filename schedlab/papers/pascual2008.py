@@ -11,7 +11,9 @@ from schedlab.experiment import grid, remember
 from schedlab.machine import ALLOCATIONS, KaryTree
 from schedlab.schedule.statistics import crossing, over_seeds, ratios_of_means
 from schedlab.show import duration, interval
-from schedlab.workload.trace import KILL_BACKFILLED, Trace, load_trace
+from schedlab.workload.conventions import KILL_BACKFILLED
+from schedlab.workload.loading import load_trace
+from schedlab.workload.trace import Trace
 
 from .cards import Drawing, Paper, chosen_size, rebuilt
 from .checks import Check

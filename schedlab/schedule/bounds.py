@@ -17,7 +17,8 @@ from ..kernels.relaxations import least_busy_time, least_turnaround, raise_price
 from ..machine import Flat, KaryTree, Partitions
 from ..schemes import EASY
 from ..schemes.cases import MOST_WORK, case_of, check_trace
-from ..workload.trace import KILL_BACKFILLED, Trace
+from ..workload.conventions import KILL_BACKFILLED
+from ..workload.trace import Trace
 from . import Schedule
 from .metrics import TAU
 from .simulation import machine_for

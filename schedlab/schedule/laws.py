@@ -10,7 +10,7 @@ from schedlab.kernels import tree_nodes
 from schedlab.kernels.replay import DELAYED, KEPT, OVERLOOKED, UNDUE, replay
 from schedlab.machine import KaryTree, Partitions
 from schedlab.schemes.placement import fractions, shortened
-from schedlab.workload.trace import KEEP, KILL_BACKFILLED, run_times
+from schedlab.workload.conventions import KEEP, KILL_BACKFILLED, run_times
 
 DISTURBED = {
     OVERLOOKED: "a job waits that the local scheduler could start",

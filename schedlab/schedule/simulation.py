@@ -16,7 +16,8 @@ from ..schemes.base import checked
 from ..schemes.cases import case_of, check_trace
 from ..schemes.python import StepByStep
 from ..schemes.steps import State
-from ..workload.trace import KILL_BACKFILLED, OVERRUN, Trace
+from ..workload.conventions import KILL_BACKFILLED, OVERRUN
+from ..workload.trace import Trace
 from . import Schedule, Sites
 
 EVENTS = ("batched", "each")

@@ -14,8 +14,8 @@ from schedlab._runtime.text import suggestion
 from schedlab.kernels.cluster import Jobs
 from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.workload.columns import Columns
+from schedlab.workload.conventions import KEEP, KILL_BACKFILLED, OVERRUN
 from schedlab.workload.speedup import Laws
-from schedlab.workload.trace import KEEP, KILL_BACKFILLED, OVERRUN
 
 from .steps import SchemeError, decided
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from schedlab.kernels.swf_text import EXACT
 from schedlab.machine import Flat, KaryTree, Partitions
-from schedlab.workload.trace import Trace, run_times
+from schedlab.workload.conventions import run_times
+from schedlab.workload.trace import Trace
 
 from .base import Case, Jobs, Outcome, Scheme
 

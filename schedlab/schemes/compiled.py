@@ -18,7 +18,7 @@ from schedlab.kernels.cluster import BEGUN, FREE, NAN, NOW, advance, new_cluster
 from schedlab.kernels.questions import sort_queue
 from schedlab.kernels.sorted_pairs import NEVER, back, front
 from schedlab.machine import Flat
-from schedlab.workload.trace import OVERRUN
+from schedlab.workload.conventions import OVERRUN
 
 from .base import Case, Outcome, Scheme
 from .orders import explained

@@ -14,7 +14,7 @@ from schedlab._runtime.text import check_known
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import lookahead as kernel
 from schedlab.machine import Flat, KaryTree
-from schedlab.workload.trace import OVERRUN
+from schedlab.workload.conventions import OVERRUN
 
 from .._runtime.words import Shadow
 from . import placement

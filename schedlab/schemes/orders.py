@@ -18,7 +18,7 @@ from schedlab.kernels import callbacks, priority
 from schedlab.kernels._jit import cached_beside_kernels
 from schedlab.kernels.priority import Order
 from schedlab.kernels.questions import Question, Veto, values_of_rows
-from schedlab.workload.trace import KILL_BACKFILLED
+from schedlab.workload.conventions import KILL_BACKFILLED
 
 from .base import Case
 from .outside import ChangingError

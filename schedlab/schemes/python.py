@@ -7,7 +7,7 @@ from importlib import import_module
 
 from schedlab._runtime.text import plain
 from schedlab.machine import Flat
-from schedlab.workload.trace import OVERRUN
+from schedlab.workload.conventions import OVERRUN
 
 from .base import Scheme
 from .steps import State

@@ -12,7 +12,7 @@ from schedlab.kernels.easy_depth import easy_depth
 from schedlab.kernels.fcfs import fcfs
 from schedlab.kernels.placement import NO_RESERVATION
 from schedlab.machine import Flat, KaryTree
-from schedlab.workload.trace import KILL_BACKFILLED, OVERRUN
+from schedlab.workload.conventions import KILL_BACKFILLED, OVERRUN
 
 from .._runtime.words import Shadow
 from . import placement

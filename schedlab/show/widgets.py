@@ -50,7 +50,11 @@ from ..schemes import Scheme, by_name
 from ..schemes import scheme as scheme_named
 from ..schemes.orders import NAMES, OF_USERS
 from ..workload import archive
-from ..workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
+from ..workload.conventions import OVERRUN
+from ..workload.labels import labels
+from ..workload.loading import load_trace
+from ..workload.trace import Trace
+from ..workload.variations import WEEK
 from .page import duration as _duration
 from .page import unit_of as _unit_of
 

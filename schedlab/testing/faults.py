@@ -15,7 +15,7 @@ import numpy as np
 from schedlab._runtime.threads import pool
 from schedlab.schedule.simulation import simulate
 from schedlab.schemes import Outcome, Scheme
-from schedlab.workload.trace import KEEP
+from schedlab.workload.conventions import KEEP
 
 from . import future
 from .apart import attempted

@@ -21,8 +21,9 @@ from schedlab.schemes.orders import NAMED, NAMES, check_order, order_name
 from schedlab.schemes.policies import MOVING, TAKES, Call, Policy, PolicyError, checked_in_python, is_function
 from schedlab.schemes.rigid import EASY
 from schedlab.schemes.values import Row, sum_named
+from schedlab.workload.loading import model_trace
 from schedlab.workload.swf import FIELDS
-from schedlab.workload.trace import Trace, model_trace
+from schedlab.workload.trace import Trace
 
 from .future import is_known
 from .report import Check, CheckError, Report

@@ -12,8 +12,10 @@ import pandas as pd
 from schedlab.machine import Flat
 from schedlab.schemes import Case, Jobs
 from schedlab.workload.columns import Columns
+from schedlab.workload.conventions import KEEP, OVERRUN
+from schedlab.workload.loading import load_trace
 from schedlab.workload.swf import FIELDS, Header
-from schedlab.workload.trace import KEEP, OVERRUN, Trace, load_trace
+from schedlab.workload.trace import Trace
 
 NAME = "a test"
 COLUMNS = pd.Index(FIELDS[1:])

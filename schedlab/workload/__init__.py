@@ -3,7 +3,7 @@
 from importlib import import_module
 
 _HOME = {
-    "LoadWarning": "trace",
+    "LoadWarning": "losses",
     "SWFError": "swf",
     "SacctError": "sacct",
     "PartitionWarning": "sacct",

@@ -22,7 +22,9 @@ from schedlab._runtime.words import MissingEstimate
 
 from . import swf
 from .columns import WORDS
+from .conventions import TAKEN
 from .filter import BAD_ROW
+from .loading import SizeUnknown, from_log
 from .readers import (
     A_DURATION,
     ENDED,
@@ -36,7 +38,7 @@ from .readers import (
     zone_named,
 )
 from .swf import LATEST, MOST_PROCS
-from .trace import TAKEN, SizeUnknown, Trace, from_log
+from .trace import Trace
 
 INSTANTS = ("submit", "start", "end")
 DURATIONS = ("run", "estimate")

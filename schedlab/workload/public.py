@@ -25,7 +25,8 @@ from schedlab._runtime.text import check_known, plain
 from . import swf
 from .filter import NO_GPU
 from .frames import ROLES, Table, TableError, loaded, trace_of
-from .trace import Trace, from_log
+from .loading import from_log
+from .trace import Trace
 
 PROCS_OF = {"nodes": "a node", "cpus": "a CPU", "gpus": "a GPU"}
 

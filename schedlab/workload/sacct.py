@@ -33,6 +33,7 @@ from schedlab._runtime.words import MissingEstimate
 
 from . import filter as load_filter
 from . import swf
+from .loading import from_log
 from .readers import (
     ENDED,
     NO_VALUE,
@@ -44,7 +45,8 @@ from .readers import (
     state_of,
     zone_named,
 )
-from .trace import MOST_PROCS, Trace, from_log
+from .swf import MOST_PROCS
+from .trace import Trace
 
 COMMAND = (
     "sacct --allusers --allocations --duplicates --parsable2 --noconvert"

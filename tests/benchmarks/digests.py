@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 import schedlab as sl
 from schedlab.papers.kept import TIMED
-from schedlab.workload.trace import KEEP, KILL_BACKFILLED
+from schedlab.workload.conventions import KEEP, KILL_BACKFILLED
 
 LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "HPC2N-2002")
 JOBS = 5_000

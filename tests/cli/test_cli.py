@@ -24,7 +24,7 @@ from schedlab.cli import commands
 from schedlab.schedule import simulation
 from schedlab.schemes.orders import NAMES
 from schedlab.workload import archive, standin
-from schedlab.workload.trace import SIMULATED
+from schedlab.workload.conventions import SIMULATED
 
 pytestmark = pytest.mark.tables
 

@@ -18,7 +18,7 @@ import schedlab as sl
 from schedlab.kernels import tree_nodes
 from schedlab.machine import ALLOCATIONS
 from schedlab.schedule import ScheduleError
-from schedlab.workload.trace import OVERRUN
+from schedlab.workload.conventions import OVERRUN
 
 pytestmark = pytest.mark.reduced
 

@@ -16,7 +16,7 @@ from workloads import examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab import metrics, statistics
-from schedlab.workload.trace import WEEK
+from schedlab.workload.variations import WEEK
 
 pytestmark = pytest.mark.tables
 

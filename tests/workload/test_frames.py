@@ -15,7 +15,7 @@ from workloads import examples
 import schedlab as sl
 from schedlab.workload import swf
 from schedlab.workload.frames import TableError, UnitWarning
-from schedlab.workload.trace import SizeUnknown
+from schedlab.workload.loading import SizeUnknown
 
 pytestmark = pytest.mark.tables
 

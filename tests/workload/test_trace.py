@@ -23,9 +23,9 @@ from workloads import examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab.workload.archive import TraceNotFound
+from schedlab.workload.conventions import run_times
 from schedlab.workload.copies import LAZY
 from schedlab.workload.swf import Header, SWFError
-from schedlab.workload.trace import run_times
 
 pytestmark = pytest.mark.tables
 

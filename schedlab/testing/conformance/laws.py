@@ -3,7 +3,7 @@
 import numpy as np
 
 from schedlab.schedule import Schedule
-from schedlab.workload.trace import KEEP
+from schedlab.workload.conventions import KEEP
 
 from .matching import NAMED, count
 

@@ -13,7 +13,8 @@ from schedlab.schemes import DPSA, EASY, FCFS, Conservative, Scheme
 from schedlab.schemes.cases import case_of
 from schedlab.schemes.compiled import CompiledScheme
 from schedlab.schemes.orders import NAMES, OF_USERS
-from schedlab.workload.trace import KEEP, OVERRUN, Trace
+from schedlab.workload.conventions import KEEP, OVERRUN
+from schedlab.workload.trace import Trace
 
 GIVEN, EXACT = "as given", "exact"
 DOUBLED, TWICE_RUN = "doubled", "twice the run time"

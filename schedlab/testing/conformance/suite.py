@@ -20,7 +20,8 @@ from schedlab.schedule import Schedule
 from schedlab.schedule.simulation import simulate
 from schedlab.schemes import Scheme
 from schedlab.workload import swf
-from schedlab.workload.trace import Trace, read_swf
+from schedlab.workload.loading import read_swf
+from schedlab.workload.trace import Trace
 
 NONE = -1  # start of a job that never starts
 MOST_TOLD, MOST_NAMED = 10, 3  # starts of an answer; mistakes that give the same schedule
