@@ -58,7 +58,7 @@ STYLE = (
 .schedlab-wall .line div { break-inside: avoid; } .schedlab-wall .line div:first-of-type { break-before: avoid; }
 .schedlab-wall .lines { columns: 2 20rem; column-gap: .7rem; margin: .7em 0; }
 @media (max-width: 30rem) { .schedlab-wall .tiles { grid-template-columns: 1fr 1fr; } }
-.schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; }
+.schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; } .schedlab-wall .lead b { white-space: nowrap; }
 </style>"""
 )
 

@@ -59,7 +59,8 @@ svg.marks { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; }
 figure th, figure td { border-bottom: 1px solid var(--edge); vertical-align: top; }
 .note { background: var(--note); border-left: 4px solid #e69f00; padding: .5rem 1rem; }
-.total { font-size: 1.25rem; } .index { list-style: none; padding: 0; } .index li { margin: .3rem 0; }
+.total { font-size: 1.25rem; } .total b { white-space: nowrap; }
+.index { list-style: none; padding: 0; } .index li { margin: .3rem 0; }
 .turned #front article :is(.lines, p.fine, p.fine ~ .tiles) { display: none; }
 article { border-top: 1px solid var(--edge); margin-top: 1.5rem; }
 article p { margin: .3rem 0; } #search { font: inherit; color: inherit; background: var(--tint); width: 100%;
@@ -146,6 +147,7 @@ const keyed = (spec, rows) => {
     if (lines.at(-1).length + entry.length > 42) lines.push('');
     lines[lines.length - 1] += entry;
   });
+  lines.push(lines.pop().replace(/; $/, ''));
   spec.title = {...title, subtitle: [...[title.subtitle || []].flat(), ...lines]};
 };
 // Turn a matrix whose columns need more than the room into several below one another, each with some of the columns.
@@ -302,11 +304,11 @@ const sides = box => {
   box.classList.toggle('more-left', more > 4 && box.scrollLeft > 4);
   box.classList.toggle('more-right', more > 4 && box.scrollLeft < more - 4);
 };
-// No text is under 12 px, and legends are listed line by line.
+// No text is under 12 px; on a narrow page, legends are listed line by line.
+const sized = (name, value) => /fontSize$/i.test(name) && value < 12 ? 12 : value;
 window.legible = (name, value) => {
-  if (/fontSize$/i.test(name) && value < 12) return 12;
   if (name === 'legend' && value) { delete value.columns; value.labelLimit = 280; }
-  return value;
+  return sized(name, value);
 };
 // Tables come by columns, each a list or one value of all rows; see `_packed` in schedlab/show/report.py.
 window.unpacked = spec => {
@@ -324,7 +326,7 @@ window.draw = async place => {
   const text = document.getElementById(place.dataset.spec).textContent, full = place.clientWidth;
   const embed = spec => vegaEmbed(place, spec, {actions: false, renderer: 'svg'});
   try {
-    if (full >= 700) await embed(untouched(unpacked(JSON.parse(text))));
+    if (full >= 700) await embed(JSON.parse(JSON.stringify(untouched(unpacked(JSON.parse(text)))), sized));
     let room = full - 90;
     for (let tries = 0; full < 700 && tries < 5; tries += 1) {  // labels take more or less of the width
       let spec = JSON.parse(JSON.stringify(untouched(unpacked(JSON.parse(text)))), legible);
@@ -335,11 +337,11 @@ window.draw = async place => {
       spec.config.axisX = {labelSeparation: 6, ...spec.config.axisX};
       await embed(spec);
       apart(place);
-      centred(place);
       const spare = full - place.querySelector('svg.marks').viewBox.baseVal.width;
       if (spare >= 0 && spare < 30) break;
       room = Math.max(80, room + spare);
     }
+    centred(place);
     place.style.minHeight = '';
     const drawn = place.querySelector('svg.marks');
     if (drawn.viewBox.baseVal.width > full + 5) {
