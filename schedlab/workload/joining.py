@@ -9,7 +9,7 @@ import pandas as pd
 
 from . import swf
 from .filter import SHARED_NUMBERS
-from .readers import names_in_header
+from .records import names_in_header
 
 NAMED = {"user_id": None, "group_id": None, "queue": "Queue", "partition": "Partition"}  # and the label in the header
 LEAST_REAL_FIRST = ("stand-in", "model", "file", "archive")

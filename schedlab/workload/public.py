@@ -24,8 +24,9 @@ from schedlab._runtime.text import check_known, plain
 
 from . import swf
 from .filter import NO_GPU
-from .frames import ROLES, Table, TableError, loaded, trace_of
+from .frames import loaded
 from .loading import from_log
+from .tables import ROLES, Table, TableError, trace_of
 from .trace import Trace
 
 PROCS_OF = {"nodes": "a node", "cpus": "a CPU", "gpus": "a GPU"}
@@ -129,15 +130,15 @@ def read_public(
     note = f"a processor is {PROCS_OF[procs_of]}{about['note']}"
     if log == "frontier":
         return replace(_frontier(path, machine), history=(note,))
-    columns = {role: about[role] for role in ROLES if role not in PROCS_OF and about.get(role)} | {
-        "procs": sizes[procs_of]
-    }
+    columns = {role: about[role] for role in ROLES if role not in PROCS_OF and about.get(role)}
+    columns["procs"] = sizes[procs_of]
     wanted = [*columns.values(), *sizes.values(), *about["further"].split()]
     frame = FRAMES[log](path) if log in FRAMES else loaded(Path(path), wanted)
     left_out = CLEAN[log](frame, columns) if log in CLEAN else {}
-    file, settings = plain(Path(path).name), {"unit": {"estimate": about["unit"]}} if about["unit"] else {}
+    file = plain(Path(path).name)
+    unit = {"estimate": about["unit"]} if about["unit"] else "s"
     zone = time_zone or about["time_zone"] or None
-    table = Table(frame, columns, file, range(1, len(frame) + 1), lenient=True, time_zone=zone, **settings)
+    table = Table(frame, columns, file, range(1, len(frame) + 1), unit, zone, lenient=True)
     for reason, rows in left_out.items():
         table.leave_out(np.asarray(rows), reason)
     trace = trace_of(table, file.removesuffix(".gz").rpartition(".")[0] or file, machine)

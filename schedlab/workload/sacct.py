@@ -8,20 +8,14 @@ References
 SchedMD, "sacct" (manual page), https://slurm.schedmd.com/sacct.html
 """
 
-import gzip
 import hashlib
 import os
-import re
 import warnings
-import zlib
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Collection
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -31,85 +25,42 @@ from schedlab._runtime.files import opened
 from schedlab._runtime.text import check_known, plain, suggestion
 from schedlab._runtime.words import MissingEstimate
 
+from . import fields, swf
 from . import filter as load_filter
-from . import swf
 from .loading import from_log
-from .readers import (
-    ENDED,
-    NO_VALUE,
-    most_in_use,
-    names_in_header,
-    numbered,
-    on_the_clock_of_the_log,
-    slurm_duration,
-    state_of,
-    zone_named,
-)
-from .swf import MOST_PROCS
+from .records import header_of, left_out, most_in_use, nothing_to_simulate, on_the_clock_of_the_log
+from .sacct_export import COMMAND, Export, SacctError, clusters, is_export, text_of
 from .trace import Trace
 
-COMMAND = (
-    "sacct --allusers --allocations --duplicates --parsable2 --noconvert"
-    " --starttime=2024-03-01 --endtime=2024-04-01"
-    " --format=JobID,JobIDRaw,Cluster,Partition,User,Group,Submit,Eligible,Start,End,"
-    "ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,ReqMem,State > jobs.txt"
-)
+__all__ = [
+    "ARRIVAL",
+    "COMMAND",
+    "PROCS_OF",
+    "PartitionWarning",
+    "SacctError",
+    "example_path",
+    "is_export",
+    "read_sacct",
+]
+
 PROCS_OF = {"cpus": ("AllocCPUS", "NCPUS", "ReqCPUS"), "nodes": ("NNodes", "AllocNodes", "ReqNodes")}
 USER = ("User", "UID")
 GROUP = ("Group", "GID", "Account")
-# Columns in which users may write what they like, even a '|'.
-FREE_TEXT = ("JobName", "Comment", "AdminComment", "SystemComment", "Extra", "SubmitLine", "WorkDir")
-FREE_TEXT += ("StdIn", "StdOut", "StdErr")
 ARRIVAL = {"submit": "Submit", "eligible": "Eligible"}
-
-WAITING = ("PENDING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "POWER_UP_NODE")
-RUNNING = ("RUNNING", "SUSPENDED", "STOPPED", "COMPLETING", "SIGNALING", "STAGE_OUT", "UPDATE_DB", "EXPEDITING")
-_STATES = (*ENDED, *WAITING, *RUNNING)
-
-_GZIP_MAGIC = b"\x1f\x8b"
-_JOB = re.compile(r"([0-9]{1,15})(?:_(?:[0-9]+|\[[^]]*\]?)|\+[0-9]+)?(\..+)?")  # 7, 7_4, 7_[5-9%2], 7+1; then the step
-_EPOCH = re.compile(r"[0-9]{9,11}")  # 1973 to 5138
-_DATE = re.compile(
-    r"(?:19|20|21)[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
-)
-_MEMORY = re.compile(r"([0-9]{1,12}(?:\.[0-9]+)?)([KMGTP]?)([cn]?)", re.IGNORECASE)
-_KILOBYTES = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
-_WHOLE = re.compile(r"[0-9]{1,12}")
-FEW_NAMED = 10  # clusters, in a message
-LEAST_BARS = 5  # in each record: with fewer columns, it is not such an export
-MOST_MEMORY = 1024**5  # kilobytes, an exabyte
 
 ADVICE = (
     "if they share their nodes, name them all with partition=; if each has its own, do so and simulate with "
     "machine={name: processors, ...}"
 )
-A_TIME = "a time like 2024-03-01T12:00:00, seconds since 1970 (SLURM_TIME_FORMAT=%s), Unknown or None"
-A_COUNT = "a whole number (run sacct with --noconvert)"
-A_MEMORY = "an amount of memory like 4000Mc, 16Gn, 2T or 0"
 
 
 class PartitionWarning(UserWarning):
     """Jobs of several partitions are put on one machine."""
 
 
-class SacctError(ValueError):
-    """`read_sacct` cannot read a file; the message says where, what was found and what was expected."""
-
-
 def example_path() -> Path:
     """Return the path of a small invented export that comes with the package."""
     return paths.data_dir() / "sacct-example.txt"
-
-
-def is_export(path: str | os.PathLike) -> bool:
-    """Tell whether a file looks like sacct's output, with --parsable2 or in a form that `read_sacct` refuses."""
-    with suppress(OSError, EOFError, zlib.error):  # a damaged file is reported when it is read
-        with open(path, "rb") as stream:
-            gzipped = stream.read(2) == _GZIP_MAGIC
-        with (gzip.open if gzipped else open)(path, "rb") as stream:
-            first = next((line for line in iter(lambda: stream.readline(10_000), b"") if line.strip()), b"").lstrip()
-            return not first.startswith(b";") and (b"jobid" in first.lower() or first.count(b"|") >= LEAST_BARS)
-    return False
 
 
 def read_sacct(
@@ -223,15 +174,15 @@ def read_sacct(
     """
     check_known("procs_of", procs_of, PROCS_OF)
     check_known("arrival", arrival, ARRIVAL)
-    zone = zone_named(time_zone)
+    zone = fields.zone_named(time_zone)
     path = Path(path)
     file = plain(path.name)
-    text = _text(path, file)
-    export = _Export(text, file, lenient)
-    export.require(procs_of, partition, arrival)
+    text = text_of(path, file)
+    export = Export(text, file, lenient)
+    export.require(_needed(procs_of, partition, arrival))
     if not export.rows:
-        found = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
-        raise SacctError(f"{file}: no job in it ({found}), expected a line for each; run\n    {COMMAND}")
+        problem = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
+        raise SacctError(f"{file}: no job in it ({problem}), expected a line for each; run\n    {COMMAND}")
     partitions = _partitions(export)
     wanted = None if partition is None else (partition,) if isinstance(partition, str) else tuple(partition)
     for name in wanted or ():
@@ -242,9 +193,7 @@ def read_sacct(
     records = _records(export, procs_of, wanted, partitions, arrival, zone)
     reasons = _reasons(export, records, wanted)
     records, epoch = on_the_clock_of_the_log(records)
-    left_out = records.loc[reasons != "", list(swf.FIELDS)]
-    left_out.insert(0, "reason", reasons[reasons != ""])
-    left_out = pd.concat([export.left_out(), left_out.set_index("job_number")])
+    dropped = pd.concat([export.left_out(), left_out(records, reasons[reasons != ""].to_dict())])
     highest = max([*export.numbers, *export.steps], default=0)
     jobs, renumbered = _with_numbers_of_their_own(records[reasons == ""].reset_index(drop=True), highest)
 
@@ -252,312 +201,51 @@ def read_sacct(
     if machine is None:
         machine = max(1, most_in_use(jobs))
         history += (f"size of the machine not in the record; the most {procs_of} in use at one instant: {machine:,}",)
-    notes = _notes(procs_of, arrival, time_zone, names)
-    header = _header(_cluster(export), partitions, machine, epoch, zone, notes)
+    cluster = clusters(export)
+    computer = [f"Computer: Slurm cluster {plain(cluster)}"] if cluster else []
+    header = header_of(
+        *computer,
+        "Conversion: by schedlab from the output of sacct",
+        procs=machine,
+        epoch=epoch,
+        zone=zone.key,
+        partitions={number: name for name, number in partitions.items()},
+        notes=tuple(_notes(procs_of, arrival, time_zone, names)),
+    )
     digest = hashlib.sha256(text.encode()).hexdigest()
-    nothing_skipped = pd.DataFrame({"line": [], "reason": []})
-    log = swf.Log(header, jobs[list(swf.FIELDS)], nothing_skipped, digest, path)
-    name = Path(path.name.removesuffix(".gz")).stem
-    try:
-        trace = from_log(log, name, "file", machine, missing_estimate, left_out)
-    except swf.SWFError as error:  # if nothing is left to simulate
-        raise SacctError(str(error)) from None
+    log = swf.Log(header, jobs[list(swf.FIELDS)], swf.skipped_table(), digest, path)
+    with nothing_to_simulate(SacctError):
+        name = Path(path.name.removesuffix(".gz")).stem
+        trace = from_log(log, name, "file", machine, missing_estimate, dropped)
     repaired = pd.concat([renumbered, trace.repaired], ignore_index=True)
     people = {"user_id": _numbers(export, *USER)[1], "group_id": _numbers(export, *GROUP)[1]} if names else None
     pooled = _pooled(jobs[jobs["job_number"].isin(trace.table.index)], partitions, machine)
     if len(pooled) > 1:
-        words = f"{len(pooled)} partitions on one machine of {machine:,} {procs_of}: {_uses(pooled)}"
-        history += (words,)
+        message = f"{len(pooled)} partitions on one machine of {machine:,} {procs_of}: {_uses(pooled)}"
+        history += (message,)
         if partition is None:
-            warnings.warn(f"{file}: {words}; {ADVICE}", PartitionWarning, stacklevel=2)
+            warnings.warn(f"{file}: {message}; {ADVICE}", PartitionWarning, stacklevel=2)
     return replace(trace, repaired=repaired, history=history, people=people, files=opened(path))
 
 
-# The text -----------------------------------------------------------------------------------------------
-
-
-def _text(path, file):
-    opened(path)
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{plain(str(path))}: no such file, expected the output of sacct") from None
-    if content.startswith(_GZIP_MAGIC):
-        try:
-            content = gzip.decompress(content)
-        except (EOFError, OSError, zlib.error) as error:
-            raise SacctError(f"{file}: the gzip stream is damaged ({error}), expected a sound file") from None
-    if b"\0" in content[:1024]:
-        raise SacctError(f"{file}: the file is binary, expected the output of sacct")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")  # in which any byte is valid
-
-
-class _Export:
-    """The job records of an export, column by column, and its other records.
-
-    Parameters
-    ----------
-    text, name : str
-        Content of the file, and its name for messages.
-    lenient : bool
-        Collect bad lines instead of raising at the first.
-    """
-
-    def __init__(self, text, name, lenient):
-        self.name = name
-        self.lenient = lenient
-        self.steps = []  # job numbers
-        self.bad_lines = []  # problems of lines that are not records
-        self.bad_rows = {}  # the problem of a record, by its row
-        self._texts = {}  # columns already extracted
-        lines = [line.rstrip("\r") for line in text.split("\n")]
-        head = next((line for line in lines if line.strip()), None)
-        if head is None:
-            raise SacctError(f"{name}: the file is empty, expected the output of sacct; run\n    {COMMAND}")
-        self.fields = self._fields(head, lines.index(head) + 1)
-        self.columns = {field.lower(): place for place, field in reversed(list(enumerate(self.fields)))}
-        self.identity = "JobID" if "jobid" in self.columns else "JobIDRaw"
-        self.lines, self.rows, self.numbers = [], [], []
-        for number, line in enumerate(lines, start=1):
-            if line.strip() and line != head:  # the header line is repeated where outputs were joined
-                self._take(number, line.split("|"))
-
-    def _fields(self, head, number):
-        """Return the names of the columns."""
-        fields = [field.strip() for field in head.split("|")]
-        if not any(field.lower() in ("jobid", "jobidraw") for field in fields):
-            expected = "the names of columns with '|' between them, JobID among them (--parsable2, no --noheader)"
-            hint = _hint(head)
-            raise SacctError(
-                f"{self.name}:{number}: found {_clipped(head)!r}, expected {expected}{hint}; run\n    {COMMAND}"
-            )
-        return fields
-
-    def _take(self, number, row):
-        """Add a line to the jobs, the steps or the bad lines."""
-        if len(row) > len(self.fields):
-            row = self._rejoined(row) or row
-        if len(row) != len(self.fields):
-            hint = "a '|' or a line end inside a JobName or Comment? leave such columns out"
-            self._bad_line(number, f"{len(row)} fields, expected {len(self.fields)} ({hint})")
-            return
-        found = row[self.columns[self.identity.lower()]]
-        raw = row[self.columns.get("jobidraw", self.columns[self.identity.lower()])]
-        job = _JOB.fullmatch(found)
-        whole = _JOB.fullmatch(raw)
-        if not job or not whole:
-            column, text = ("JobIDRaw", raw) if job else (self.identity, found)
-            self._bad_line(number, self._words(column, text, "a job like 123, 123_4, 123_[5-9] or 123+0, or its step"))
-        elif job[2]:
-            self.steps.append(int(whole[1]))
-        else:
-            self.lines.append(number)
-            self.rows.append(row)
-            self.numbers.append(int(whole[1]))
-
-    def _rejoined(self, row):
-        """Rejoin a free text that was split at its own bars; None if it is unclear which text that is."""
-        more = len(row) - len(self.fields)
-        free = [self.columns[name.lower()] for name in FREE_TEXT if self.has(name)]
-        rows = [[*row[:at], "|".join(row[at : at + more + 1]), *row[at + more + 1 :]] for at in free]
-        if len(rows) > 1:
-            rows = [row for row in rows if self._is_plausible(row)]
-        found = {tuple(text for at, text in enumerate(row) if at not in free): row for row in rows}
-        return next(iter(found.values())) if len(found) == 1 else None
-
-    def _is_plausible(self, row):
-        """Tell whether the fields that are easy to distinguish from free text have plausible values."""
-        try:
-            for column, parse in PLAUSIBLE.items():
-                if self.has(column):
-                    parse(row[self.columns[column.lower()]].strip())
-        except ValueError:
-            return False
-        return True
-
-    def _bad_line(self, number, reason):
-        if not self.lenient:
-            raise SacctError(f"{self.name}:{number}: {reason}")
-        self.bad_lines.append(f"{load_filter.BAD_LINE}{number}: {reason}")
-
-    def _words(self, column, text, expected):
-        place = self.columns[column.lower()]
-        return f"field {place + 1} ({self.fields[place]}) is {_clipped(text)!r}, expected {expected}"
-
-    def has(self, column):
-        """Tell whether there is such a column."""
-        return column.lower() in self.columns
-
-    def require(self, procs_of, partition, arrival):
-        """Raise if columns are missing."""
-        needed = [("Submit",), ("Start",), ("State",), ("ElapsedRaw", "Elapsed", "End"), ("TimelimitRaw", "Timelimit")]
-        needed += [PROCS_OF[procs_of]]
-        needed += [("Partition",)] * (partition is not None) + [("Eligible",)] * (arrival == "eligible")
-        missing = [" or ".join(names) for names in needed if not any(map(self.has, names))]
-        if missing:
-            raise SacctError(f"{self.name}: no column {', no '.join(missing)}; run\n    {COMMAND}")
-
-    def text(self, column):
-        """Return a column unchanged: str, shape (n_jobs,); empty texts if it does not exist."""
-        if not self.has(column):
-            return np.full(len(self.rows), "", dtype=object)
-        if column not in self._texts:
-            place = self.columns[column.lower()]
-            self._texts[column] = np.array([row[place].strip() for row in self.rows], dtype=object)
-        return self._texts[column]
-
-    def read(self, parse: Callable[[str], float], *columns: str, most: Callable | None = None) -> np.ndarray:
-        """Read the first of some columns that has a value: float64, shape (n_jobs,); nan if unknown.
-
-        `parse` returns the value of a text (nan if unknown), or raises ValueError with the expected format. `most` does
-        the same for many texts at once; its nan leaves a text to `parse`.
-        """
-        values = np.full(len(self.rows), np.nan)
-        for column in filter(self.has, columns):
-            # Each distinct text once: a month has few durations, sizes and states, and many times are repeated.
-            codes, texts = pd.factorize(self.text(column))
-            parsed = most(texts) if most else np.full(len(texts), np.nan)
-            bad = {}
-            for place in np.flatnonzero(np.isnan(parsed)).tolist():
-                try:
-                    parsed[place] = parse(texts[place])
-                except ValueError as expected:
-                    bad[place] = self._words(column, texts[place], expected)
-            for row in np.flatnonzero(np.isin(codes, list(bad))).tolist():
-                self._bad_row(row, bad[codes[row]])
-            values = np.where(np.isnan(values), parsed[codes], values)
-        return values
-
-    def _bad_row(self, row, reason):
-        if not self.lenient:
-            raise SacctError(f"{self.name}:{self.lines[row]}: {reason}")
-        self.bad_rows.setdefault(row, f"{load_filter.BAD_LINE}{self.lines[row]}: {reason}")
-
-    def refuse(self, row, column, expected):
-        """Record that a record's value in a column is impossible, or raise."""
-        self._bad_row(row, self._words(column, self.text(column)[row], expected))
-
-    def left_out(self):
-        """Return the steps and the bad lines in the form of `Trace.dropped`."""
-        reasons = [load_filter.STEP] * len(self.steps) + self.bad_lines
-        numbers = self.steps + [-1] * len(self.bad_lines)
-        table = pd.DataFrame({field: np.full(len(numbers), -1) for field in swf.FIELDS})
-        table["job_number"] = np.array(numbers, dtype="int64")
-        table.insert(0, "reason", pd.Series(reasons, dtype="str"))
-        return table.set_index("job_number")
-
-
-def _hint(head):
-    """Explain a first line that is not a header of columns between bars."""
-    if "jobid" not in head.lower():
-        return "; there is no header line" if head.count("|") >= LEAST_BARS else ""
-    if "," in head:
-        return "; there are commas: give sacct --parsable2, and no --delimiter"
-    return "; these are aligned columns, in which sacct cuts long values: give it --parsable2"
-
-
-def _clipped(text, length=60):
-    return text if len(text) <= length else text[:length] + "..."
-
-
-# The fields ---------------------------------------------------------------------------------------------
-
-
-def _count(text: str) -> float:
-    """Read a whole number."""
-    if text.lower() in NO_VALUE:
-        return np.nan
-    if not _WHOLE.fullmatch(text):
-        raise ValueError(A_COUNT)
-    return float(text)
-
-
-def _size(text: str) -> float:
-    """Read a number of processors or nodes; 0 means none yet."""
-    size = _count(text)
-    if size > MOST_PROCS:
-        raise ValueError(f"a number of processors or nodes up to {MOST_PROCS:,}")
-    return size or np.nan
-
-
-def _limit(text: str) -> float:
-    """Read a time limit: whole minutes (TimelimitRaw) or a duration (Timelimit), in seconds."""
-    return 60 * float(text) if _WHOLE.fullmatch(text) else slurm_duration(text)
-
-
-def _state(text: str) -> float:
-    """Read a state, including "CANCELLED by 1000", as its position in `_STATES`."""
-    state = state_of(text)
-    if state not in _STATES:
-        raise ValueError("one of Slurm's job states, such as COMPLETED or CANCELLED by 1000")
-    return float(_STATES.index(state))
-
-
-def _instant(text: str, zone: ZoneInfo, fold: int) -> float:
-    """Read a time, in seconds since 1970; if the clock showed it twice, `fold` selects which one is meant."""
-    if text.lower() in NO_VALUE:
-        return np.nan
-    if _EPOCH.fullmatch(text):
-        return float(text)
-    try:
-        date = datetime.fromisoformat(text if _DATE.fullmatch(text) else "")
-    except ValueError:
-        raise ValueError(A_TIME) from None
-    if not 1 < date.year < datetime.max.year:  # in another time zone, the year may be outside the calendar
-        raise ValueError(A_TIME)
-    if date.tzinfo is None:
-        local = date.replace(tzinfo=zone, fold=fold)
-        if zone.key != "UTC" and local.astimezone(UTC).astimezone(zone).replace(tzinfo=None, fold=0) != date:
-            raise ValueError(f"a time that the clocks of {zone.key} showed (they were put forward over it)")
-        date = local
-    return date.timestamp()
-
-
-def _plain_instants(texts: np.ndarray, zone: ZoneInfo, fold: int) -> np.ndarray:
-    """Do `_instant`'s work for usual local times, nan for others: 300,000 at once in 0.07 s instead of 1.9 s."""
-    dates = pd.DatetimeIndex(pd.to_datetime(texts, format="%Y-%m-%dT%H:%M:%S", errors="coerce"))
-    dates = dates.where((dates.year > 1) & (dates.year < datetime.max.year))
-    local = dates.tz_localize(zone, ambiguous=np.full(len(dates), fold == 0), nonexistent="NaT")
-    return ((local - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(1, "s")).to_numpy(dtype="float64", copy=True)
-
-
-def _kilobytes(text: str) -> float:
-    """Read an amount of memory in KB, whether per CPU, node or job: see `_memory`."""
-    if text.lower() in NO_VALUE or text.startswith("?"):
-        return np.nan
-    match = _MEMORY.fullmatch(text)
-    if not match:
-        raise ValueError(A_MEMORY)
-    amount = float(match[1]) * _KILOBYTES[match[2].upper()]
-    if amount > MOST_MEMORY:
-        raise ValueError(A_MEMORY)
-    return amount or np.nan  # 0 requests all memory of a node
-
-
-PLAUSIBLE = {
-    "State": _state,
-    **dict.fromkeys(("Submit", "Start", "End", "Eligible"), partial(_instant, zone=ZoneInfo("UTC"), fold=0)),
-    **dict.fromkeys(("ElapsedRaw", "AllocCPUS", "NCPUS", "NNodes"), _count),
-}
-
-
-# The table ----------------------------------------------------------------------------------------------
+def _needed(procs_of, partition, arrival):
+    """List the columns without which the export cannot be read, each with its alternatives."""
+    needed = [("Submit",), ("Start",), ("State",), ("ElapsedRaw", "Elapsed", "End"), ("TimelimitRaw", "Timelimit")]
+    needed += [PROCS_OF[procs_of]]
+    return needed + [("Partition",)] * (partition is not None) + [("Eligible",)] * (arrival == "eligible")
 
 
 def _records(export, procs_of, wanted, partitions, arrival, zone):
     """Make SWF's columns, with times in seconds since 1970 and nan for unknown; and the facts that `_reasons` needs."""
-    run = export.read(_count, "ElapsedRaw")
-    run = np.where(np.isnan(run), export.read(slurm_duration, "Elapsed"), run)
+    run = export.read(fields.count, "ElapsedRaw")
+    run = np.where(np.isnan(run), export.read(fields.duration, "Elapsed"), run)
     submit, start, end, eligible = _times(export, zone, run)
     run = np.where(np.isnan(run) & (end >= start), end - start, run)
     arrived = submit if arrival == "submit" else np.where(np.isnan(eligible), submit, eligible)
-    allocated = export.read(_size, *PROCS_OF[procs_of][:2])
-    size = export.read(_size, *PROCS_OF[procs_of])
-    state = export.read(_state, "State")
-    states = np.array([*ENDED.values(), *[-1] * (len(_STATES) - len(ENDED))])
+    allocated = export.read(fields.size, *PROCS_OF[procs_of][:2])
+    size = export.read(fields.size, *PROCS_OF[procs_of])
+    state = np.nan_to_num(export.read(fields.state, "State")).astype(int)
+    codes = np.array([fields.ENDED.get(name, -1) for name in fields.STATES])
     listed = [text.split(",") for text in export.text("Partition")]
     first = [next((name for name in names if name in (wanted or ())), names[0]) for names in listed]
     columns = dict.fromkeys(swf.FIELDS, np.nan) | {
@@ -567,13 +255,13 @@ def _records(export, procs_of, wanted, partitions, arrival, zone):
         "run_time": run,
         "allocated_procs": allocated,
         "requested_procs": size,
-        "requested_time": export.read(_limit, "TimelimitRaw", "Timelimit"),
+        "requested_time": export.read(fields.limit, "TimelimitRaw", "Timelimit"),
         "requested_memory": _memory(export, size),
-        "status": states[np.nan_to_num(state).astype(int)],
+        "status": codes[state],
         "user_id": _numbers(export, *USER)[0],
         "group_id": _numbers(export, *GROUP)[0],
         "partition": [partitions.get(name, -1) for name in first],
-        "state": [_STATES[int(place)] for place in np.nan_to_num(state)],
+        "state": [fields.STATES[place] for place in state],
         "start_time": start,
         "end_time": end,
         "ended": ~np.isnan(end) if export.has("End") else True,
@@ -591,10 +279,8 @@ def _times(export, zone, run):
     ran = np.nan_to_num(run)
     for column, after, least in (("Submit", None, 0), ("Start", 0, 0), ("End", 1, ran), ("Eligible", 0, 0)):
         early, late = (
-            export.read(
-                partial(_instant, zone=zone, fold=fold), column, most=partial(_plain_instants, zone=zone, fold=fold)
-            )
-            for fold in (0, 1)
+            export.read(partial(fields.instant, **clock), column, most=partial(fields.plain_instants, **clock))
+            for clock in ({"zone": zone, "fold": 0}, {"zone": zone, "fold": 1})
         )
         # If a local time occurred twice, take the earlier one, unless that breaks the order of events.
         times.append(early if after is None else np.where(early < times[after] + least, late, early))
@@ -603,23 +289,16 @@ def _times(export, zone, run):
 
 def _memory(export, size):
     """Return the requested memory in KB per processor, rounded up: float64, shape (n_jobs,); nan if unknown."""
-    amount = export.read(_kilobytes, "ReqMem")
+    amount = export.read(fields.kilobytes, "ReqMem")
     of_what = np.array([text[-1:].lower() for text in export.text("ReqMem")], dtype="str")
-    cpus, nodes = (export.read(_size, *PROCS_OF[unit]) for unit in ("cpus", "nodes"))
+    cpus, nodes = (export.read(fields.size, *PROCS_OF[unit]) for unit in ("cpus", "nodes"))
     times = np.select([of_what == "c", of_what == "n"], [cpus, nodes], default=1.0)
     return np.ceil(amount * times / size)
 
 
 def _numbers(export, *columns):
-    """Number the names in the first existing column, in order of first appearance; nan if a name is missing.
-
-    Returns
-    -------
-    numbers : float64, shape (n_jobs,)
-    names : dict
-        By number.
-    """
-    return numbered(export.text(next(filter(export.has, columns), columns[0])))
+    """Number the names in the first existing column: see `fields.numbered`."""
+    return fields.numbered(export.text(next(filter(export.has, columns), columns[0])))
 
 
 def _partitions(export):
@@ -630,9 +309,11 @@ def _partitions(export):
 
 def _reasons(export, records, wanted):
     """Tell why a record cannot be simulated: str, shape (n_jobs,), "" if it can."""
-    state, started = records["state"], records["start_time"].notna()
-    waiting, cancelled = state.isin(WAITING), state == "CANCELLED"
-    running = state.isin(RUNNING) | (started & ~records["ended"])
+    state = records["state"]
+    started = records["start_time"].notna()
+    waiting = state.isin(fields.WAITING)
+    cancelled = state == "CANCELLED"
+    running = state.isin(fields.RUNNING) | (started & ~records["ended"])
     unused = (records["run_time"] == 0) & records["allocated_procs"].isna()
     unused |= (records["end_time"] < records["start_time"]) & ~(records["run_time"] > 0)
     _check_times(export, records[~waiting & ~running & ~(cancelled & unused)])
@@ -646,8 +327,7 @@ def _reasons(export, records, wanted):
         load_filter.RUNNING: running,
     }
     reasons = np.select(list(conditions.values()), list(conditions), default="").astype(object)
-    for row, reason in export.bad_rows.items():
-        reasons[row] = reason
+    reasons[list(export.bad_rows)] = list(export.bad_rows.values())
     return pd.Series(reasons, index=records.index, dtype="str")
 
 
@@ -657,9 +337,9 @@ def _check_times(export, records):
     for row in records.index[lasted < 0]:
         export.refuse(row, "End", f"a time at or after Start, {export.text('Start')[row]}")
     for row in records.index[(lasted >= 0) & (records["run_time"] > lasted + 1)]:  # 1: fractions of a second
-        column = next(name for name in ("ElapsedRaw", "Elapsed") if export.text(name)[row].lower() not in NO_VALUE)
+        known = (name for name in ("ElapsedRaw", "Elapsed") if export.text(name)[row].lower() not in fields.NO_VALUE)
         hint = "is the time_zone that of the cluster?"
-        export.refuse(row, column, f"at most the {lasted[row]:,.0f} s from Start to End ({hint})")
+        export.refuse(row, next(known), f"at most the {lasted[row]:,.0f} s from Start to End ({hint})")
 
 
 def _given_again(export, unsettled):
@@ -688,7 +368,8 @@ def _pooled(jobs, partitions, procs):
         Index name; utilization, of the whole machine from the first start to the last end; and most, the most
         processors in use at one instant.
     """
-    begin, end = jobs["start_time"].min(), (jobs["start_time"] + jobs["run_time"]).max()
+    begin = jobs["start_time"].min()
+    end = (jobs["start_time"] + jobs["run_time"]).max()
     names = {number: plain(name) for name, number in partitions.items()}
     rows = {
         names[number]: {
@@ -703,23 +384,12 @@ def _pooled(jobs, partitions, procs):
 
 def _uses(pooled, most=6):
     """Describe how much each partition used."""
-    said = [
+    uses = [
         f"{row.Index} uses {100 * row.utilization:.1f} % (up to {row.most:,} at once)"
         for row in pooled.iloc[:most].itertuples()
     ]
     rest = pooled["utilization"].iloc[most:]
-    return ", ".join([*said, *[f"{len(rest)} more use {100 * rest.sum():.1f} %"] * (len(rest) > 0)])
-
-
-# The header ---------------------------------------------------------------------------------------------
-
-
-def _cluster(export):
-    clusters = sorted({*export.text("Cluster")} - {""})
-    if len(clusters) > 1:
-        named = plain(", ".join(map(_clipped, clusters[:FEW_NAMED]))) + ", ..." * (len(clusters) > FEW_NAMED)
-        raise SacctError(f"{export.name}: jobs of several clusters ({named}), expected one; run sacct with --clusters=")
-    return clusters[0] if clusters else None
+    return ", ".join([*uses, *[f"{len(rest)} more use {100 * rest.sum():.1f} %"] * (len(rest) > 0)])
 
 
 def _notes(procs_of, arrival, time_zone, names):
@@ -729,12 +399,3 @@ def _notes(procs_of, arrival, time_zone, names):
     if time_zone is None:
         yield "no time zone was given; dates are those of UTC"
     yield "users and groups are numbered" if names else "users and groups are numbered, their names were not kept"
-
-
-def _header(cluster, partitions, procs, epoch, zone, notes):
-    lines = ["; Version: 2.2"]
-    lines += [f"; Computer: Slurm cluster {plain(cluster)}"] if cluster else []
-    lines += ["; Conversion: by schedlab from the output of sacct"]
-    lines += [f"; UnixStartTime: {epoch}", f"; TimeZoneString: {zone.key}", f"; MaxProcs: {procs}"]
-    lines += names_in_header("Partition", {number: name for name, number in partitions.items()})
-    return swf.Header((*lines, *(f"; Note: {note}" for note in notes)))

@@ -18,17 +18,9 @@ from workloads import examples
 
 import schedlab as sl
 from schedlab import cli
-from schedlab.workload import sacct, swf
-from schedlab.workload.readers import A_DURATION, slurm_duration
-from schedlab.workload.sacct import (
-    PartitionWarning,
-    SacctError,
-    _instant,
-    _kilobytes,
-    _plain_instants,
-    example_path,
-    is_export,
-)
+from schedlab.workload import fields, swf
+from schedlab.workload.fields import A_COUNT, A_DURATION, A_MEMORY, A_TIME, duration, instant, plain_instants
+from schedlab.workload.sacct import COMMAND, PartitionWarning, SacctError, example_path, is_export
 
 pytestmark = pytest.mark.tables
 
@@ -188,13 +180,13 @@ def test_a_trace_comes_back_from_swf(read, tmp_path):
     ],
 )
 def test_durations_by_hand(text, seconds):
-    assert slurm_duration(text) == pytest.approx(seconds, nan_ok=True, abs=0)
+    assert duration(text) == pytest.approx(seconds, nan_ok=True, abs=0)
 
 
 @pytest.mark.parametrize("text", ["12", "1:2:3:4", "00:60", "00:60:00", "1-", "-1:00", "1-2:60", "a:b", "\u0663:00"])
 def test_what_is_no_duration(text):
     with pytest.raises(ValueError, match=re.escape(A_DURATION)):
-        slurm_duration(text)
+        duration(text)
 
 
 @given(st.integers(0, 10**8), st.integers(0, 999))
@@ -203,13 +195,13 @@ def test_a_duration_comes_back_however_it_is_written(seconds, milliseconds):
     days, rest = divmod(seconds, 86_400)
     hours, minutes = rest // 3600, rest % 3600 // 60
     clock = f"{minutes:02}:{rest % 60:02}"
-    assert slurm_duration(f"{days}-{hours:02}:{clock}") == seconds
-    assert slurm_duration(f"{seconds // 3600:02}:{clock}") == seconds
-    assert slurm_duration(f"{seconds // 60}:{seconds % 60:02}") == seconds
-    assert slurm_duration(f"{days}-{hours:02}:{minutes:02}") == seconds - seconds % 60
-    assert slurm_duration(f"{days}-{hours:02}") == seconds - seconds % 3600
+    assert duration(f"{days}-{hours:02}:{clock}") == seconds
+    assert duration(f"{seconds // 3600:02}:{clock}") == seconds
+    assert duration(f"{seconds // 60}:{seconds % 60:02}") == seconds
+    assert duration(f"{days}-{hours:02}:{minutes:02}") == seconds - seconds % 60
+    assert duration(f"{days}-{hours:02}") == seconds - seconds % 3600
     exact = pytest.approx(seconds + milliseconds / 1000, abs=1e-6)
-    assert slurm_duration(f"{days}-{hours:02}:{clock}.{milliseconds:03}") == exact
+    assert duration(f"{days}-{hours:02}:{clock}.{milliseconds:03}") == exact
 
 
 @pytest.mark.parametrize(
@@ -274,26 +266,26 @@ STOCKHOLM = ZoneInfo("Europe/Stockholm")
     ],
 )
 def test_instants_by_hand(text, seconds):
-    assert _instant(text, STOCKHOLM, 0) == pytest.approx(seconds, nan_ok=True, abs=0)
-    assert _instant(text, STOCKHOLM, 1) == pytest.approx(seconds, nan_ok=True, abs=0)
+    assert instant(text, STOCKHOLM, 0) == pytest.approx(seconds, nan_ok=True, abs=0)
+    assert instant(text, STOCKHOLM, 1) == pytest.approx(seconds, nan_ok=True, abs=0)
 
 
 @pytest.mark.parametrize("text", ["12:00:00", "Ystday 12:00", "2024-03-01", "2024-13-01T00:00:00", "20240301", "soon"])
 def test_what_is_no_instant(text):
-    with pytest.raises(ValueError, match=re.escape(sacct.A_TIME)):
-        _instant(text, STOCKHOLM, 0)
+    with pytest.raises(ValueError, match=re.escape(A_TIME)):
+        instant(text, STOCKHOLM, 0)
 
 
 @given(st.integers(10**9, 2 * 10**9), st.sampled_from(["Europe/Stockholm", "US/Eastern", "Australia/Lord_Howe", "UTC"]))
 def test_one_of_the_two_meanings_of_a_time_is_the_right_one(seconds, name):
     zone = ZoneInfo(name)
     text = datetime.fromtimestamp(seconds, zone).strftime("%Y-%m-%dT%H:%M:%S")
-    early, late = (_instant(text, zone, fold) for fold in (0, 1))
+    early, late = (instant(text, zone, fold) for fold in (0, 1))
     assert seconds in (early, late)
     assert early <= late
     texts = np.array([text, str(seconds), text.replace("T", " "), "Unknown", "soon"], dtype=object)
     for fold, expected in enumerate((early, late)):
-        found = _plain_instants(texts, zone, fold)
+        found = plain_instants(texts, zone, fold)
         assert found[0] == expected
         assert np.isnan(found[1:]).all()
 
@@ -395,7 +387,7 @@ def test_nodes_may_be_counted_instead(read):
     ],
 )
 def test_amounts_of_memory_by_hand(text, kilobytes):
-    assert _kilobytes(text) == pytest.approx(kilobytes, nan_ok=True, abs=0)
+    assert fields.kilobytes(text) == pytest.approx(kilobytes, nan_ok=True, abs=0)
 
 
 @pytest.mark.parametrize(
@@ -797,11 +789,11 @@ def two_jobs():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"Submit": "0001-01-01T00:00:00"}, f"field 6 (Submit) is '0001-01-01T00:00:00', expected {sacct.A_TIME}"),
-        ({"End": "9999-12-31T23:59:59"}, f"field 9 (End) is '9999-12-31T23:59:59', expected {sacct.A_TIME}"),
-        ({"Submit": "yesterday"}, f"field 6 (Submit) is 'yesterday', expected {sacct.A_TIME}"),
+        ({"Submit": "0001-01-01T00:00:00"}, f"field 6 (Submit) is '0001-01-01T00:00:00', expected {A_TIME}"),
+        ({"End": "9999-12-31T23:59:59"}, f"field 9 (End) is '9999-12-31T23:59:59', expected {A_TIME}"),
+        ({"Submit": "yesterday"}, f"field 6 (Submit) is 'yesterday', expected {A_TIME}"),
         ({"State": "DONE"}, "field 15 (State) is 'DONE', expected one of Slurm's job states, such as COMPLETED or"),
-        ({"ElapsedRaw": "00:10"}, f"field 10 (ElapsedRaw) is '00:10', expected {sacct.A_COUNT}"),
+        ({"ElapsedRaw": "00:10"}, f"field 10 (ElapsedRaw) is '00:10', expected {A_COUNT}"),
         ({"TimelimitRaw": "1h"}, f"field 11 (TimelimitRaw) is '1h', expected {A_DURATION}"),
         ({"AllocCPUS": "1.5K"}, "field 12 (AllocCPUS) is '1.5K', expected a whole number (run sacct with --noconvert)"),
         ({"ReqMem": "much"}, "field 14 (ReqMem) is 'much', expected an amount of memory like 4000Mc, 16Gn, 2T or 0"),
@@ -836,7 +828,7 @@ def test_more_than_any_machine_has_is_an_error(read, fields, message):
 def test_a_bad_record_does_not_displace_a_good_one(read):
     trace = read(job(1), job(1, ReqMem="much"), lenient=True)
     assert trace.jobs.index.tolist() == [1]
-    assert reasons(trace) == {f"line 3: field 14 (ReqMem) is 'much', expected {sacct.A_MEMORY}": 1}
+    assert reasons(trace) == {f"line 3: field 14 (ReqMem) is 'much', expected {A_MEMORY}": 1}
 
 
 @pytest.mark.parametrize(
@@ -852,7 +844,7 @@ def test_a_bad_record_does_not_displace_a_good_one(read):
 def test_missing_columns_are_named_with_the_command(read, without, words):
     with pytest.raises(SacctError) as error:
         read(PLAIN, columns=[name for name in PLAIN if name not in without])
-    assert str(error.value) == f"jobs.txt: {words}; run\n    {sacct.COMMAND}"
+    assert str(error.value) == f"jobs.txt: {words}; run\n    {COMMAND}"
 
 
 def test_options_have_columns_of_their_own(read):
@@ -977,7 +969,7 @@ def test_other_forms_of_the_file_are_read(tmp_path):
 
 def test_the_documented_command_is_the_one_in_the_errors():
     words = " ".join(sl.read_sacct.__doc__.split())
-    assert " ".join(sacct.COMMAND.replace(",ElapsedRaw", ", ElapsedRaw").split()) in words
+    assert " ".join(COMMAND.replace(",ElapsedRaw", ", ElapsedRaw").split()) in words
 
 
 def test_the_example_has_something_of_everything():

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from schedlab.workload import swf
+from schedlab.workload import fields, scanning, swf
 from schedlab.workload.swf import FIELDS, Header, Log, SWFError, cached_log, read_log, write_log
 
 pytestmark = pytest.mark.tables
@@ -670,7 +670,7 @@ def test_the_first_fault_of_a_file_is_told_first():
 
 
 def test_time_zones_that_some_systems_know_by_their_new_names_only(monkeypatch):
-    monkeypatch.setattr(swf, "_zones", lambda: {"America/New_York", "UTC"})
+    monkeypatch.setattr(fields, "_zones", lambda: {"America/New_York", "UTC"})
     assert Header(("; TimeZoneString: US/Eastern",)).timezone == "US/Eastern"
     assert swf.time_zone("US/Eastern").key == "America/New_York"
     with pytest.raises(SWFError, match="expected a time zone"):
@@ -795,7 +795,7 @@ def log_file(tmp_path):
 
 
 def forbid_parsing(monkeypatch):
-    monkeypatch.setattr(swf, "scan_records", None)
+    monkeypatch.setattr(scanning, "scan_records", None)
 
 
 def assert_same_log(log, other):
@@ -947,8 +947,8 @@ def test_a_table_that_somebody_else_put_there_is_not_believed(log_file, cache, m
 
     monkeypatch.setattr(os, "fstat", foreign)
     parsed = []
-    parse = swf._scanned
-    monkeypatch.setattr(swf, "_scanned", lambda *given, **options: parsed.append(1) or parse(*given, **options))
+    parse = swf.scanned
+    monkeypatch.setattr(swf, "scanned", lambda *given, **options: parsed.append(1) or parse(*given, **options))
     assert_same_log(cached_log(log_file), read_log(log_file))
     assert len(parsed) == 2
 

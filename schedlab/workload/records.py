@@ -1,0 +1,86 @@
+"""From records to a trace, for all readers of tables: the log's clock, its machine, its header, what was left out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+
+from schedlab._runtime.text import plain
+
+from . import swf
+
+INSTANTS = ("submit_time", "start_time")
+
+
+def on_the_clock_of_the_log(records: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Count submissions and starts from the first submission, and replace unknown values by SWF's -1.
+
+    Returns
+    -------
+    records : DataFrame
+        int64 for fields whose values are all whole.
+    epoch : int
+        The first submission on the original clock of `records`, rounded down.
+    """
+    first = records["submit_time"].min()
+    epoch = 0 if np.isnan(first) else int(np.floor(first))
+    counted = {name: column - epoch if name in INSTANTS else column for name, column in records.items()}
+    for field in swf.FIELDS:
+        known = np.where(np.isnan(counted[field]), -1, counted[field])
+        counted[field] = known.astype("int64") if np.isfinite(known).all() and (known % 1 == 0).all() else known
+    return pd.DataFrame(counted, records.index), epoch
+
+
+def most_in_use(jobs: pd.DataFrame) -> int:
+    """Count the most processors in use at any instant; a job holds its processors in [start, end).
+
+    Parameters
+    ----------
+    jobs : DataFrame
+        Columns start_time, run_time and requested_procs.
+    """
+    jobs = jobs[(jobs["run_time"] > 0) & (jobs["requested_procs"] > 0)]
+    when = np.concatenate([jobs["start_time"], jobs["start_time"] + jobs["run_time"]])
+    change = np.concatenate([jobs["requested_procs"], -jobs["requested_procs"]])
+    order = np.lexsort((change, when))  # at equal times, ends before starts
+    return int(change[order].cumsum().max(initial=0))
+
+
+def left_out(records: pd.DataFrame, reasons: Mapping[int, str]) -> pd.DataFrame:
+    """Return some records, by their rows, with the reasons to leave them out, in the form of `Trace.dropped`."""
+    table = records.loc[list(reasons), list(swf.FIELDS)]
+    table.insert(0, "reason", pd.Series(reasons, dtype="str"))
+    return table.set_index("job_number")
+
+
+def header_of(
+    *origin: str,
+    procs: int,
+    epoch: int | None,
+    zone: str,
+    queues: Mapping[int, str] | None = None,
+    partitions: Mapping[int, str] | None = None,
+    notes: Sequence[str] = (),
+) -> swf.Header:
+    """Make the header of a log, with dates unless `epoch` is None; `origin` are its first lines."""
+    lines = ["Version: 2.2", *origin]
+    lines += [] if epoch is None else [f"UnixStartTime: {epoch}", f"TimeZoneString: {zone}"]
+    lines = [f"; {line}" for line in (*lines, f"MaxProcs: {procs}")]
+    lines += names_in_header("Queue", queues or {})
+    lines += names_in_header("Partition", partitions or {})
+    return swf.Header((*lines, *(f"; Note: {note}" for note in notes)))
+
+
+def names_in_header(label: str, names: Mapping[int, str]) -> list[str]:
+    """Return the header lines that name queues or partitions (`label` "Queue" or "Partition")."""
+    return [f"; {label}: {number} {plain(str(name))}" for number, name in names.items()]
+
+
+@contextmanager
+def nothing_to_simulate(kind: type[Exception]) -> Iterator[None]:
+    """Raise a reader's own kind of error if nothing is left to simulate."""
+    try:
+        yield
+    except swf.SWFError as error:
+        raise kind(str(error)) from None

@@ -1,0 +1,204 @@
+"""The text that `sacct --parsable2` writes, split into records, column by column; see `schedlab.workload.sacct`."""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+
+from schedlab._runtime.text import plain
+
+from . import packed, swf
+from .fields import Refusals, clipped, count, instant, parsed, state
+from .filter import BAD_LINE, STEP
+
+COMMAND = (
+    "sacct --allusers --allocations --duplicates --parsable2 --noconvert"
+    " --starttime=2024-03-01 --endtime=2024-04-01"
+    " --format=JobID,JobIDRaw,Cluster,Partition,User,Group,Submit,Eligible,Start,End,"
+    "ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,ReqMem,State > jobs.txt"
+)
+# Columns in which users may write what they like, even a '|'.
+FREE_TEXT = ("JobName", "Comment", "AdminComment", "SystemComment", "Extra", "SubmitLine", "WorkDir")
+FREE_TEXT += ("StdIn", "StdOut", "StdErr")
+# Columns that are easy to tell from free text.
+PLAUSIBLE = {
+    "State": state,
+    **dict.fromkeys(("Submit", "Start", "End", "Eligible"), partial(instant, zone=ZoneInfo("UTC"))),
+    **dict.fromkeys(("ElapsedRaw", "AllocCPUS", "NCPUS", "NNodes"), count),
+}
+LEAST_BARS = 5  # in each record: with fewer columns, it is not such an export
+_JOB = re.compile(r"([0-9]{1,15})(?:_(?:[0-9]+|\[[^]]*\]?)|\+[0-9]+)?(\..+)?")  # 7, 7_4, 7_[5-9%2], 7+1; then the step
+
+
+class SacctError(ValueError):
+    """`read_sacct` cannot read a file; the message says where, what was found and what was expected."""
+
+
+def is_export(path) -> bool:
+    """Tell whether a file looks like sacct's output, with --parsable2 or in a form that `read_sacct` refuses."""
+    with suppress(*packed.DAMAGED), packed.opener(path) as stream:  # a damaged file is reported when it is read
+        first = next((line for line in iter(lambda: stream.readline(10_000), b"") if line.strip()), b"").lstrip()
+        return not first.startswith(b";") and (b"jobid" in first.lower() or first.count(b"|") >= LEAST_BARS)
+    return False
+
+
+def text_of(path: Path, file: str) -> str:
+    """Return the text of a file."""
+    content = packed.content_of(path, "the output of sacct")
+    try:
+        content = packed.unzipped(content)
+    except packed.DAMAGED as error:
+        raise SacctError(f"{file}: the gzip stream is damaged ({error}), expected a sound file") from None
+    if b"\0" in content[:1024]:
+        raise SacctError(f"{file}: the file is binary, expected the output of sacct")
+    return packed.decoded(content, "utf-8-sig")
+
+
+class Export:
+    """The job records of an export, column by column, and its other records.
+
+    Attributes
+    ----------
+    rows, lines, numbers : list
+        The fields of each job record, the number of its line, and its job number.
+    steps : list of int
+        Job numbers of the records of steps.
+    bad_lines, bad_rows : Refusals
+        What is wrong with lines that are not records, by line; and with records, by row.
+    """
+
+    def __init__(self, text: str, name: str, lenient: bool):
+        self.name = name
+        self.bad_lines = Refusals(self._error, BAD_LINE, lenient)
+        self.bad_rows = Refusals(self._error, BAD_LINE, lenient)
+        self._texts = {}  # columns already extracted
+        lines = [line.rstrip("\r") for line in text.split("\n")]
+        head = next((line for line in lines if line.strip()), None)
+        if head is None:
+            raise SacctError(f"{name}: the file is empty, expected the output of sacct; run\n    {COMMAND}")
+        self.fields = [field.strip() for field in head.split("|")]
+        self.columns = {field.lower(): place for place, field in reversed(list(enumerate(self.fields)))}
+        if not (self.has("JobID") or self.has("JobIDRaw")):
+            expected = "the names of columns with '|' between them, JobID among them (--parsable2, no --noheader)"
+            problem = f"found {clipped(head)!r}, expected {expected}{_hint(head)}; run\n    {COMMAND}"
+            raise self._error(lines.index(head) + 1, problem)
+        self.identity = "JobID" if self.has("JobID") else "JobIDRaw"
+        self.lines = []
+        self.rows = []
+        self.numbers = []
+        self.steps = []
+        for number, line in enumerate(lines, start=1):
+            if line.strip() and line != head:  # the header line is repeated where outputs were joined
+                self._take(number, line.split("|"))
+
+    def _error(self, line, reason):
+        return SacctError(f"{self.name}:{line}: {reason}")
+
+    def _take(self, line, row):
+        """Add a line to the jobs, the steps or the bad lines."""
+        if len(row) > len(self.fields):
+            row = self._rejoined(row) or row
+        if len(row) != len(self.fields):
+            hint = "a '|' or a line end inside a JobName or Comment? leave such columns out"
+            self.bad_lines.add(line, line, f"{len(row)} fields, expected {len(self.fields)} ({hint})")
+            return
+        raw = "JobIDRaw" if self.has("JobIDRaw") else self.identity
+        jobs = {column: _JOB.fullmatch(row[self.columns[column.lower()]]) for column in (self.identity, raw)}
+        if wrong := [column for column, job in jobs.items() if not job]:
+            text = row[self.columns[wrong[0].lower()]]
+            expected = "a job like 123, 123_4, 123_[5-9] or 123+0, or its step"
+            self.bad_lines.add(line, line, self._problem(wrong[0], text, expected))
+        elif jobs[self.identity][2]:
+            self.steps.append(int(jobs[raw][1]))
+        else:
+            self.lines.append(line)
+            self.rows.append(row)
+            self.numbers.append(int(jobs[raw][1]))
+
+    def _rejoined(self, row):
+        """Rejoin a free text that was split at its own bars; None if it is unclear which text that is."""
+        more = len(row) - len(self.fields)
+        free = [self.columns[name.lower()] for name in FREE_TEXT if self.has(name)]
+        rows = [[*row[:at], "|".join(row[at : at + more + 1]), *row[at + more + 1 :]] for at in free]
+        if len(rows) > 1:
+            rows = [row for row in rows if self._is_plausible(row)]
+        distinct = {tuple(text for at, text in enumerate(row) if at not in free): row for row in rows}
+        return next(iter(distinct.values())) if len(distinct) == 1 else None
+
+    def _is_plausible(self, row):
+        with suppress(ValueError):
+            for column in filter(self.has, PLAUSIBLE):
+                PLAUSIBLE[column](row[self.columns[column.lower()]].strip())
+            return True
+        return False
+
+    def _problem(self, column, text, expected):
+        place = self.columns[column.lower()]
+        return f"field {place + 1} ({self.fields[place]}) is {clipped(text)!r}, expected {expected}"
+
+    def has(self, column: str) -> bool:
+        """Tell whether there is such a column."""
+        return column.lower() in self.columns
+
+    def require(self, needed: list[tuple[str, ...]]) -> None:
+        """Raise if columns are missing, of each group of alternatives all."""
+        missing = [" or ".join(names) for names in needed if not any(map(self.has, names))]
+        if missing:
+            raise SacctError(f"{self.name}: no column {', no '.join(missing)}; run\n    {COMMAND}")
+
+    def text(self, column: str) -> np.ndarray:
+        """Return a column unchanged: str, shape (n_jobs,); empty texts if it does not exist."""
+        if not self.has(column):
+            return np.full(len(self.rows), "", dtype=object)
+        if column not in self._texts:
+            place = self.columns[column.lower()]
+            self._texts[column] = np.array([row[place].strip() for row in self.rows], dtype=object)
+        return self._texts[column]
+
+    def read(self, parse: Callable[[str], float], *columns: str, most: Callable | None = None) -> np.ndarray:
+        """Read the first of some columns that has a value: float64, shape (n_jobs,); nan if unknown. See `parsed`."""
+        values = np.full(len(self.rows), np.nan)
+        for column in filter(self.has, columns):
+            numbers, expected = parsed(self.text(column), parse, most)
+            for row in np.flatnonzero(expected != "").tolist():
+                self.refuse(row, column, expected[row])
+            values = np.where(np.isnan(values), numbers, values)
+        return values
+
+    def refuse(self, row: int, column: str, expected: str) -> None:
+        """Record that a record's value in a column is impossible, or raise."""
+        self.bad_rows.add(row, self.lines[row], self._problem(column, self.text(column)[row], expected))
+
+    def left_out(self) -> pd.DataFrame:
+        """Return the steps and the bad lines in the form of `Trace.dropped`."""
+        numbers = self.steps + [-1] * len(self.bad_lines)
+        table = pd.DataFrame({field: np.full(len(numbers), -1) for field in swf.FIELDS})
+        table["job_number"] = np.array(numbers, dtype="int64")
+        reasons = [STEP] * len(self.steps) + list(self.bad_lines.values())
+        table.insert(0, "reason", pd.Series(reasons, dtype="str"))
+        return table.set_index("job_number")
+
+
+def _hint(head):
+    """Explain a first line that is not a header of columns between bars."""
+    if "jobid" not in head.lower():
+        return "; there is no header line" if head.count("|") >= LEAST_BARS else ""
+    if "," in head:
+        return "; there are commas: give sacct --parsable2, and no --delimiter"
+    return "; these are aligned columns, in which sacct cuts long values: give it --parsable2"
+
+
+def clusters(export: Export, most: int = 10) -> str | None:
+    """Return the name of the cluster, if known; raise if there are several."""
+    names = sorted({*export.text("Cluster")} - {""})
+    if len(names) > 1:
+        listed = plain(", ".join(map(clipped, names[:most]))) + ", ..." * (len(names) > most)
+        raise SacctError(
+            f"{export.name}: jobs of several clusters ({listed}), expected one; run sacct with --clusters="
+        )
+    return names[0] if names else None
