@@ -268,6 +268,6 @@ def memberships(
     names = ["time (s)", *filter(None, (column,))]
     check(table, ["time", *MEMBERSHIPS, "held", *names[1:]])
     held = table[table["held"]].rename(columns={"time": "time (s)"} | MEMBERSHIPS)
-    long = held.melt(names, list(MEMBERSHIPS.values()), "of", "membership")
+    long = held.melt(names, list(MEMBERSHIPS.values()), "line", "membership")
     named = {"title": title, "subtitle": subtitle, "width": width, "height": height}
-    return lines(long, "time (s)", "membership", "of", column=column, **named)
+    return lines(long, "time (s)", "membership", "line", column=column, **named)

@@ -40,6 +40,8 @@ from .theme import (
 
 BAR = 16  # of one bar, in pixels
 NUMBERED = 34  # width of a bar with a number at its end
+SHOULDER = 56  # from this width on, a number has room beside what is drawn over its bar
+BANDS = 0.8  # part of a group's width that its bars take
 CUT = "arrows: intervals that reach further"
 
 
@@ -246,15 +248,17 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *
     layers += [*interval_layers(rows, upward, **place), *over]
     layers += ring_layers(rows, upward, names, measure, form, **place)
     if numbered:
-        layers += _numbers(rows, x, y, color, upward, baseline, place)
+        bar = BANDS * (width or wide) / (len(groups) * len(schemes))
+        layers += _numbers(rows, x, y, color, upward, baseline, place, bar)
     return alt.layer(*layers, data=rows.shown, width=wide, height=HEIGHT), wide
 
 
-def _numbers(rows, x, y, color, upward, baseline, place):
-    """Write each ratio beyond the end of its bar and its overlays."""
-    over = [y, *rows.ends.values()]
+def _numbers(rows, x, y, color, upward, baseline, place, bar):
+    """Write each ratio at the end of its bar: on the left shoulder of a wide one, else beyond all that is over it."""
+    wide = bar >= SHOULDER
+    over = [y] if wide else [y, *rows.ends.values()]
     reach = rows.shown[over]
-    if {x, color} <= rows.keys and PUBLISHED in rows.published:
+    if not wide and {x, color} <= rows.keys and PUBLISHED in rows.published:
         printed = rows.shown[rows.shown[PUBLISHED].notna()].drop_duplicates([x, color]).set_index([x, color])[PUBLISHED]
         reach = reach.assign(printed=printed.reindex(pd.MultiIndex.from_frame(rows.shown[[x, color]])).to_numpy())
     above = rows.shown[y] >= baseline
@@ -265,6 +269,7 @@ def _numbers(rows, x, y, color, upward, baseline, place):
         if not (kept & measured).any():
             continue
         base = having(y).transform_filter(f"datum[{json.dumps(y)}] {sign} {baseline}")
-        words = base.mark_text(baseline=where, dy=shift, fontSize=11)
+        beside = {"align": "center", "dx": -bar / 4, "dy": shift / 2} if wide else {"dy": shift}
+        words = base.mark_text(baseline=where, fontSize=11, **beside)
         layers.append(words.encode(y=across("place", upward), text=alt.Text(f"{y}:Q", format=",.3r"), **place))
     return layers

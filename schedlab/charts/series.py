@@ -37,6 +37,10 @@ from .theme import (
 )
 
 OWN_SCALE = "own scale"  # said of each panel whose y axis is not that of the others
+ALIKE = 0.7  # panels share a y axis if each uses at least this part of it
+TICKS = 5  # about so many on the vertical axis of a panel
+APART = 20  # pixels between two panels
+LOW = 170  # height of a panel, in pixels, if there are several rows of them: all are to fit on a screen
 MOST_LABELS = 6  # lines that have their names at their ends
 LABEL, ZERO = "label at", "zero"  # columns of their places, and of the baseline
 LINE = 15  # of text, in pixels
@@ -133,7 +137,12 @@ def lines(
 
     shown = list(dict.fromkeys(table[column].map(str))) if column else [""]
     columns, wide, high = panels(len(shown), width, height)
+    if height is None and len(shown) > columns:
+        high = LOW
     values = [rows.values(y)] if column is None else [rows.values(y, rows.shown[column] == panel) for panel in shown]
+    common = bool(column) and _alike(values, log)
+    if common and width is None and len(shown) > 1:  # only the first panel of a row has an axis
+        wide = (PAGE - MARGIN - columns * APART) // columns
     most = min(6, max(2, int(wide // TICK)))
     along = rows.shown[x].dropna().to_numpy(float)
     if along.size and not log_x and (along % 1 == 0).all():
@@ -146,7 +155,10 @@ def lines(
         scale = alt.Scale(type="log", base=base, nice=False)
         ticks = axis(tickCount=most) if base == 2 else axis(values=[base**power for power in range(first, last + 1)])
     horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=scale, axis=ticks)
-    vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(values, log))
+    upright = vertical(values, log)
+    if column and not log:  # ticks at both ends of each axis, or headings of panels would stand at different heights
+        upright = {"scale": {**upright["scale"], "nice": TICKS}, "axis": {**upright["axis"], "tickCount": TICKS}}
+    vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **upright)
     colour = coloured(color, names, columns=min(4 * columns, beside(names, wide * columns)))
     labelled = not column and not dash and 0 < len(names) <= MOST_LABELS
     if labelled:
@@ -196,12 +208,23 @@ def lines(
     layers += ring_layers(rows, vertically, names_shown, AXES.get(y, y), ",.4~g", colour, x=horizontal)
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
     if column:
-        header = _header(wide, OWN_SCALE if len(shown) > 1 else "")
+        header = _header(wide, "" if common or len(shown) == 1 else OWN_SCALE)
         facet = alt.Facet(f"{column}:N", title=None, sort=shown, header=header)
-        chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="independent")
+        chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="shared" if common else "independent")
         if len(shown) % columns:  # else the last row would draw a common axis below its empty cells, too
             chart = chart.resolve_axis(x="independent")
     return headed(chart, title, round(wide * columns), subtitle, CUT if rows.cut else "")
+
+
+def _alike(values, log):
+    """Tell whether one y axis, from zero unless it is logarithmic, serves all panels."""
+    known = [part[np.isfinite(part)] for part in (part.to_numpy(float) for part in values)]
+    known = [part for part in known if part.size]
+    if log and any((part <= 0).any() for part in known):
+        return False
+    known = [np.log(part) if log else np.append(part, 0.0) for part in known]
+    whole = np.ptp(np.concatenate(known)) if known else 0.0
+    return all(np.ptp(part) >= ALIKE * whole for part in known)
 
 
 def _header(wide, scale):
@@ -209,7 +232,8 @@ def _header(wide, scale):
     beside, below = (f", {scale}", f"\\n{scale}") if scale else ("", "")
     # In brackets, since Vega-Lite puts a condition in place of `datum.label`.
     fits = f"length(datum.label) <= {wide // CHARACTER - len(beside):.0f}"
-    several = f"split(replace(datum.label, ' (', '\\n(') + '{below}', '\\n')"  # for example the name of a stand-in
+    # A name ends with brackets if it is that of a stand-in, for example, or tells a unit.
+    several = f"split(replace(datum.label, ' (', '\\n(') + '{below}', '\\n')"
     return alt.Header(labelLimit=wide, labelExpr=f"{fits} ? (datum.label) + '{beside}' : {several}")
 
 
@@ -303,7 +327,8 @@ def points(
     # From 30 pixels before the first point to 30 pixels after the last, so that the positions of the points are
     # known.
     first, last = float(rows.shown[x].min()), float(rows.shown[x].max())
-    room = 30 * ((last - first) or 1) / (2 * WIDTH - 60)
+    wide = width or 2 * WIDTH
+    room = 30 * ((last - first) or 1) / (wide - 60)
     scale = alt.Scale(domain=[first - room, last + room], nice=False)
     along = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=scale, axis=axis(tickCount=6))
     upward = alt.Y(f"{y}:Q", title=AXES.get(y, y), axis=axis())
@@ -313,7 +338,7 @@ def points(
         *tips(rows, "", ",.4~g", range_label),
     ]
     circles = alt.Chart().mark_circle(size=60, opacity=1, color=INK).encode(x=along, y=upward, tooltip=tooltip)
-    rows.shown["side"] = _sides(rows, x, y, label)
+    rows.shown["side"] = _sides(rows, x, y, label, wide)
     words = [
         alt.Chart()
         .mark_text(fontSize=11, **SIDES[side])
@@ -335,14 +360,14 @@ SIDES = {
 }
 
 
-def _sides(rows, x, y, label):
+def _sides(rows, x, y, label, wide):
     """Choose the side of each point for its label: one where it covers no point, range or label, if there is any."""
     shown = rows.shown
     ends = shown[[y, *rows.drawn([*rows.spread, *rows.interval])]].astype(float)
     low, high = ends.min(axis=1).to_numpy(), ends.max(axis=1).to_numpy()
     bottom, top = min(low.min(), 0.0), max(high.max(), 0.0)
     values = shown[x].to_numpy(dtype=float)
-    middle = 30 + (2 * WIDTH - 60) * (values - values.min()) / (np.ptp(values) or 1)
+    middle = 30 + (wide - 60) * (values - values.min()) / (np.ptp(values) or 1)
     upward, low, high = (HEIGHT * (each - bottom) / ((top - bottom) or 1) for each in (shown[y].to_numpy(), low, high))
     chosen, taken = [], []
     for i, name in enumerate(shown[label]):
@@ -354,10 +379,13 @@ def _sides(rows, x, y, label):
             "below": (middle[i] - long / 2, middle[i] + long / 2, upward[i] - 14),
         }
         others = np.arange(len(middle)) != i
+        inside = {"above": high[i] < places["above"][2] - 7, "below": low[i] > places["below"][2] + 7}  # of its range
         free = (
             side
             for side, place in places.items()
-            if place[0] > 0
+            if inside.get(side, True)
+            and place[0] > 0
+            and place[1] < wide + SYMBOL
             and place[2] > 7  # otherwise the axis would cross it
             and not _covers(place, middle, low, high)[others].any()
             and not any(_overlap(place, other) for other in taken)

@@ -542,9 +542,11 @@ def test_a_chart_of_any_kind_has_the_size_that_is_asked_for(table):
 @pytest.mark.parametrize(("count", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3)])
 def test_panels_fill_the_page_and_take_a_size(table, count, columns):
     one = table[table["trace"] == TRACES[0]]
-    several = pd.concat([one.assign(trace=f"log {i}") for i in range(count)])
+    several = pd.concat([one.assign(trace=f"log {i}", wait_time=one["wait_time"] / 2**i) for i in range(count)])
     chart = charts.lines(several, "load", "wait_time", column="trace")
     assert chart.columns == columns
+    alike = pd.concat([one.assign(trace=f"log {i}") for i in range(count)])
+    assert 0.84 * ROOM < pixels(charts.lines(alike, "load", "wait_time", column="trace"))[0] <= ROOM
     if count > 1:
         large = several.assign(wait_time=2e4 * several["wait_time"])  # labels as long as 400,000
         for page in (pixels(chart)[0], pixels(charts.lines(large, "load", "wait_time", column="trace"))[0]):
@@ -1054,11 +1056,17 @@ def test_ratios_have_ticks_and_fill_the_plot(values):
 def test_ratios_are_written_beyond_their_intervals():
     table = pd.DataFrame({"m": ["A", "B"], "scheme": "EASY", "ratio": [1.04, 0.93]})
     table = table.assign(ratio_low=[1.01, 0.9], ratio_high=[1.2, 0.95])
-    spec = charts.ratios(table, "m", "ratio", published=pd.DataFrame({"m": ["B"], "scheme": "EASY", "ratio": [0.85]}))
+    published = pd.DataFrame({"m": ["B"], "scheme": "EASY", "ratio": [0.85]})
+    spec = charts.ratios(table, "m", "ratio", published=published, width=100)
     rows = drawn(spec, 0).dropna(subset="ratio").set_index("ratio")
     assert rows["place"].to_dict() == {1.04: 1.2, 0.93: 0.85}
     up, down = (part for part in spec.to_dict()["layer"] if part["mark"]["type"] == "text")
     assert [(part["mark"]["baseline"], part["mark"]["dy"]) for part in (up, down)] == [("bottom", -6), ("top", 6)]
+    wide = charts.ratios(table, "m", "ratio", published=published)  # on the bar, beside what is drawn over its middle
+    rows = drawn(wide, 0).dropna(subset="ratio").set_index("ratio")
+    assert rows["place"].to_dict() == {1.04: 1.04, 0.93: 0.93}
+    up, down = (part for part in wide.to_dict()["layer"] if part["mark"]["type"] == "text")
+    assert up["mark"]["dx"] == down["mark"]["dx"] < -12
 
 
 # --- Intervals, ranges, published numbers ----------------------------------------------------------------
@@ -1302,7 +1310,7 @@ def test_the_ticks_of_narrow_panels_stand_apart(table):
         ]
         for rows in (three, table)
     ]
-    assert counts == [4, 6]
+    assert counts == [5, 6]
 
 
 def test_the_name_of_a_point_is_not_struck_through_by_the_axis():
