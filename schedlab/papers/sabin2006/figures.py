@@ -81,6 +81,19 @@ def _apart(data, schemes):
     return against_plain(_primary(data), schemes, ["jobs", "load"]).rename(columns=AXIS)
 
 
+def _at(low, high, loads):
+    """Say which scheme is best at the lowest and at the highest load."""
+    first, last = _least(low), _least(high)
+    if first == last:
+        return f"Both at load {loads[0]:g} and at {loads[1]:g} {last}"
+    return f"At load {loads[1]:g} {last}; at {loads[0]:g} {first}"
+
+
+def _signed(part):
+    """Say a change in words: a percentage and its direction."""
+    return f"{abs(part):.0f} % {'shorter' if part < 0 else 'longer'}"
+
+
 def _least(rows):
     """Name the scheme with the least turnaround, and how far it is below plain shares."""
     least = rows.loc[rows[AGAINST].idxmin()]
@@ -104,8 +117,8 @@ def _draw_means(scenario, schemes, shown):
     loads = tuple(rows["load"].iloc[0] for rows in (low, high))
     if ITERATIVE in schemes:
         first, last = (rows[rows["scheme"] == short(ITERATIVE)][AGAINST].iloc[0] for rows in (low, high))
-        ends = f"{first:+.0f} % turnaround at load {loads[0]:g}, {last:+.0f} % at {loads[1]:g}"
-        title = f"Iteration against plain shares: {ends}"
+        title = f"Under iteration turnaround is {_signed(last)} than under plain shares at load {loads[1]:g}, "
+        title += f"{_signed(first)} at {loads[0]:g}"
     else:
         first, last = _best(low), _best(high)
         both = f"both at load {loads[0]:g} and at {loads[1]:g}"
@@ -113,8 +126,8 @@ def _draw_means(scenario, schemes, shown):
         title = f"{first} is the best of the six {at}"
     means = geometric_means(part, "turnaround", ["scheme", "load"])
     seen = (
-        f"Mean turnaround, change against plain shares; below zero is better. At load {loads[1]:g} {_least(high)}; at "
-        f"{loads[0]:g} {_least(low)}. {SCALE[scenario]} {NAMED}"
+        f"Mean turnaround, change against plain shares; below zero is better. {_at(low, high, loads)}. "
+        f"{SCALE[scenario]} {NAMED}"
     )
     table = means.assign(hours=means["turnaround"] / 3600).pivot_table(
         index="scheme", columns="load", values="hours", sort=False
@@ -135,9 +148,9 @@ def _draw_classes(scenario, schemes, shown):
     least = [_least(high[high["group"] == name]) for name in ends]
     if ITERATIVE in schemes:
         own = high[high["scheme"] == short(ITERATIVE)].set_index("group")[AGAINST]
-        small, large = (f"{own[end]:+.0f} %" for end in ends)
-        title = f"Iteration at load {load:g} against plain shares: {small} turnaround of the smallest jobs, {large} of "
-        title += "the largest"
+        small, large = (_signed(own[end]) for end in ends)
+        title = f"At load {load:g} the largest jobs' turnaround is {large} under iteration than under plain shares, "
+        title += f"the smallest jobs' {small}"
         own = sum(best == short(ITERATIVE) for best in bests.values())
         first = f"At load {load:g} iteration is best in {own} of {len(names)} classes;"
     else:
@@ -157,8 +170,9 @@ def _sized(data):
     """Name classes by what is measured, as titles of panels."""
     if data is None:
         return None
-    group = data["group"].replace({grids.CLASSES[0]: f"less than {grids.EDGES[1]:g}"}).str.replace("-", " to ")
-    return data.assign(group=group + " (processor-seconds)")
+    short = {grids.CLASSES[0]: f"less than {grids.EDGES[1]:g}", "100,000-2,000,000": "0.1 to 2 million"}
+    group = data["group"].replace(short | {"over 2,000,000": "over 2 million"}).str.replace("-", " to ")
+    return data.assign(group=group + " processor-seconds")
 
 
 def _of_classes(part):
@@ -206,8 +220,8 @@ def _draw_overbooking(shown):
     perfect = apart[(apart["sigma"] == "sigma 0") & (apart["scheme"] == str(grids.OVERBOOKED[-1]))].sort_values("load")
     low, high = perfect.iloc[0], perfect.iloc[-1]
     return Drawing(
-        f"ObF 4 with perfect speedup: {low[AGAINST]:+.0f} % turnaround at load {low['load']:g}, {high[AGAINST]:+.0f} "
-        f"% at {high['load']:g}",
+        f"With perfect speedup ObF 4 makes turnaround {_signed(low[AGAINST])} at load {low['load']:g}, "
+        f"{_signed(high[AGAINST])} at {high['load']:g}",
         "Mean turnaround against plain shares, where all jobs speed up alike. With perfect speedup (sigma 0), the "
         "paper expects overbooking to help at low load and to do harm at high load. It pays less if jobs scale worse. "
         "ObF: overbooking factor.",
@@ -273,7 +287,8 @@ def _draw_waste(shown):
     )
     return Drawing(
         f"Wide partitions waste up to {most[WASTED]:.0f} % of the processor-seconds that jobs hold",
-        f"A job with speedup S(n) on n processors wastes n - S(n) of them. {told}. The waste adds to the effective "
+        f"A job with speedup S(n) on n processors wastes n - S(n) of them. {told}. Rigid jobs waste the same "
+        f"under EASY and conservative backfilling (dotted). The waste adds to the effective "
         f"load. {NAMED}",
         _sample(shown, part),
         _lines(means, WASTED, "scenario", rings),
