@@ -101,7 +101,7 @@ UNCUT = "Jobs run on past their estimates; a backfilled one is killed when the h
 
 # Job sizes by the stage at which they belong, k = 4.
 STAGES = {1: (1, 4), 2: (5, 14, 16), 3: (17, 64), 4: (65, 240, 256), 5: (257, 1024), 6: (1025, 1152, 4096)}
-charts.register(axes={"wait_minutes": "mean wait (minutes)", "total_minutes": "mean total time (minutes)"})
+HOURS = {WAIT: "mean wait (hours)", TOTAL: "mean total time (hours)"}  # as figures draw them
 
 
 @remember(len(TREES))
@@ -335,11 +335,11 @@ def figure2(size: str, progress: bool) -> pd.DataFrame:
 def _draw_over_s(y, column, words, shown):
     def means_of(data):
         by = ["trace", "policy", "allocation", "s"]
-        return data.groupby(by, sort=False, as_index=False)[y].mean().rename(columns={"s": SHARE})
+        return _in_hours(data.groupby(by, sort=False, as_index=False)[y].mean()).rename(columns={"s": SHARE})
 
     means, rings = (None if data is None else means_of(data) for data in (shown.data, shown.now))
     how = {"color": "policy", "dash": "allocation", "column": column, "log": True}
-    chart = charts.lines(means, SHARE, y, rings=rings, **how)
+    chart = charts.lines(means, SHARE, HOURS[y], rings=rings, **how)
     found = crossings(shown.data) if y == TOTAL else None
     if found is None:
         at = means[(means["allocation"] == CONTIGUOUS) & (means[SHARE] == means[SHARE].min())]
@@ -367,6 +367,13 @@ def _minutes(value):
     return duration(60 * value)
 
 
+def _in_hours(data):
+    """Add waits and total times as figures draw them; they are kept in minutes, the paper's unit."""
+    if data is None:
+        return None
+    return data.assign(**{words: data[name] / 60 for name, words in HOURS.items() if name in data})
+
+
 OVER_S = {  # logs, measure, what to say of the figures against the speed-up factor
     3: ((HPC2N,), TOTAL, "The paper has the lines cross at about 25 %."),
     4: (
@@ -390,7 +397,7 @@ def _over_s(number):
     def run(size, progress):
         return _of(_on_all(names, size, progress), policies)
 
-    about = f"Rebuild Figure {number}: {charts.AXES[y]} against the speed-up factor."
+    about = f"Rebuild Figure {number}: {HOURS[y]} against the speed-up factor."
     how = {"logs": names, "name": f"figure{number}", "about": about, **OF_RUNS}
     return rebuilt(f"Figure {number}", partial(_draw_over_s, y, column, words), NOTES, **how)(run)
 
@@ -555,7 +562,7 @@ def _draw_by_stage(shown):
         "at which one block has all its nodes; the share saved falls linearly to 0 at the top stage.",
         f"{shown.title(HPC2N)}, {_part(shown.size)}, {k}-ary {n}-tree, EASY (block), one run of each."
         + _quick(shown.size, f"Three values, {_part(shown.size)}"),
-        charts.lines(shown.data, WITHIN, TOTAL, color="allocation", rings=shown.now),
+        charts.lines(_in_hours(shown.data), WITHIN, HOURS[TOTAL], color="allocation", rings=_in_hours(shown.now)),
     )
 
 
@@ -673,7 +680,9 @@ def live(
     trees = [charts.tree(one, instant, title=f"{policy}, {words}", subtitle="", **size) for words, one in drawn.items()]
     chart = charts.stacked(trees)
     rows = {f"{policy}, {allocation}, s = {s:g}": _measures(chosen), f"{policy}, {ANYWHERE}": _measures(free)}
-    table = pd.DataFrame(rows).T.rename(columns=MINUTES)
+    table = pd.DataFrame(rows).T
+    table[[WAIT, TOTAL]] /= 60
+    table = table.rename(columns=HOURS)
     return chart, charts.table(table.rename_axis(f"{len(part):,} jobs").reset_index())
 
 
