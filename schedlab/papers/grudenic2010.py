@@ -442,7 +442,7 @@ def _draw_gains_by_estimates(shown):
         f"Gain and utilization have a rank correlation of {ends}, by convention about estimates",
         f"Spearman's rank correlation of utilization and what {DPSAN} gains, which prefers narrow jobs: {ranked}.",
         f"{_sampled(shown.data, shown.size)}{_without(shown.size, 'All panels but the first leave out')}",
-        charts.stacked([_points(part, on) for on, part in gains.items()]),
+        charts.stacked([_points(part, on, width=BROAD // 2 - 40) for on, part in gains.items()]),
         _table(_turned(shown.data), GAIN, "utilization"),
     )
 
@@ -481,6 +481,9 @@ def _bars(data, estimates, now=None, width=None):
 
 def _points(gains, estimates, width=None):
     about = _about(f"What DPSAn gains over EASY: {estimates}", gains)
+    names = gains["trace"].str.replace(r"-\d{4}", "", regex=True)
+    if names.is_unique:  # without its year, a name has room beside its point
+        gains = gains.assign(trace=names)
     return charts.points(gains, "utilization", GAIN, "trace", width=width, **about)
 
 

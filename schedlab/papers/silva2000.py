@@ -378,8 +378,9 @@ def _draw_time_spent(shown):
     shares["bar"] = shares["mix"] + ", " + shares["scheduler"]
     bars = [f"{mix}, {scheduler}" for mix, scheduler in product(MIXES, DRAWN)]
     shares = shares.sort_values("bar", key=lambda names: names.map(bars.index), kind="stable")
+    how = {"column": "fit", "height": 12 * shares["bar"].nunique()}  # both machines are to fit on a screen
     panels = [
-        charts.shares(shares[shares["pes"] == pes], "bar", column="fit", title=f"Where the time of {pes} PEs goes")
+        charts.shares(shares[shares["pes"] == pes], "bar", title=f"Where the time of {pes} PEs goes", **how)
         for pes in MACHINES
     ]
     spun = shown.data[shown.data["mix"].isin(SPUN)].groupby("scheduler")["spinning"].mean()
@@ -768,8 +769,8 @@ def live_memberships(
     """
     settings = {"floor": floor, "slice": slice, "statements": statements, "alpha": alpha}
     table = memberships_of_a_task(kind, mean, seed, **settings)
-    means = table.loc[table["held"], list(MEMBERSHIPS)].mean().rename(MEMBERSHIPS).rename("mean").rename_axis("of")
-    return charts.memberships(table), charts.table(means.reset_index())
+    means = table.loc[table["held"], list(MEMBERSHIPS)].mean().rename(MEMBERSHIPS).rename("mean")
+    return charts.memberships(table), charts.table(means.rename_axis("membership").reset_index())
 
 
 def _limits_of_memberships(kind):
