@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from ._runtime.text import check_known, suggestion
 from .workload.conventions import check_procs
@@ -145,11 +146,11 @@ class Partitions:
         places = values.map(of_value).to_numpy("int64")
         if (places < 0).any():
             others = values[places < 0].map(lambda value: known.get(value, value))
-            other = others.value_counts()
-            found = f"{other.iloc[0]:,} jobs of {self.column} {other.index[0]!r}"
-            raise ValueError(
-                f"{found}, expected one of {', '.join(map(repr, place_of))}; trace.where() leaves jobs out"
-            )
+            counts = others.value_counts(dropna=False)
+            other = counts.index.tolist()[0]
+            which = f"without {self.column}" if pd.isna(other) or other == -1 else f"of {self.column} {other!r}"
+            expected = f"expected one of {', '.join(map(repr, place_of))}"
+            raise ValueError(f"{counts.iloc[0]:,} jobs {which}, {expected}; trace.where() leaves jobs out")
         procs, size = jobs["requested_procs"].to_numpy(), np.array([procs for _, procs in self.sizes])
         if (wide := np.flatnonzero(procs > size[places])).size:
             name = self.sizes[places[wide[0]]][0]

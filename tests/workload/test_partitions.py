@@ -113,6 +113,26 @@ def test_partitions_that_do_not_fit_the_jobs(machine, words):
         sl.simulate(trace, machine=machine)
 
 
+@pytest.mark.parametrize(
+    ("partition", "problem"),
+    [
+        ([-1, -1], "2 jobs without partition, expected one of 'short', 'long'; trace.where"),
+        ([None, "short"], "1 jobs without partition, expected one of 'short'"),
+        ([7, 7], "2 jobs of partition 7, expected one of 'short'"),
+    ],
+)
+def test_jobs_without_a_partition_are_refused(partition, problem):
+    trace = trace_of([(0, 10, 0, 4, "short")] * 2, partition=partition)
+    with pytest.raises(ValueError, match=f"^{problem}"):
+        sl.simulate(trace, machine=SIZES)
+
+
+def test_jobs_without_a_value_in_a_column_of_partitions_are_refused():
+    trace = trace_of([(0, 10, 0, 4, "short"), (0, 10, 0, 4, None)], partition=None)
+    with pytest.raises(ValueError, match="^1 jobs without where, expected one of"):
+        sl.simulate(trace, machine=sl.Partitions(SIZES, column="where"))
+
+
 def test_what_cannot_be_split():
     trace = trace_of([(0, 10, 0, 4, "short")])
     with pytest.raises(ValueError, match="runs jobs in pieces, which partitions do not allow"):
