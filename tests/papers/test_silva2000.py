@@ -257,8 +257,8 @@ def test_a_chart_of_memberships_has_the_slices_in_which_the_task_held_its_pe():
     for chart in (charts.memberships(table), charts.memberships(table.assign(floor="some"), column="floor")):
         spec = chart.to_dict()
         (drawn,) = [pd.DataFrame(rows) for rows in spec["datasets"].values()]
-        assert set(drawn["of"]) == {"I/O", "communicating", "computing", "priority"}
-        shown = drawn[drawn["of"] == "priority"]
+        assert set(drawn["line"]) == {"I/O", "communicating", "computing", "priority"}
+        shown = drawn[drawn["line"] == "priority"]
         assert shown["time (s)"].tolist() == held["time"].tolist()
         assert shown["membership"].tolist() == held["priority"].tolist()
     with pytest.raises(ValueError, match="held"):
