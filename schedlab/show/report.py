@@ -147,7 +147,7 @@ const keyed = (spec, rows) => {
     if (lines.at(-1).length + entry.length > 42) lines.push('');
     lines[lines.length - 1] += entry;
   });
-  lines.push(lines.pop().replace(/; $/, ''));
+  lines.push(lines.pop().replace(/; $/, '.'));
   spec.title = {...title, subtitle: [...[title.subtitle || []].flat(), ...lines]};
 };
 // Turn a matrix whose columns need more than the room into several below one another, each with some of the columns.
@@ -398,10 +398,11 @@ search.addEventListener('input', () => {
   const holds = (text, part) => /^\\d+$/.test(part) ? RegExp('\\\\b' + part + '\\\\b').test(text) : text.includes(part);
   const hits = known.filter(one => parts.every(part => holds(one.all, part)));
   list.replaceChildren(...(parts.length ? hits.slice(0, 12) : []).map(one => {
-    const line = document.createElement('li'), link = document.createElement('a');
+    const [line, link, from] = ['li', 'a', 'small'].map(tag => document.createElement(tag));
     link.href = '#' + one.where;
-    link.textContent = one.paper + ': ' + one.words;
-    line.append(link);
+    link.textContent = one.words;
+    from.textContent = one.paper;
+    line.append(link, document.createElement('br'), from);
     return line;
   }));
   if (parts.length && !hits.length) list.textContent = 'Nothing found.';

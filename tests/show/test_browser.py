@@ -530,7 +530,7 @@ def test_a_large_matrix_of_few_words_fits_a_phone_with_numbers_and_a_key(chromiu
     assert place.evaluate("place => place.scrollWidth - place.clientWidth") <= 0
     assert place.bounding_box()["height"] < 844  # one screen
     numbers = [word for word in place.locator("text").all_text_contents() if word.isdigit()]
-    names = dict(re.findall(r"(\d+) ([^;]*);", " ".join(place.locator("tspan").all_text_contents())))
+    names = dict(re.findall(r"(\d+) ([^;.]*)[;.]", " ".join(place.locator("tspan").all_text_contents())))
     assert sorted(set(numbers), key=int) == list(names)
     counts = [numbers.count(each) for each in names]
     assert sum(counts) == len(table)
