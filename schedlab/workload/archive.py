@@ -37,6 +37,7 @@ from schedlab._runtime import paths
 from schedlab._runtime.files import content
 from schedlab._runtime.text import suggestion
 
+from . import packed
 from .copies import copied
 
 BASE_URL = "https://www.cs.huji.ac.il/labs/parallel/workload"
@@ -53,15 +54,7 @@ class TraceNotFound(LookupError):
 
 
 class TraceCorrupt(ValueError):
-    """A file or a download does not have the archive's text.
-
-    Attributes
-    ----------
-    place : str
-        The path or the URL.
-    fault : str
-        What is wrong there.
-    """
+    """A file or a download (`place`, its path or URL) does not have the archive's text: `fault` says why."""
 
     def __init__(self, place, fault):
         super().__init__(str(place), fault)
@@ -72,22 +65,13 @@ class TraceCorrupt(ValueError):
 
 
 def catalogue() -> pd.DataFrame:
-    """Return what is known about each of the archive's files.
+    """Return what is known about each of the archive's files, by official name.
 
-    Returns
-    -------
-    DataFrame
-        Indexed by official name. Text columns ``folder`` (in the archive; empty if the archive does not have the file),
-        ``sha256`` (of the uncompressed text), ``machine``, ``start``, ``end`` (ISO dates, some without a day),
-        ``acknowledge`` (whom to thank) and ``note`` are empty if unknown. Int64 columns ``bytes`` (of the uncompressed
-        text), ``procs`` and ``jobs`` (records in the file) are missing values if unknown.
-
-    Examples
-    --------
-    >>> int(catalogue().loc["KTH-SP2-1996-2.1-cln", "procs"])
-    100
+    Text columns ``folder`` (in the archive; empty if the archive does not have the file), ``sha256`` (of the
+    uncompressed text), ``machine``, ``start``, ``end`` (ISO dates, some without a day), ``acknowledge`` (whom to thank)
+    and ``note`` are empty if unknown. Int64 columns ``bytes`` (of the uncompressed text), ``procs`` and ``jobs``
+    (records in the file) are missing values if unknown.
     """
-    # Copied, so that a caller's changes do not affect other callers.
     return copied(_read_catalogue(paths.data_dir() / "archive.csv"))
 
 
@@ -98,18 +82,10 @@ def _read_catalogue(path):
 
 
 def resolve(name: str) -> str:
-    """Return the official name for a full or abbreviated name.
+    """Return the official name for a full name, or for one without its last dash-separated parts, in any case.
 
-    Parameters
-    ----------
-    name : str
-        In upper or lower case; the full name, or the name without its last dash-separated parts. If a log has several
-        versions, a cleaned one is preferred, then the highest version.
-
-    Raises
-    ------
-    TraceNotFound
-        If no trace, or more than one log, matches the name.
+    If a log has several versions, a cleaned one is preferred, then the highest version. Raises TraceNotFound if no
+    trace, or more than one log, matches the name.
 
     Examples
     --------
@@ -148,19 +124,9 @@ def _edition(name):
 
 
 def find(name: str) -> Path | None:
-    """Return the path of a local copy: from the folder ``SCHEDLAB_DATA``, or else from the cache.
+    """Return the path of a local copy, from the folder ``SCHEDLAB_DATA`` or else from the cache, without opening it.
 
-    The file is not opened. `fetch` also verifies its text.
-
-    Parameters
-    ----------
-    name : str
-        Any name that `resolve` accepts. The file is ``NAME.swf.gz``, or else ``NAME.swf``.
-
-    Raises
-    ------
-    TraceNotFound
-        If there is no trace of that name.
+    The file is ``NAME.swf.gz``, or else ``NAME.swf``. `fetch` also verifies its text.
     """
     return _locate(resolve(name))[1]
 
@@ -183,16 +149,8 @@ def _folders():
 def digest_now(label: str) -> str:
     """Return a digest of what a label stands for at present, as `schedlab._runtime.files` records it.
 
-    Parameters
-    ----------
-    label : str
-        `LOG` and the official name of a log: the log itself, or else its stand-in. `STANDIN` and a name: the stand-in.
-        Or the path of a file.
-
-    Returns
-    -------
-    str
-        Equal for equal jobs, on any machine; empty if there is nothing.
+    The label is `LOG` and the official name of a log: the log itself, or else its stand-in; or `STANDIN` and a name; or
+    the path of a file. The digest is equal for equal jobs, on any machine; empty if there is nothing.
     """
     if label.startswith(LOG):
         name = label.removeprefix(LOG)
@@ -211,44 +169,21 @@ def _can_be_checked(name):
 
 
 def standin_table(name: str) -> Path:
-    """Return the path of the table from which a log's stand-in is generated; the file need not exist.
-
-    Parameters
-    ----------
-    name : str
-        Any name that `resolve` accepts.
-    """
+    """Return the path of the table from which a log's stand-in is generated; the file need not exist."""
     return paths.data_dir() / "standins" / f"{resolve(name)}.json.gz"
 
 
 def fetch(name: str, progress: bool = True) -> Path:
-    """Return the path of a verified copy; download the trace if there is none.
+    """Return the path of a copy that was verified since it last changed; download the trace if there is none.
 
-    Parameters
-    ----------
-    name : str
-        Any name that `resolve` accepts.
-    progress : bool
-        Whether a download shows a progress bar.
-
-    Returns
-    -------
-    Path
-        A file whose text has been verified since it last changed.
+    A damaged file in the cache is replaced, with a warning; a bad download is deleted; a user's file never is.
 
     Raises
     ------
     TraceNotFound
-        If there is no trace of that name, or no local copy and none can be downloaded; the message says what to do by
-        hand.
+        If there is no trace of that name, or no copy can be obtained; the message says what to do by hand.
     TraceCorrupt
-        If the user's own file, the download, or a cached file that cannot be replaced does not have the archive's
-        text. A bad download is deleted; a user's file never is.
-
-    Warns
-    -----
-    UserWarning
-        If a damaged file in the cache was replaced.
+        If the user's own file, the download, or a cached file that cannot be replaced does not have the archive's text.
     """
     name = resolve(name)
     place, path = _locate(name)
@@ -259,10 +194,10 @@ def fetch(name: str, progress: bool = True) -> Path:
     try:
         verify(path, name)
         return path
-    except TraceCorrupt as found:
+    except TraceCorrupt as error:
         if place != "cache":
             raise
-        damage = found
+        damage = error
     try:
         fresh = _download(name, progress)
     except (TraceNotFound, TraceCorrupt) as failure:
@@ -272,20 +207,9 @@ def fetch(name: str, progress: bool = True) -> Path:
 
 
 def verify(path: str | Path, name: str) -> None:
-    """Read a whole file, and check that it is the complete text of a trace.
+    """Read a whole file, gzipped or not, and raise TraceCorrupt unless it is the complete text of a trace.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file, gzipped or not, whatever its name.
-    name : str
-        Any name that `resolve` accepts.
-
-    Raises
-    ------
-    TraceCorrupt
-        If the gzip data are broken or incomplete, the text does not look like SWF, or its checksum is not the
-        catalogue's. If the catalogue has no checksum, the text is compared with the first copy seen.
+    If the catalogue has no checksum, the text is compared with the first copy seen.
     """
     name, path = resolve(name), Path(path)
     digest = _digest(path)
@@ -294,21 +218,9 @@ def verify(path: str | Path, name: str) -> None:
 
 
 def check_digest(name: str, digest: str, path: str | Path) -> None:
-    """Compare the checksum of a text that has already been read with the expected one.
+    """Raise TraceCorrupt if the SHA-256 of a text that was read from `path` is not the expected one.
 
-    Parameters
-    ----------
-    name : str
-        Any name that `resolve` accepts.
-    digest : str
-        SHA-256 of the uncompressed text, in hexadecimal.
-    path : str or Path
-        Where the text was read from, for the message.
-
-    Raises
-    ------
-    TraceCorrupt
-        If the two differ. If neither the catalogue nor an earlier copy gives a checksum, any text is accepted.
+    If neither the catalogue nor an earlier copy gives a checksum, any text is accepted.
     """
     name = resolve(name)
     expected = _expected(name)
@@ -371,7 +283,7 @@ def _download(name, progress):
             raise TraceNotFound(_by_hand(name, trouble, url)) from None
         except TraceCorrupt as error:
             raise TraceCorrupt(url, f"{error.fault}; the download was deleted") from None
-        if not _is_packed(part):
+        if not packed.is_gzipped(part):
             part = _pack(part)
         os.replace(part, target)
     _remember(name, digest, target)
@@ -405,24 +317,20 @@ def _by_hand(name, trouble, source=None):
     )
 
 
-def _is_packed(path):
-    with open(path, "rb") as file:
-        return file.read(2) == b"\x1f\x8b"
-
-
 def _pack(path):
     """Compress a text that arrived uncompressed: some servers declare a .gz file as text with gzip content encoding."""
-    packed = path.with_suffix(".packed")
-    with open(path, "rb") as text, gzip.open(packed, "wb") as out:
+    part = path.with_suffix(".packed")
+    with open(path, "rb") as text, gzip.open(part, "wb") as out:
         shutil.copyfileobj(text, out, _BLOCK)
-    return packed
+    return part
 
 
 def _digest(path):
     """Return the SHA-256 of the text in a file, after checking that it is complete and looks like SWF."""
-    sha, head, tail = hashlib.sha256(), b"", b""
+    sha = hashlib.sha256()
+    head = tail = b""
     try:
-        with gzip.open(path) if _is_packed(path) else open(path, "rb") as text:
+        with packed.opener(path) as text:
             while block := text.read(_BLOCK):
                 sha.update(block)
                 head = head or block
@@ -433,8 +341,8 @@ def _digest(path):
     last = tail.rstrip().rpartition(b"\n")[2]
     for line in (first[0] if first else b"", last):
         if not _is_record(line):
-            found = line[:60].decode(errors="replace")
-            raise TraceCorrupt(path, f"does not look like SWF: found {found!r}, expected 18 numbers")
+            text = line[:60].decode(errors="replace")
+            raise TraceCorrupt(path, f"does not look like SWF: found {text!r}, expected 18 numbers")
     return sha.hexdigest()
 
 
@@ -482,23 +390,11 @@ def _unchanged(name, path):
 
 
 def standing_in(names: Iterable[str]) -> tuple[str, ...]:
-    """Return a note that stand-ins are simulated for those of the given logs that have no local copy.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Logs of the archive.
-
-    Returns
-    -------
-    tuple of str
-        One note, or none if all logs have local copies.
-    """
+    """Return a note that stand-ins are simulated for those logs that have no local copy; none if all have one."""
     missing = [name for name in names if find(resolve(name)) is None]
-    if not missing:
-        return ()
-    return (
+    message = (
         f"No log at hand for {', '.join(missing)}: stand-ins are simulated instead, generated from figures fitted to "
         f"the logs. `schedlab traces --fetch {' '.join(missing)}` gets the logs, or set SCHEDLAB_DATA to a folder that "
-        "has them.",
+        "has them."
     )
+    return (message,) if missing else ()

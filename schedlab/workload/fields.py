@@ -27,7 +27,7 @@ A_COUNT = "a whole number (run sacct with --noconvert)"
 A_MEMORY = "an amount of memory like 4000Mc, 16Gn, 2T or 0"
 
 _DAYS = re.compile(r"([0-9]{1,6})-([0-9]{1,2})(?::([0-5][0-9])(?::([0-5][0-9](?:\.[0-9]+)?))?)?")
-_CLOCK = re.compile(r"(?:([0-9]{1,8}):(?=[0-5][0-9]:))?([0-9]{1,8}):([0-5][0-9](?:\.[0-9]+)?)")
+_CLOCK = re.compile(r"()(?:([0-9]{1,8}):(?=[0-5][0-9]:))?([0-9]{1,8}):([0-5][0-9](?:\.[0-9]+)?)")  # "": no days
 _EPOCH = re.compile(r"[0-9]{9,11}")  # 1973 to 5138
 _DATE = re.compile(
     r"(?:19|20|21)[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -71,13 +71,10 @@ def duration(text: str) -> float:
     """Read a duration in Slurm's format, in seconds."""
     if text.lower() in NO_VALUE:
         return np.nan
-    if match := _DAYS.fullmatch(text):
-        days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
-    elif match := _CLOCK.fullmatch(text):
-        days = 0
-        hours, minutes, seconds = (float(part or 0) for part in match.groups())
-    else:
+    match = _DAYS.fullmatch(text) or _CLOCK.fullmatch(text)
+    if not match:
         raise ValueError(A_DURATION)
+    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return 86_400 * days + 3_600 * hours + 60 * minutes + seconds
 
 
@@ -118,7 +115,7 @@ def kilobytes(text: str) -> float:
 
 
 def instant(text: str, zone: ZoneInfo, fold: int = 0) -> float:
-    """Read a time, in seconds since 1970; if the clock showed it twice, `fold` selects which one is meant."""
+    """Read a time, in seconds since 1970; if the clocks of `zone` showed it twice, `fold` selects one."""
     if text.lower() in NO_VALUE:
         return np.nan
     if _EPOCH.fullmatch(text):
@@ -160,13 +157,7 @@ def shown_by(zone: ZoneInfo) -> str:
 
 
 def time_zone(name: str) -> ZoneInfo | None:
-    """Return the time zone with a name; None if there is none. A name is never used as the path of a file.
-
-    Examples
-    --------
-    >>> time_zone("Europe/Stockholm")
-    zoneinfo.ZoneInfo(key='Europe/Stockholm')
-    """
+    """Return the time zone with a name; None if there is none. A name is never used as the path of a file."""
     known = next((key for key in (name, _RENAMED.get(name)) if key in _zones()), None)
     return ZoneInfo(known) if known else None
 
@@ -202,14 +193,7 @@ def state(text: str) -> float:
 
 
 def numbered(texts: Iterable) -> tuple[np.ndarray, dict[int, str]]:
-    """Number names from 1 in order of first appearance; nan where there is none (an empty text, or None).
-
-    Returns
-    -------
-    numbers : float64, shape (n_jobs,)
-    names : dict
-        Names by number.
-    """
+    """Number names from 1 in order of first appearance, nan if empty or None; return also the names by number."""
     texts = np.asarray(texts, dtype=object)
     codes, names = pd.factorize(np.where(texts == "", None, texts))
     return np.where(codes >= 0, codes + 1.0, np.nan), dict(enumerate(names, start=1))
@@ -223,20 +207,8 @@ def parsed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Read a column, each distinct text once: a month has few durations and sizes, and many times are repeated.
 
-    Parameters
-    ----------
-    texts : object, shape (n_rows,)
-    parse : function
-        Returns the value of a text, or raises ValueError with the expected format.
-    most : function, optional
-        Does the same for many texts at once; its nan leaves a text to `parse`.
-
-    Returns
-    -------
-    values : float64, shape (n_rows,)
-        nan if unknown.
-    expected : object, shape (n_rows,)
-        The expected format of a text that could not be read; empty for all others.
+    `most` reads many texts at once; its nan leaves a text to `parse`. Return the values, and the expected format of
+    each text that could not be read (empty for all others).
     """
     codes, distinct = pd.factorize(texts)
     values = most(distinct) if most else np.full(len(distinct), np.nan)
@@ -250,15 +222,9 @@ def parsed(
 
 
 class Refusals(dict[int, str]):
-    """The rows that cannot be used, each with the first reason; unless `lenient`, a row is an error at once.
+    """The rows that cannot be used, each with the first reason: "line 7: ..." for a label 7 and `begin` "line ".
 
-    Parameters
-    ----------
-    error : function
-        Makes an error of a label of a row and the reason.
-    begin : str
-        Of each reason, such as "line "; the label follows.
-    lenient : bool
+    Unless `lenient`, the first is an error, which `error` makes of label and reason.
     """
 
     def __init__(self, error: Callable[[object, str], Exception], begin: str, lenient: bool):
@@ -268,7 +234,6 @@ class Refusals(dict[int, str]):
         self.lenient = lenient
 
     def add(self, row: int, label: object, reason: str) -> None:
-        """Refuse a row."""
         if not self.lenient:
             raise self.error(label, reason)
         self.setdefault(row, plain(f"{self.begin}{label}: {reason}"))

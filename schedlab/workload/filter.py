@@ -83,12 +83,8 @@ MEANINGS = {
     ("dropped", "", NO_GPU): Meaning(USUAL, "job", "without GPUs (left out)"),
     ("repaired", "job_number", SEVERAL_RUNS): Meaning(USUAL, "record", "numbered anew (other runs of a job)"),
     ("repaired", "job_number", SHARED_NUMBERS): Meaning(LOOK, "record", "numbered anew (numbers were not unique)"),
-    ("repaired", "requested_procs", OTHER_SIZE): Meaning(
-        USUAL, "job", "without requested processors (allocated taken)"
-    ),
-    ("repaired", "allocated_procs", OTHER_SIZE): Meaning(
-        USUAL, "job", "without allocated processors (requested taken)"
-    ),
+    ("repaired", SIZES[0], OTHER_SIZE): Meaning(USUAL, "job", "without requested processors (allocated taken)"),
+    ("repaired", SIZES[1], OTHER_SIZE): Meaning(USUAL, "job", "without allocated processors (requested taken)"),
     ("repaired", "requested_time", RUN_TAKEN): Meaning(None, "job", "without an estimate (run time taken)"),
     ("repaired", "requested_time", NUMBER_TAKEN): Meaning(None, "job", "without an estimate (the number given taken)"),
     **{
@@ -112,7 +108,7 @@ def usable(
     procs : int
         Processors of the machine.
     missing_estimate : "run", "drop" or a number of seconds
-        What to do with a record without a requested time: use its run time, omit the record, or use the given number.
+        As in `read_swf`.
     spare : bool
         Remove the columns from `records` as they are used, so that memory does not hold a second table.
 
@@ -169,11 +165,10 @@ def _in_order(records, kept):
     return pd.DataFrame({name: records.pop(name).take(place).set_axis(index) for name in list(records)}, copy=False)
 
 
-def check_missing_estimate(given) -> None:
+def check_missing_estimate(rule) -> None:
     """Raise ValueError if this is not a valid rule for jobs without an estimate."""
-    if given in ("run", "drop") or (isinstance(given, int | float | np.number) and 0 < given < EXACT):
-        return
-    raise ValueError(f'missing_estimate is {given!r}, expected "run", "drop" or a positive number of seconds')
+    if rule not in ("run", "drop") and not (isinstance(rule, int | float | np.number) and 0 < rule < EXACT):
+        raise ValueError(f'missing_estimate is {rule!r}, expected "run", "drop" or a positive number of seconds')
 
 
 def _no_repairs():
@@ -277,8 +272,8 @@ def account(
     """
     rows = []
     lost, total = lost_work(dropped, work) if work is not None and len(dropped) else ({}, 1.0)
-    found = [*(_reasons(dropped) if len(dropped) else ()), *(_repairs(repaired) if len(repaired) else ())]
-    for key, count, meaning in found:
+    reasons = [*(_reasons(dropped) if len(dropped) else ()), *(_repairs(repaired) if len(repaired) else ())]
+    for key, count, meaning in reasons:
         kind = meaning.kind or (USUAL if count <= FEW * jobs else LOOK)
         if modelled and key[0] == "repaired" and key[2] in (OTHER_SIZE, RUN_TAKEN):
             kind = USUAL
@@ -294,17 +289,12 @@ def account(
 
 
 def in_one_line(accounted: pd.DataFrame) -> str:
-    """Summarize what is worth a look and what is usual; an empty string if nothing was omitted or filled in.
-
-    Parameters
-    ----------
-    accounted : DataFrame
-        As returned by `account`.
-    """
-    said = {kind: _listed(accounted[accounted["kind"] == kind], most) for kind, most in ((LOOK, 4), (USUAL, 2))}
-    if said[LOOK]:
-        return f"worth a look: {said[LOOK]}" + (f"; usual: {said[USUAL]}" if said[USUAL] else "")
-    return f"nothing to worry about: {said[USUAL]}" if said[USUAL] else ""
+    """Summarize what `account` returns; an empty string if nothing was omitted or filled in."""
+    look = _listed(accounted[accounted["kind"] == LOOK], 4)
+    usual = _listed(accounted[accounted["kind"] == USUAL], 2)
+    if look:
+        return f"worth a look: {look}" + (f"; usual: {usual}" if usual else "")
+    return f"nothing to worry about: {usual}" if usual else ""
 
 
 def _listed(rows, most):
@@ -317,12 +307,7 @@ def _listed(rows, most):
 def lost_work(dropped: pd.DataFrame, work: pd.Series) -> tuple[dict[str, float], float]:
     """Add up the work of jobs that ran but are left out.
 
-    Parameters
-    ----------
-    dropped : DataFrame
-        As returned by `usable`.
-    work : Series
-        Processor-seconds of each job that was kept, at least when the log was read; index job_number.
+    `work` has the processor-seconds of each job that was kept, at least when the log was read; index job_number.
 
     Returns
     -------
@@ -332,8 +317,8 @@ def lost_work(dropped: pd.DataFrame, work: pd.Series) -> tuple[dict[str, float],
         Processor-seconds of all jobs, kept or left out; 1 if there are none.
     """
     ran = dropped[dropped["reason"].str.startswith(WITH_WORK)]
-    size, run = _size(ran).clip(lower=0).astype("float64"), ran["run_time"].clip(lower=0)
-    area = work.reindex(ran.index).fillna(run * size)
+    size = _size(ran).clip(lower=0).astype("float64")
+    area = work.reindex(ran.index).fillna(ran["run_time"].clip(lower=0) * size)
     total = work.astype("float64").sum() + area[~area.index.isin(work.index)].sum()
     return area.groupby(ran["reason"]).sum().to_dict(), float(total) or 1.0
 

@@ -80,22 +80,10 @@ class BadLine(Exception):
 
 @dataclass(frozen=True)
 class Header:
-    """The comment lines of a log, and their content.
+    """The comment lines of a log, unchanged and without line ends, and their content as `plain` shows it.
 
-    Parameters
-    ----------
-    lines : tuple of str
-        All comment lines unchanged, in file order, without line ends.
-
-    Raises
-    ------
-    SWFError
-        If a line is not a comment, or its label cannot have its value (such as a number of processors beyond any
-        machine), so that a log written with it could not be read again.
-
-    Notes
-    -----
-    Values are given as `schedlab._runtime.text.plain` shows them; the lines themselves are kept unchanged.
+    Raises SWFError if a line is not a comment, or its label cannot have its value (such as a number of processors
+    beyond any machine), so that a log written with it could not be read again.
 
     Examples
     --------
@@ -119,21 +107,21 @@ class Header:
     def _entries(self) -> tuple[tuple[str, str], ...]:
         """Labels with their values, in file order, each value with its continuation lines."""
         entries = []
-        value = None  # that of the label before, which the next line may continue
+        value = []  # of the label before, which the next line may continue
         for line in self.lines:
             text = line.strip().lstrip(";").strip()
-            if labelled := _LABELLED.match(line):
-                value = [plain(labelled["value"].strip())]
-                entries.append((labelled["label"], value))
-            elif not text:
-                value = None
-            elif value is not None:
+            if match := _LABELLED.match(line):
+                value = [plain(match["value"].strip())]
+                entries.append((match["label"], value))
+            elif text:
                 value.append(plain(text))
+            else:
+                value = []
         return tuple((label, "\n".join(value).strip()) for label, value in entries)
 
     def labels(self) -> tuple[str, ...]:
         """List the distinct labels, as spelled in the log, in order of first appearance."""
-        spelling: dict[str, str] = {}
+        spelling = {}
         for label, _ in self._entries:
             spelling.setdefault(label.lower(), label)
         return tuple(spelling.values())
@@ -148,8 +136,8 @@ class Header:
 
     def integer(self, label: str) -> int | None:
         """Return the integer below 2**53 at the beginning of a label's first value; None for a value like "N/A"."""
-        leading = _LEADING_INTEGER.match(self.get(label, ""))
-        number = _whole(leading[0]) if leading else EXACT
+        match = _LEADING_INTEGER.match(self.get(label, ""))
+        number = _whole(match[0]) if match else EXACT
         return number if abs(number) < EXACT else None
 
     @property
@@ -186,7 +174,7 @@ class Header:
         0, they count from there.
         """
         columns = set(columns)
-        names = map(self._field_name, count(len(FIELDS) + 1))
+        names = map(self.field_name, count(len(FIELDS) + 1))
         return list(takewhile(columns.__contains__, names))
 
     def calling(self, names: Mapping[str, str]) -> "Header":
@@ -195,7 +183,7 @@ class Header:
         Raises ValueError for a name that a comment cannot contain: it must be one word of letters, digits, underscores.
         """
         further = range(len(FIELDS) + 1, MOST_FIELDS + 1)
-        numbers = {number: name for number in further if (name := names.get(self._field_name(number)))}
+        numbers = {number: name for number in further if (name := names.get(self.field_name(number)))}
         for name in numbers.values():
             if not _FIELD_NAME.fullmatch(f"; 1: {name}"):
                 raise ValueError(f"a field of a record cannot be called {name!r}, expected one word such as used_gpus")
@@ -205,7 +193,7 @@ class Header:
         ]
         return Header((*lines, *(f"; {number - zero}: {name}" for number, name in numbers.items())))
 
-    def _field_name(self, number: int) -> str:
+    def field_name(self, number: int) -> str:
         """Return the name of a further field by its number, counted from 1."""
         name = self._field_names.get(number)
         taken = name in FIELDS or list(self._field_names.values()).count(name) > 1
@@ -246,8 +234,9 @@ class Header:
 
 def check_comment(line: str) -> str:
     """Return a comment line; raise `BadLine` if its label cannot have its value."""
-    if labelled := _LABELLED.match(line):
-        label, value = labelled["label"], labelled["value"].strip()
+    if match := _LABELLED.match(line):
+        label = match["label"]
+        value = match["value"].strip()
         if expected := _expected_value(label.lower(), value):
             raise BadLine(0, value, f"{label} is {clipped(value)!r}, expected {expected}")
     return line
@@ -257,11 +246,10 @@ def _expected_value(label: str, value: str) -> str | None:
     """Describe what a header line should hold if its value is wrong; words instead of a number are allowed."""
     if label == "timezonestring":
         return None if value.lower() in _NO_ZONE or _zone_name(value) else A_ZONE
-    number = _DIGITS.match(value) if label in _NUMBERS else None
-    if number is None:
+    if label not in _NUMBERS or not (digits := _DIGITS.match(value)):
         return None
     least, most, expected = _NUMBERS[label]
-    return None if least <= _whole(number[0]) <= most else expected
+    return None if least <= _whole(digits[0]) <= most else expected
 
 
 def _zone_name(value: str) -> str | None:

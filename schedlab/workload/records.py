@@ -1,7 +1,8 @@
 """From records to a trace, for all readers of tables: the log's clock, its machine, its header, what was left out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -16,12 +17,7 @@ INSTANTS = ("submit_time", "start_time")
 def on_the_clock_of_the_log(records: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Count submissions and starts from the first submission, and replace unknown values by SWF's -1.
 
-    Returns
-    -------
-    records : DataFrame
-        int64 for fields whose values are all whole.
-    epoch : int
-        The first submission on the original clock of `records`, rounded down.
+    Return the records, int64 for fields whose values are all whole; and the first submission, rounded down.
     """
     first = records["submit_time"].min()
     epoch = 0 if np.isnan(first) else int(np.floor(first))
@@ -33,13 +29,7 @@ def on_the_clock_of_the_log(records: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 
 def most_in_use(jobs: pd.DataFrame) -> int:
-    """Count the most processors in use at any instant; a job holds its processors in [start, end).
-
-    Parameters
-    ----------
-    jobs : DataFrame
-        Columns start_time, run_time and requested_procs.
-    """
+    """Count the most processors in use at any instant; a job holds its processors in [start, end)."""
     jobs = jobs[(jobs["run_time"] > 0) & (jobs["requested_procs"] > 0)]
     when = np.concatenate([jobs["start_time"], jobs["start_time"] + jobs["run_time"]])
     change = np.concatenate([jobs["requested_procs"], -jobs["requested_procs"]])
@@ -55,20 +45,18 @@ def left_out(records: pd.DataFrame, reasons: Mapping[int, str]) -> pd.DataFrame:
 
 
 def header_of(
-    *origin: str,
+    origin: Iterable[str],
     procs: int,
     epoch: int | None,
-    zone: str,
-    queues: Mapping[int, str] | None = None,
-    partitions: Mapping[int, str] | None = None,
-    notes: Sequence[str] = (),
+    zone: ZoneInfo,
+    names: Mapping[str, Mapping[int, str]],
+    notes: Iterable[str],
 ) -> swf.Header:
     """Make the header of a log, with dates unless `epoch` is None; `origin` are its first lines."""
-    lines = ["Version: 2.2", *origin]
-    lines += [] if epoch is None else [f"UnixStartTime: {epoch}", f"TimeZoneString: {zone}"]
-    lines = [f"; {line}" for line in (*lines, f"MaxProcs: {procs}")]
-    lines += names_in_header("Queue", queues or {})
-    lines += names_in_header("Partition", partitions or {})
+    dates = [] if epoch is None else [f"UnixStartTime: {epoch}", f"TimeZoneString: {zone.key}"]
+    lines = [f"; {line}" for line in ("Version: 2.2", *origin, *dates, f"MaxProcs: {procs}")]
+    for column in ("queue", "partition"):
+        lines += names_in_header(column.capitalize(), names.get(column, {}))
     return swf.Header((*lines, *(f"; Note: {note}" for note in notes)))
 
 

@@ -29,7 +29,8 @@ from . import fields, swf
 from . import filter as load_filter
 from .loading import from_log
 from .records import header_of, left_out, most_in_use, nothing_to_simulate, on_the_clock_of_the_log
-from .sacct_export import COMMAND, Export, SacctError, clusters, is_export, text_of
+from .sacct_export import COMMAND, Export, SacctError, cluster_of, text_of
+from .sacct_export import is_export as is_export
 from .trace import Trace
 
 __all__ = [
@@ -201,17 +202,11 @@ def read_sacct(
     if machine is None:
         machine = max(1, most_in_use(jobs))
         history += (f"size of the machine not in the record; the most {procs_of} in use at one instant: {machine:,}",)
-    cluster = clusters(export)
-    computer = [f"Computer: Slurm cluster {plain(cluster)}"] if cluster else []
-    header = header_of(
-        *computer,
-        "Conversion: by schedlab from the output of sacct",
-        procs=machine,
-        epoch=epoch,
-        zone=zone.key,
-        partitions={number: name for name, number in partitions.items()},
-        notes=tuple(_notes(procs_of, arrival, time_zone, names)),
-    )
+    cluster = cluster_of(export)
+    origin = [f"Computer: Slurm cluster {plain(cluster)}"] if cluster else []
+    origin += ["Conversion: by schedlab from the output of sacct"]
+    called = {"partition": {number: name for name, number in partitions.items()}}
+    header = header_of(origin, machine, epoch, zone, called, _notes(procs_of, arrival, time_zone, names))
     digest = hashlib.sha256(text.encode()).hexdigest()
     log = swf.Log(header, jobs[list(swf.FIELDS)], swf.skipped_table(), digest, path)
     with nothing_to_simulate(SacctError):
@@ -271,10 +266,7 @@ def _records(export, procs_of, wanted, partitions, arrival, zone):
 
 
 def _times(export, zone, run):
-    """Return submission, start, end and eligibility: float64, shape (n_jobs,), seconds since 1970; nan if unknown.
-
-    `run` is the run time of each job: float64, shape (n_jobs,), seconds; nan if unknown.
-    """
+    """Return submission, start, end and eligibility of jobs with some run times, in seconds since 1970."""
     times = []
     ran = np.nan_to_num(run)
     for column, after, least in (("Submit", None, 0), ("Start", 0, 0), ("End", 1, ran), ("Eligible", 0, 0)):
@@ -288,7 +280,7 @@ def _times(export, zone, run):
 
 
 def _memory(export, size):
-    """Return the requested memory in KB per processor, rounded up: float64, shape (n_jobs,); nan if unknown."""
+    """Return the requested memory in KB per processor, rounded up."""
     amount = export.read(fields.kilobytes, "ReqMem")
     of_what = np.array([text[-1:].lower() for text in export.text("ReqMem")], dtype="str")
     cpus, nodes = (export.read(fields.size, *PROCS_OF[unit]) for unit in ("cpus", "nodes"))
@@ -349,7 +341,7 @@ def _given_again(export, unsettled):
 
 
 def _with_numbers_of_their_own(jobs, highest):
-    """Renumber, above the highest, all but the last of the jobs that share a number; list these repairs."""
+    """Renumber, above the highest, all but the last of the jobs that share a number; return also these repairs."""
     shared = jobs["job_number"].duplicated(keep="last")
     was = jobs.loc[shared, "job_number"]
     now = highest + np.arange(1, len(was) + 1)
@@ -360,36 +352,26 @@ def _with_numbers_of_their_own(jobs, highest):
 
 
 def _pooled(jobs, partitions, procs):
-    """Measure how much of the machine each partition used; largest use first.
+    """List the partitions by name, with the share of the machine, from the first start to the last end, that each used.
 
-    Returns
-    -------
-    DataFrame
-        Index name; utilization, of the whole machine from the first start to the last end; and most, the most
-        processors in use at one instant.
+    Also the most processors in use at one instant. The largest share comes first.
     """
     begin = jobs["start_time"].min()
     end = (jobs["start_time"] + jobs["run_time"]).max()
-    names = {number: plain(name) for name, number in partitions.items()}
-    rows = {
-        names[number]: {
-            "utilization": (part["run_time"] * part["requested_procs"]).sum() / (procs * (end - begin)),
-            "most": most_in_use(part),
-        }
-        for number, part in jobs[jobs["partition"] > 0].groupby("partition")
-    }
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=["utilization", "most"])
-    return table.sort_values("utilization", ascending=False, kind="stable")
+    work = jobs["run_time"] * jobs["requested_procs"]
+    pooled = []
+    for name, number in partitions.items():
+        part = jobs["partition"] == number
+        if part.any():
+            pooled.append((plain(name), work[part].sum() / (procs * (end - begin)), most_in_use(jobs[part])))
+    return sorted(pooled, key=lambda each: -each[1])
 
 
 def _uses(pooled, most=6):
     """Describe how much each partition used."""
-    uses = [
-        f"{row.Index} uses {100 * row.utilization:.1f} % (up to {row.most:,} at once)"
-        for row in pooled.iloc[:most].itertuples()
-    ]
-    rest = pooled["utilization"].iloc[most:]
-    return ", ".join([*uses, *[f"{len(rest)} more use {100 * rest.sum():.1f} %"] * (len(rest) > 0)])
+    uses = [f"{name} uses {100 * share:.1f} % (up to {procs:,} at once)" for name, share, procs in pooled[:most]]
+    rest = [share for _, share, _ in pooled[most:]]
+    return ", ".join([*uses, *[f"{len(rest)} more use {100 * sum(rest):.1f} %"] * (len(rest) > 0)])
 
 
 def _notes(procs_of, arrival, time_zone, names):

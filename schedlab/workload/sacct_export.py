@@ -60,22 +60,12 @@ def text_of(path: Path, file: str) -> str:
 
 
 class Export:
-    """The job records of an export, column by column, and its other records.
-
-    Attributes
-    ----------
-    rows, lines, numbers : list
-        The fields of each job record, the number of its line, and its job number.
-    steps : list of int
-        Job numbers of the records of steps.
-    bad_lines, bad_rows : Refusals
-        What is wrong with lines that are not records, by line; and with records, by row.
-    """
+    """The job records of an export, column by column; the job numbers of its steps; and what cannot be read."""
 
     def __init__(self, text: str, name: str, lenient: bool):
         self.name = name
-        self.bad_lines = Refusals(self._error, BAD_LINE, lenient)
-        self.bad_rows = Refusals(self._error, BAD_LINE, lenient)
+        self.bad_lines = Refusals(self._error, BAD_LINE, lenient)  # that are not records, by line
+        self.bad_rows = Refusals(self._error, BAD_LINE, lenient)  # records, by row
         self._texts = {}  # columns already extracted
         lines = [line.rstrip("\r") for line in text.split("\n")]
         head = next((line for line in lines if line.strip()), None)
@@ -88,9 +78,9 @@ class Export:
             problem = f"found {clipped(head)!r}, expected {expected}{_hint(head)}; run\n    {COMMAND}"
             raise self._error(lines.index(head) + 1, problem)
         self.identity = "JobID" if self.has("JobID") else "JobIDRaw"
-        self.lines = []
-        self.rows = []
-        self.numbers = []
+        self.rows = []  # the fields of each job record, ...
+        self.lines = []  # ... the number of its line, ...
+        self.numbers = []  # ... and that of its job
         self.steps = []
         for number, line in enumerate(lines, start=1):
             if line.strip() and line != head:  # the header line is repeated where outputs were joined
@@ -193,7 +183,7 @@ def _hint(head):
     return "; these are aligned columns, in which sacct cuts long values: give it --parsable2"
 
 
-def clusters(export: Export, most: int = 10) -> str | None:
+def cluster_of(export: Export, most: int = 10) -> str | None:
     """Return the name of the cluster, if known; raise if there are several."""
     names = sorted({*export.text("Cluster")} - {""})
     if len(names) > 1:

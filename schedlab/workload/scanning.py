@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -68,19 +68,15 @@ def scanned(text: list[bytes], name: str, *, lenient: bool) -> tuple[Header, dic
 def _without_further_fields(text: bytes) -> tuple[bytes, dict[int, list[bytes]], dict[int, BadLine]]:
     """Cut off the fields beyond the 18th; the first record tells how many there are.
 
-    Returns
-    -------
-    text : bytes
-        The scanner reads the shortened lines at full speed; every other line keeps its place, but without a record.
-    further : dict
-        The further fields, by line.
-    uneven : dict
-        The problem of each line with another number of fields.
+    Return the text, whose shortened lines the scanner reads at full speed (any other line keeps its place, but without
+    a record); the further fields, by line; and the problem of each line with another number of fields.
     """
     expected = _fields_of_the_first_record(text)
+    cut = []
+    further = {}
+    uneven = {}
     if expected == len(FIELDS):
-        return text, {}, {}
-    cut, further, uneven = [], {}, {}
+        return text, further, uneven
     for number, line in enumerate(text.split(b"\n")[:-1], start=1):
         fields = line.split(maxsplit=MOST_FIELDS)
         if not fields or fields[0].startswith(b";"):
@@ -96,23 +92,14 @@ def _without_further_fields(text: bytes) -> tuple[bytes, dict[int, list[bytes]],
 
 def _fields_of_the_first_record(text: bytes) -> int:
     """Count the fields of the first line that begins with a record; 18 if no line has further ones."""
-    for line in _lines(text):
-        fields = line.split(maxsplit=MOST_FIELDS)
+    for match in re.finditer(rb"[^\n]+", text):  # without splitting all of it
+        fields = match[0].split(maxsplit=MOST_FIELDS)
         if len(FIELDS) <= len(fields) <= MOST_FIELDS and not fields[0].startswith(b";"):
             with suppress(BadLine):
                 for number, field in enumerate(fields[: len(FIELDS)], start=1):
                     _number(field, number)
                 return len(fields)
     return len(FIELDS)
-
-
-def _lines(text: bytes) -> Iterator[bytes]:
-    """Yield the lines of a text one by one, without splitting all of it."""
-    begin = 0
-    while begin < len(text):
-        end = text.index(b"\n", begin)
-        yield text[begin:end]
-        begin = end + 1
 
 
 def _further_columns(header: Header, further: dict[int, list[bytes]], skipped: Iterable[int]) -> dict[str, np.ndarray]:
@@ -122,9 +109,8 @@ def _further_columns(header: Header, further: dict[int, list[bytes]], skipped: I
     columns = {}
     for place, texts in enumerate(zip(*further.values(), strict=True), start=len(FIELDS) + 1):
         numbers = [_further_number(text) for text in texts]
-        whole = None not in numbers
-        column = narrowed(np.array(numbers)) if whole else np.array([decoded(text) for text in texts], dtype=object)
-        columns[header._field_name(place)] = column if whole else pd.Series(column, dtype="str")
+        words = pd.Series(list(map(decoded, texts)), dtype="str") if None in numbers else None
+        columns[header.field_name(place)] = narrowed(np.array(numbers)) if words is None else words
     return columns
 
 
@@ -142,7 +128,7 @@ def _float(text: bytes) -> float:
 
 
 def _record(line: bytes) -> list[float]:
-    """Read the 18 numbers of a line that the scanner did not read; raise `BadLine` if they are not numbers."""
+    """Read a line that the scanner did not read; raise `BadLine` if it is not one of 18 numbers."""
     fields = line.split(maxsplit=len(FIELDS))
     if len(fields) != len(FIELDS):
         raise _miscounted(line, str(len(FIELDS)))

@@ -51,9 +51,8 @@ _TABLE_FORMAT = 2  # of the cached tables; increase it if reading or `_save_tabl
 class Log:
     """A log that was read.
 
-    Parameters
+    Attributes
     ----------
-    header : Header
     records : DataFrame
         One row per job, with the columns of `FIELDS` in their order, in file order; int64 if every value of the column
         is whole, otherwise float64. Times in seconds, memory in KB, -1 for unknown. Then the further fields of an
@@ -62,9 +61,7 @@ class Log:
         The bad lines that lenient reading skipped: `line` (int64, from 1), `field` (int64, from 1; 0 for the whole
         line), `value` and `reason` (text). Empty after strict reading.
     sha256 : str
-        SHA-256 of the uncompressed text.
-    path : Path
-        The file.
+        Of the uncompressed text.
     """
 
     header: Header
@@ -82,18 +79,8 @@ class Log:
 def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
     """Read a log, plain or gzipped.
 
-    Parameters
-    ----------
-    path : str or path
-    lenient : bool
-        Instead of raising at the first bad line, skip lines that are not records and header lines with impossible
-        values, and list them in ``Log.skipped``.
-
-    Raises
-    ------
-    SWFError
-        Unless `lenient`: at the first line that is neither blank, comment nor record, or is a comment that `Header`
-        refuses. Always: if the file is empty, binary, damaged, or has no record.
+    Raises SWFError at the first line that is neither blank, comment nor record, or is a comment that `Header` refuses;
+    with `lenient`, `Log.skipped` lists such lines. Always if the file is empty, binary, damaged, or has no record.
     """
     path = Path(path)
     return _parsed(path, content_of(path, A_LOG), lenient=lenient)
@@ -118,10 +105,9 @@ def cached_log(path: str | os.PathLike) -> Log:
     with suppress(Exception):
         return _load_table(kept, source, path)
     content = [content_of(path, A_LOG)]  # released once it has been read
-    if hashlib.sha256(content[0]).hexdigest() != source:  # the file is still being written
-        return _parsed(path, content.pop(), lenient=False)
+    unchanged = hashlib.sha256(content[0]).hexdigest() == source  # nobody is still writing the file
     log = _parsed(path, content.pop(), lenient=False)
-    if len(log.records.columns) == len(FIELDS):
+    if unchanged and len(log.records.columns) == len(FIELDS):
         with suppress(OSError):
             _save_table(log, source, kept)
     return log
@@ -130,20 +116,9 @@ def cached_log(path: str | os.PathLike) -> Log:
 def write_log(log: Log | tuple[Header, pd.DataFrame], path: str | os.PathLike) -> None:
     """Write a log that `read_log` reads back exactly; gzipped when the name ends in ``.gz``.
 
-    The file appears complete or not at all. The same log always gives the same bytes.
-
-    Parameters
-    ----------
-    log : Log, or Header and DataFrame
-        What to write. The index, and columns other than `FIELDS` and the header's further ones, are ignored.
-    path : str or path
-
-    Raises
-    ------
-    SWFError
-        If a column is missing or not numeric, if there are no records, or if a value could not be read back: nan,
-        infinite, 2**53 or more in magnitude, a negative number of processors other than -1, or in a further field a
-        text that is empty or contains blanks.
+    The file appears complete or not at all. The same log always gives the same bytes. The index, and columns other than
+    `FIELDS` and the header's further ones, are ignored. Raises SWFError if a column is missing, if there are no
+    records, or if a value could not be read back.
     """
     path = Path(path)
     header, records = (log.header, log.records) if isinstance(log, Log) else log
@@ -222,8 +197,7 @@ def _checked(column: pd.Series) -> np.ndarray:
         raise SWFError(f"{column.name} is a column of {column.dtype}, expected numbers")
     values = column.to_numpy(np.float64, na_value=np.nan)
     bad = ~(np.abs(values) < EXACT)  # nan compares as false
-    if column.name in SIZES:
-        bad |= (values < 0) & (values != -1)
+    bad |= (column.name in SIZES) & (values < 0) & (values != -1)
     if bad.any():
         row = int(bad.argmax())
         expected = expected_number(values[row], column.name)

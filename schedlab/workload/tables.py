@@ -5,7 +5,7 @@ a role are read once, as numbers. A value that cannot be read is an error, or le
 """
 
 import warnings
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -29,13 +29,8 @@ SIZES = ("procs", "nodes", "procs_per_node")
 NAMES = {"user": "user_id", "group": "group_id", "queue": "queue", "partition": "partition"}
 ROLES = (*INSTANTS, *DURATIONS, *SIZES, *NAMES, "status", "job")
 # Default columns: those of a table with SWF's names, such as `Trace.to_parquet` writes.
-USUAL = {
-    "submit": "submit_time",
-    "run": "run_time",
-    "procs": "requested_procs",
-    "estimate": "requested_time",
-    "job": "job_number",
-}
+USUAL = {"submit": "submit_time", "run": "run_time", "procs": "requested_procs"}
+USUAL |= {"estimate": "requested_time", "job": "job_number"}
 OTHER_NAME = "_given"
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3_600, "d": 86_400}  # in seconds
@@ -58,31 +53,12 @@ class UnitWarning(UserWarning):
 
 
 class Table:
-    """A table, what supplies the values of each role, and the problems of its rows.
+    """A table, what supplies the values of each role (a column, values, or None), and the problems of its rows.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    columns : mapping
-        For each role, a column, values, or None.
-    file : str
-        Name of the table, for messages.
-    labels : sequence
-        Names of the rows, for messages.
-    unit, time_zone, lenient
-        As in `from_frame`.
+    `file` and `labels` name table and rows in messages; `unit`, `time_zone` and `lenient` are as in `from_frame`.
     """
 
-    def __init__(
-        self,
-        frame: pd.DataFrame,
-        columns: Mapping[str, object],
-        file: str,
-        labels: Sequence,
-        unit: str | Mapping[str, str] = "s",
-        time_zone: str | None = None,
-        lenient: bool = False,
-    ):
+    def __init__(self, frame, columns, file, labels, unit="s", time_zone=None, lenient=False):
         names = [name for name in frame.index.names if name is not None]
         if twice := [name for name in names if name in frame.columns]:
             raise TableError(f"{file}: the index and a column are both called {twice[0]!r}; reset_index(drop=True)")
@@ -215,8 +191,8 @@ def _instants(table, role):
     if _is_numeric(values):
         return _numbers(table, role, values), False
     texts = _texts(table, role, values)
-    first = texts[texts != ""][:1]  # it decides
-    if first.size and np.isnan(_number(first[0])):
+    first = texts[texts != ""][:1]
+    if np.isnan(_number(first)).any():  # the first text decides
         return _dates(table, role, values, texts), True
     return _numbers(table, role, values, expected="a number like those before"), False
 
@@ -233,8 +209,7 @@ def _dates(table, role, values, texts):
     dates = pd.to_datetime(iso, format="ISO8601", errors="coerce", utc=zoned)
     seconds = _since_1970(table, role, dates, values)
     table.refuse(role, known & dates.isna() & ~other, values, A_TIME)
-    like = f"a time {'with' if zoned else 'without'} a time zone, like those before"
-    table.refuse(role, other, values, like)
+    table.refuse(role, other, values, f"a time {'with' if zoned else 'without'} a time zone, like those before")
     return seconds
 
 
@@ -288,7 +263,7 @@ def _is_numeric(values):
     return pd.api.types.is_any_real_numeric_dtype(values)
 
 
-def _numbers(table, role, values, parse=None, expected="a number"):
+def _numbers(table, role, values, parse=fields.count, expected="a number"):
     """Read numbers, times in their unit; of a text that is no number, the value that `parse` reads in it."""
     unit = 1 if role in SIZES else UNITS[table.units.get(role, "s")]
     if _is_numeric(values):
@@ -296,19 +271,13 @@ def _numbers(table, role, values, parse=None, expected="a number"):
         table.refuse(role, np.isinf(numbers), values, "a number")
         return np.where(numbers == -1, np.nan, numbers) * unit
     texts = _texts(table, role, values)
-    numbers, problems = fields.parsed(texts, parse or _no_number, most=lambda distinct: _number(distinct) * unit)
+    numbers, problems = fields.parsed(texts, parse, most=lambda distinct: _number(distinct) * unit)
     table.refuse(role, problems != "", values, expected)
     return numbers
 
 
 def _number(texts):
     return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy("float64", copy=True)
-
-
-def _no_number(text):
-    if text:
-        raise ValueError("a number")
-    return np.nan
 
 
 def _texts(table, role, values):
@@ -475,7 +444,6 @@ def _on_the_clock(records, by_date):
 
 
 def _size(table, kept):
-    """Estimate the size of the machine from its jobs."""
     started = kept[kept["start_time"].notna()]
     if started.empty:
         raise SizeUnknown(f"{table.file}: the size of the machine is not known; give machine=")
@@ -488,15 +456,7 @@ def _header(table, names, size, epoch):
         notes += ["no time zone was given; dates are those of UTC"]
     if table.has("nodes") and not table.has("procs_per_node"):
         notes += ["a processor is a node"]
-    return header_of(
-        f"Conversion: by schedlab from {table.file}",
-        procs=size,
-        epoch=epoch,
-        zone=table.zone.key,
-        queues=names.get("queue"),
-        partitions=names.get("partition"),
-        notes=notes,
-    )
+    return header_of([f"Conversion: by schedlab from {table.file}"], size, epoch, table.zone, names, notes)
 
 
 def _warn_of_units(table, trace):
