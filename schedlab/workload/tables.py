@@ -5,7 +5,7 @@ a role are read once, as numbers. A value that cannot be read is an error, or le
 """
 
 import warnings
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -147,16 +147,17 @@ class Table:
             raise TableError(f"{self.file}: {role} has {len(values):,} values, the table {rows:,} rows")
         return values
 
-    def refuse(self, role: str, bad: np.ndarray, values: Sequence, expected: str) -> None:
+    def refuse(self, role: str, bad: np.ndarray, expected: str) -> None:
         """Leave out the rows where `bad`, bool of shape (n_rows,), is true, or raise at the first of them."""
-        for row in np.flatnonzero(bad).tolist():
-            reason = f"{self.title(role)} is {_shown(values[row])}, expected {expected}"
-            self.refused.add(row, self.labels[row], reason)
+        rows = np.flatnonzero(bad).tolist()
+        values = (self.values(role) if self.has(role) else self.frame[role]) if rows else ()
+        for row in rows:
+            self.refused.add(row, self.labels[row], f"{self.title(role)} is {_shown(values[row])}, expected {expected}")
 
-    def refuse_all(self, role: str, values: Sequence, expected: str) -> None:
+    def refuse_all(self, role: str, expected: str) -> None:
         """Raise at the first known value, if there is one, even if lenient: no row can be read."""
         self.refused.lenient = False
-        self.refuse(role, values.notna().to_numpy(), values, expected)
+        self.refuse(role, self.values(role).notna(), expected)
 
     def leave_out(self, rows: Collection[bool], reason: str) -> None:
         """Omit rows, bool of shape (n_rows,), for a reason."""
@@ -185,19 +186,19 @@ def _instants(table, role):
     """Read instants, in seconds; and tell whether they are dates."""
     values = table.values(role)
     if pd.api.types.is_datetime64_any_dtype(values):
-        return _since_1970(table, role, values, values), True
+        return _since_1970(table, role, values), True
     if pd.api.types.is_timedelta64_dtype(values):
         return _seconds(values), False
     if _is_numeric(values):
-        return _numbers(table, role, values), False
-    texts = _texts(table, role, values)
+        return _numbers(table, role), False
+    texts = _texts(table, role)
     first = texts[texts != ""][:1]
     if np.isnan(_number(first)).any():  # the first text decides
-        return _dates(table, role, values, texts), True
-    return _numbers(table, role, values, expected="a number like those before"), False
+        return _dates(table, role, texts), True
+    return _numbers(table, role, expected="a number like those before"), False
 
 
-def _dates(table, role, values, texts):
+def _dates(table, role, texts):
     """Read dates from text; either all or none must have a time zone."""
     texts = pd.Series(texts, dtype=object)
     known = texts != ""
@@ -207,16 +208,16 @@ def _dates(table, role, values, texts):
     iso = texts.where(known & ~other, None)
     iso = iso.str.replace(r" ?UTC$", "Z", regex=True) if zoned else iso
     dates = pd.to_datetime(iso, format="ISO8601", errors="coerce", utc=zoned)
-    seconds = _since_1970(table, role, dates, values)
-    table.refuse(role, known & dates.isna() & ~other, values, A_TIME)
-    table.refuse(role, other, values, f"a time {'with' if zoned else 'without'} a time zone, like those before")
+    seconds = _since_1970(table, role, dates)
+    table.refuse(role, known & dates.isna() & ~other, A_TIME)
+    table.refuse(role, other, f"a time {'with' if zoned else 'without'} a time zone, like those before")
     return seconds
 
 
-def _since_1970(table, role, dates, values):
+def _since_1970(table, role, dates):
     """Convert dates to seconds since 1970; those without a time zone are in the table's."""
     seconds = fields.since_1970(pd.DatetimeIndex(dates), table.zone)
-    table.refuse(role, np.isnan(seconds) & dates.notna(), values, fields.shown_by(table.zone))
+    table.refuse(role, np.isnan(seconds) & dates.notna(), fields.shown_by(table.zone))
     return seconds
 
 
@@ -226,12 +227,12 @@ def _durations(table, role):
     if pd.api.types.is_timedelta64_dtype(values):
         lengths = _seconds(values)
     elif pd.api.types.is_datetime64_any_dtype(values):
-        table.refuse_all(role, values, "a duration; dates go to start and end")
+        table.refuse_all(role, "a duration; dates go to start and end")
         lengths = np.full(len(values), np.nan)
     else:
-        lengths = _numbers(table, role, values, _duration, A_LENGTH)
-    table.refuse(role, lengths < 0, values, "0 or more, or -1 for unknown")
-    table.refuse(role, lengths > fields.LATEST, values, "seconds that a job can last")
+        lengths = _numbers(table, role, _duration, A_LENGTH)
+    table.refuse(role, lengths < 0, "0 or more, or -1 for unknown")
+    table.refuse(role, lengths > fields.LATEST, "seconds that a job can last")
     return lengths
 
 
@@ -252,10 +253,9 @@ def _seconds(lengths):
 
 def _sizes(table, role):
     """Read numbers of processors or nodes."""
-    values = table.values(role)
-    sizes = _numbers(table, role, values)
+    sizes = _numbers(table, role)
     wrong = (sizes < 0) | (sizes > fields.MOST_PROCS)
-    table.refuse(role, wrong, values, f"a number up to {fields.MOST_PROCS:,}, or -1 for unknown")
+    table.refuse(role, wrong, f"a number up to {fields.MOST_PROCS:,}, or -1 for unknown")
     return sizes
 
 
@@ -263,16 +263,17 @@ def _is_numeric(values):
     return pd.api.types.is_any_real_numeric_dtype(values)
 
 
-def _numbers(table, role, values, parse=fields.count, expected="a number"):
+def _numbers(table, role, parse=fields.count, expected="a number"):
     """Read numbers, times in their unit; of a text that is no number, the value that `parse` reads in it."""
+    values = table.values(role)
     unit = 1 if role in SIZES else UNITS[table.units.get(role, "s")]
     if _is_numeric(values):
         numbers = values.to_numpy("float64", na_value=np.nan)
-        table.refuse(role, np.isinf(numbers), values, "a number")
+        table.refuse(role, np.isinf(numbers), "a number")
         return np.where(numbers == -1, np.nan, numbers) * unit
-    texts = _texts(table, role, values)
+    texts = _texts(table, role)
     numbers, problems = fields.parsed(texts, parse, most=lambda distinct: _number(distinct) * unit)
-    table.refuse(role, problems != "", values, expected)
+    table.refuse(role, problems != "", expected)
     return numbers
 
 
@@ -280,10 +281,11 @@ def _number(texts):
     return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy("float64", copy=True)
 
 
-def _texts(table, role, values):
+def _texts(table, role):
     """Return values as text without blanks around it, empty if unknown: object, shape (n_rows,)."""
+    values = table.values(role)
     if pd.api.types.is_bool_dtype(values):
-        table.refuse_all(role, values, "a number")
+        table.refuse_all(role, "a number")
     words = _words(values).str.strip()
     return words.where(~words.str.lower().isin(NOTHING), "").to_numpy(object)
 
@@ -300,7 +302,7 @@ def _names(table, role):
     numbers = values.to_numpy("float64", na_value=np.nan)
     numbers = np.where(numbers < 0, np.nan, numbers)
     wrong = ~np.isnan(numbers) & ((numbers != np.floor(numbers)) | (numbers >= swf.EXACT))
-    table.refuse(role, wrong, values, "a name or a whole number below 2^53")
+    table.refuse(role, wrong, "a name or a whole number below 2^53")
     return np.where(wrong, np.nan, numbers), {}
 
 
@@ -315,7 +317,7 @@ def _status(table):
     numbers = values.to_numpy("float64", na_value=-1.0)
     hint = "; of exit codes make True where they are 0"
     wrong = ~np.isin(numbers, range(-1, 6))
-    table.refuse("status", wrong, values, f"SWF's 1 (completed), 0 (failed) or 5 (cancelled){hint}")
+    table.refuse("status", wrong, f"SWF's 1 (completed), 0 (failed) or 5 (cancelled){hint}")
     return numbers, []
 
 
@@ -372,20 +374,20 @@ def _times(table):
         if not (dated and same):
             other = ~np.isnan(instants[role]) & ((instants[role] >= UNIX) != by_date)
             kind = "a date" if by_date else "seconds on the clock"
-            table.refuse(role, other, table.values(role), f"{kind}, as in {table.title('submit')}")
+            table.refuse(role, other, f"{kind}, as in {table.title('submit')}")
     for role, values in instants.items():
-        table.refuse(role, values > fields.LATEST, table.values(role), _a_second(values))
-        table.refuse(role, (values < 0) & by_date, table.values(role), "a date from 1970 on")
+        table.refuse(role, values > fields.LATEST, _a_second(values))
+        table.refuse(role, (values < 0) & by_date, "a date from 1970 on")
     unknown = np.full(len(submit), np.nan)
     end = instants.get("end", unknown)
     run = _durations(table, "run") if table.has("run") else unknown
     start = instants.get("start", end - run)
     if table.has("start") and table.has("end"):
         lasted = end - start
-        table.refuse("end", lasted < 0, table.values("end"), "a time at or after the start")
+        table.refuse("end", lasted < 0, "a time at or after the start")
         if table.has("run"):
             too_long = run > lasted + 1  # 1: fractions of a second
-            table.refuse("run", too_long, table.values("run"), "at most the time from start to end; is the unit right?")
+            table.refuse("run", too_long, "at most the time from start to end; is the unit right?")
         run = np.where(np.isnan(run), lasted, run)
     records = {"submit_time": submit, "run_time": run}
     if not np.isnan(start).all():
@@ -409,7 +411,7 @@ def _job_numbers(table):
         return places
     numbers = values.to_numpy("float64", na_value=np.nan)
     wrong = ~(np.abs(numbers) < swf.EXACT) | (numbers % 1 != 0)
-    table.refuse("job", wrong, values, "a whole number")
+    table.refuse("job", wrong, "a whole number")
     return np.where(wrong, places, numbers).astype("int64")
 
 
@@ -423,7 +425,7 @@ def _further(table, records):
     for name, values in further.items():
         if name in swf.FIELDS and name not in records and _is_numeric(values):
             records[name] = values.to_numpy("float64", na_value=np.nan)
-            table.refuse(name, np.abs(records[name]) >= swf.EXACT, values, "a number below 2^53 in magnitude")
+            table.refuse(name, np.abs(records[name]) >= swf.EXACT, "a number below 2^53 in magnitude")
             continue
         free = name
         while free in swf.FIELDS or free in TAKEN or WORDS.get(free) in records or (free != name and free in further):
