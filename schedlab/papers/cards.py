@@ -206,7 +206,7 @@ class Card:
         count, total = int(self.rings["agrees"].sum()), len(self.rings)
         ring = RING if self.ringed else ""
         if count == total:
-            return f"{ring}Simulated again just now, a few single runs to check: {count} of {total} values are as kept."
+            return f"{ring}Simulated again just now, a few single runs to check: {_all(total)} as kept."
         return (
             f"{ring}Just now: {total - count} of {total} values lie outside the kept runs: {'; '.join(self.off[:5])}."
         )
@@ -266,15 +266,28 @@ class Card:
             numbers=numbers,
             opened=self.chart is None,
             claims=self.claims,
+            elsewhere=self._elsewhere() if self.chart is None else {},
             notes=[note for note in self.notes if note not in self.shared],
             code=self.code if self.paper else "",
         )
+
+    def _elsewhere(self):
+        """Say for each claim about several tables which of them has it in full, unless it is this one."""
+        firsts = {
+            row["id"]: min(named_in(row["where"]), key=lambda each: int(each.split()[1]), default=self.number)
+            for row in self.claims.to_dict("records")
+        }
+        return {claim: first for claim, first in firsts.items() if first != self.number and self.number}
 
     def _marks(self):
         """Say what the paper prints of a figure of its own."""
         if self.printed:
             return "◇ Published." if self.printed == "diamonds" else f"Published: {self.printed}."
         return "The paper prints this figure without numbers." if self.number and self.chart is not None else ""
+
+
+def _all(count):
+    return f"all {count:,} values are" if count > 1 else "the value is"
 
 
 def as_read(table: pd.DataFrame) -> pd.DataFrame:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import takewhile
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -17,7 +18,6 @@ OF_CASES = re.compile(
     r"(\d+) of (\d+) cases? (support|contradict)s? it(?:, (\d+) contradicts? it)?(?:, (\d+) \w+ open)?"
 )
 HOLDS = re.compile("holds under: .*; ")  # under some readings only
-TILED = {"tiles": True, "lines": False}  # whether what is in a group has a picture
 SOME_NUMBERS = re.compile(r"the paper gives numbers (for .* only): (.*)")
 ALL_OPEN = re.compile(r"The intervals? (?:of all (\d+) cases )?allows? both")
 MOST_REASONS = 3  # of a verdict; the others are in the fold of claims
@@ -38,11 +38,14 @@ STYLE = (
 .schedlab-card .folds { display: flex; flex-wrap: wrap; gap: .1rem 1.4rem; align-items: start; margin: .3em 0; }
 .schedlab-card details[open] { flex-basis: 100%; overflow-x: auto; }
 :is(.schedlab-card, .schedlab-wall) summary { cursor: pointer; padding: .2em 0; opacity: .85; }
-.schedlab-card table.claims { border-collapse: collapse; width: 100%; margin: .2em 0; font-size: .93em; }
+.schedlab-card table.claims { border-collapse: collapse; width: 100%; margin: .2em 0; font-size: .93em;
+  table-layout: auto; }
 .schedlab-card table.claims tr { background: none; }
 .schedlab-card table.claims td { text-align: left; vertical-align: top; padding: .4em .9em .4em 0; white-space: normal;
   border: none; border-top: 1px solid var(--edge); }
-.schedlab-card table.claims td:first-child { white-space: nowrap; }
+.schedlab-card table.claims :is(td:first-child, td:last-child) { white-space: nowrap; }
+@media (min-width: 40.1rem) { .schedlab-card table.claims :is(td:first-child, td:last-child) { width: 1%; }
+  .schedlab-card table.claims td:nth-child(2) { width: 36%; } }
 @media (max-width: 40rem) { .schedlab-card table.claims :is(tbody, tr, td) { display: block; }
   .schedlab-card table.claims td { border: none; padding: .1em 0; }
   .schedlab-card table.claims tr { border-top: 1px solid var(--edge); padding: .4em 0; } }
@@ -53,9 +56,8 @@ STYLE = (
   padding: .5rem .7rem .6rem; font-size: .9em; display: block; }
 .schedlab-wall .tile svg { display: block; width: 100%; height: 84px; margin-bottom: .3rem; }
 .schedlab-wall .state { white-space: nowrap; font-weight: 600; }
-.schedlab-wall .line { color: inherit; text-decoration: none; border-left: 3px solid var(--edge); display: block;
-  padding: 0 .7rem; margin-bottom: .7rem; font-size: .9em; }
-.schedlab-wall .line div { break-inside: avoid; } .schedlab-wall .line div:first-of-type { break-before: avoid; }
+.schedlab-wall .line { border-left: 3px solid var(--edge); padding: 0 .7rem; margin-bottom: .7rem; font-size: .9em;
+  break-inside: avoid; }
 .schedlab-wall .lines { columns: 2 20rem; column-gap: .7rem; margin: .7em 0; }
 @media (max-width: 30rem) { .schedlab-wall .tiles { grid-template-columns: 1fr 1fr; } }
 .schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; } .schedlab-wall .lead b { white-space: nowrap; }
@@ -109,6 +111,7 @@ def below(
     numbers: str = "",
     opened: bool = False,
     claims: pd.DataFrame | None = None,
+    elsewhere: Mapping[str, str] | None = None,
     notes: Iterable[str] = (),
     code: str = "",
 ) -> str:
@@ -129,9 +132,11 @@ def below(
     numbers : str
         A table, as HTML.
     opened : bool
-        Show it and the claims at once: there is no picture.
+        Show it at once: there is no picture.
     claims : DataFrame, optional
         Rows of the ledger.
+    elsewhere : mapping of str to str
+        For claims, by their ids, with which other figure they are said.
     notes : iterable of str
         What the reader must know besides.
     code : str
@@ -139,7 +144,7 @@ def below(
     """
     folds, some = [], claims is not None and len(claims) > 0
     claims = in_words(claims) if some else claims
-    if some and not opened:
+    if some:
         count = f"{len(claims)} claim{'s' * (len(claims) > 1)}"
         folds.append(_fold(count, "".join(_claims(claims))))
     if numbers and not opened:
@@ -152,7 +157,7 @@ def below(
         [
             f'<div class="schedlab-card">{_wide(numbers) if opened else ""}',
             f'<p class="schedlab-caption">{escape(seen)}</p>',
-            "" if not some else _wide("".join(_claims(claims))) if opened else _why(claims),
+            _why(claims, elsewhere or {}) if some else "",
             *map(note, (*standins, *[agreement] * warning)),
             f'<p class="fine">{escape(fine)}</p>' if fine else "",
             f'<div class="folds">{"".join(folds)}</div></div>',
@@ -160,8 +165,8 @@ def below(
     )
 
 
-def _why(claims):
-    """Say at a glance which claims do not hold, and why, and which do."""
+def _why(claims, elsewhere=MappingProxyType({})):
+    """Say at a glance which claims do not hold, and why, and which do; of some, only with which figure they are said."""
     lines, rows = [], list(zip(claims.to_dict("records"), standing(claims), strict=True))
     for verdict in FAILURES_FIRST:
         named = [row for row, each in rows if each == verdict]
@@ -170,9 +175,12 @@ def _why(claims):
         if verdict == "reproduced":
             lines.append(f"{_mark(verdict)}: {escape(', '.join(row['id'] for row in named))}")
             continue
-        lines += [_line(row, verdict) for row in named[:MOST_REASONS]]
-        if left := [row["id"] for row in named[MOST_REASONS:]]:
+        own = [row for row in named if row["id"] not in elsewhere]
+        lines += [_line(row, verdict) for row in own[:MOST_REASONS]]
+        if left := [row["id"] for row in own[MOST_REASONS:]]:
             lines.append(f"{_mark(verdict)}, too: {escape(', '.join(left))}")
+        others = [f"{row['id']} (see {elsewhere[row['id']]})" for row in named if row not in own]
+        lines += [f"{_mark(verdict)}: {escape(', '.join(others))}"] if others else []
     return _listed(lines)
 
 
@@ -366,7 +374,7 @@ def wall(
         HTML.
     tiles, beyond : iterable of (address, picture, number, title, verdicts, claims)
         Of the paper, and beyond it. The picture is an SVG; the verdicts are numbers of claims; the claims are rows of
-        the ledger, each after its verdict. They are shown where there is no picture.
+        the ledger, each after its verdict. They are in a fold where there is no picture.
     notes : iterable of str
         What the reader of several figures must know.
     words : iterable of (str, str)
@@ -411,23 +419,34 @@ def findings(sentences: Iterable[tuple[str, Mapping[str, str], str]]) -> str:
 
 
 def _tiled(tiles):
-    """Return tiles with their pictures, and what has no picture below, in lines."""
+    """Return tiles with their pictures, those without below, and behind a fold what these claim."""
     tiles = list(tiles)
-    groups = {name: [_tile(tile) for tile in tiles if bool(tile[1]) == drawn] for name, drawn in TILED.items()}
-    return "".join(f'<div class="{name}">{"".join(group)}</div>' for name, group in groups.items() if group)
+    groups = [[tile for tile in tiles if bool(tile[1]) == drawn] for drawn in (True, False)]
+    rows = [f'<div class="tiles">{"".join(map(_tile, group))}</div>' for group in groups if group]
+    if lines := "".join(map(_line_of, groups[1])):
+        rows.append(_fold("published beside measured", f'<div class="lines">{lines}</div>'))
+    return "".join(rows)
 
 
 def _tile(tile):
-    address, picture, number, title, verdicts, *claims = tile
+    address, picture, number, title, verdicts, *_ = tile
     tag, link = ("a", f' href="{escape(address)}"') if address else ("div", "")
-    name = f"<b>{escape(number)}</b> " if number else ""
     several = len(verdicts) > 1
     state = " ".join(_state(verdict, f" {count if several else verdict}") for verdict, count in verdicts.items())
     if number and not verdicts:
         state = '<span class="state schedlab-open">no claim</span>'
-    told = "" if picture else "".join(map(_beside, *claims)) if claims else ""
-    kind = "tile" if picture else "line"
-    return f'<{tag} class="{kind}"{link}>{picture}{name}{escape(title)} {state}{told}</{tag}>'
+    return f'<{tag} class="tile"{link}>{picture}{_named(number, title)} {state}</{tag}>'
+
+
+def _line_of(tile):
+    """Say what is claimed of a tile beside what was measured; "" if nothing is."""
+    _, _, number, title, _, *claims = tile
+    told = "".join(map(_beside, *claims)) if claims else ""
+    return f'<div class="line">{_named(number, title)}{told}</div>' if told else ""
+
+
+def _named(number, title):
+    return f"<b>{escape(number)}</b> {escape(title)}" if number else escape(title)
 
 
 def _beside(claim):

@@ -205,7 +205,7 @@ def test_a_quick_card_shows_what_is_kept_with_rings_on_it(made):
     assert (card.seen, card.size, card.kept) == ("full, kept, rings", "full", True)
     assert card.data is RUNS
     assert card.now["seed"].tolist() == [0, 0]
-    assert card.agreement == "○ Simulated again just now, a few single runs to check: 2 of 2 values are as kept."
+    assert card.agreement == "○ Simulated again just now, a few single runs to check: all 2 values are as kept."
     assert card.notes == ("a note", "more")
     assert repr(card) == "<Card Figure 9: It grows>"
     assert card.off == []
@@ -264,7 +264,7 @@ def test_another_sample_is_a_warning(made):
 
 def test_numbers_that_no_ring_shows_are_compared_all_the_same(made):
     card = replace(made()(progress=False), ringed=False)
-    assert card.agreement == "Simulated again just now, a few single runs to check: 2 of 2 values are as kept."
+    assert card.agreement == "Simulated again just now, a few single runs to check: all 2 values are as kept."
 
 
 def test_a_kept_picture_is_shown_though_the_log_is_missing(made):
@@ -493,13 +493,15 @@ def test_a_claim_belongs_to_the_figures_that_it_compares():
     assert [number for number, several in ids.items() if "SIL-4b" in several] == [4, 5, 6, 7]
 
 
-def test_a_card_without_a_picture_shows_its_claims_at_once():
+def test_claims_of_a_card_are_in_a_fold_and_one_about_several_tables_is_told_with_the_first():
     claims = pd.DataFrame([{"id": "1", "statement": "more", "published": "2 h", "measured": "3 h [2 to 4]"}])
     claims = claims.assign(readings="", reason="", verdict="reproduced")
-    shown = page.below(seen="", opened=True, claims=claims)
-    assert "<details" not in shown
-    assert re.search("Published: 2 h.*Measured: 3 h .2 to 4.*reproduced", shown)
-    assert "1 claim</summary>" in page.below(seen="", claims=claims)
+    for opened in (True, False):
+        told, fold = page.below(seen="", opened=opened, claims=claims).split("<summary>1 claim</summary>")
+        assert "3 h" not in told
+        assert re.search("Published: 2 h.*Measured: 3 h .2 to 4.*reproduced", fold)
+    tables = {figure.number: as_kept(figure).below() for figure in papers.silva2000.PAPERS_TABLES}
+    assert [number for number, shown in tables.items() if "SIL-5 (see Table 1)" in shown] == [*tables][1:]
 
 
 @pytest.mark.parametrize(("paper", "figure"), OF_PAPERS, ids=lambda each: getattr(each, "__name__", each))
