@@ -97,18 +97,20 @@ class Export:
             hint = "a '|' or a line end inside a JobName or Comment? leave such columns out"
             self.bad_lines.add(line, line, f"{len(row)} fields, expected {len(self.fields)} ({hint})")
             return
-        raw = "JobIDRaw" if self.has("JobIDRaw") else self.identity
-        jobs = {column: _JOB.fullmatch(row[self.columns[column.lower()]]) for column in (self.identity, raw)}
-        if wrong := [column for column, job in jobs.items() if not job]:
-            text = row[self.columns[wrong[0].lower()]]
+        place = self.columns[self.identity.lower()]
+        job = _JOB.fullmatch(row[place])
+        raw = _JOB.fullmatch(row[self.columns.get("jobidraw", place)])
+        if not job or not raw:
+            column = "JobIDRaw" if job else self.identity
+            text = row[self.columns[column.lower()]]
             expected = "a job like 123, 123_4, 123_[5-9] or 123+0, or its step"
-            self.bad_lines.add(line, line, self._problem(wrong[0], text, expected))
-        elif jobs[self.identity][2]:
-            self.steps.append(int(jobs[raw][1]))
+            self.bad_lines.add(line, line, self._problem(column, text, expected))
+        elif job[2]:
+            self.steps.append(int(raw[1]))
         else:
             self.lines.append(line)
             self.rows.append(row)
-            self.numbers.append(int(jobs[raw][1]))
+            self.numbers.append(int(raw[1]))
 
     def _rejoined(self, row):
         """Rejoin a free text that was split at its own bars; None if it is unclear which text that is."""

@@ -186,7 +186,7 @@ def _instants(table, role):
     """Read instants, in seconds; and tell whether they are dates."""
     values = table.values(role)
     if pd.api.types.is_datetime64_any_dtype(values):
-        return _since_1970(table, role, values), True
+        return _since_1970(table, role, pd.DatetimeIndex(values)), True
     if pd.api.types.is_timedelta64_dtype(values):
         return _seconds(values), False
     if _is_numeric(values):
@@ -199,26 +199,27 @@ def _instants(table, role):
 
 
 def _dates(table, role, texts):
-    """Read dates from text; either all or none must have a time zone."""
-    texts = pd.Series(texts, dtype=object)
+    """Read dates from text, each distinct one once; either all or none must have a time zone."""
+    codes, texts = pd.factorize(texts)
     known = texts != ""
-    with_zone = texts.str.fullmatch(OFFSET)
-    zoned = bool(with_zone[known].iloc[0])
+    with_zone = pd.Series(texts, dtype=object).str.fullmatch(OFFSET).to_numpy(bool)
+    zoned = with_zone[known][0]
     other = known & (with_zone != zoned)
-    iso = texts.where(known & ~other, None)
+    iso = pd.Series(np.where(known & ~other, texts, None), dtype=object)
     iso = iso.str.replace(r" ?UTC$", "Z", regex=True) if zoned else iso
-    dates = pd.to_datetime(iso, format="ISO8601", errors="coerce", utc=zoned)
-    seconds = _since_1970(table, role, dates)
-    table.refuse(role, known & dates.isna() & ~other, A_TIME)
-    table.refuse(role, other, f"a time {'with' if zoned else 'without'} a time zone, like those before")
+    dates = pd.DatetimeIndex(pd.to_datetime(iso, format="ISO8601", errors="coerce", utc=zoned))
+    seconds = _since_1970(table, role, dates, codes)
+    table.refuse(role, (known & dates.isna() & ~other)[codes], A_TIME)
+    like = f"a time {'with' if zoned else 'without'} a time zone, like those before"
+    table.refuse(role, other[codes], like)
     return seconds
 
 
-def _since_1970(table, role, dates):
+def _since_1970(table, role, dates, codes=slice(None)):
     """Convert dates to seconds since 1970; those without a time zone are in the table's."""
-    seconds = fields.since_1970(pd.DatetimeIndex(dates), table.zone)
-    table.refuse(role, np.isnan(seconds) & dates.notna(), fields.shown_by(table.zone))
-    return seconds
+    seconds = fields.since_1970(dates, table.zone)
+    table.refuse(role, (np.isnan(seconds) & ~dates.isna())[codes], fields.shown_by(table.zone))
+    return seconds[codes]
 
 
 def _durations(table, role):
