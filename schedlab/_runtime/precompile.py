@@ -1,6 +1,5 @@
 """Compile every kernel ahead of its first use, several at once."""
 
-import gc
 import hashlib
 import json
 import os
@@ -137,8 +136,7 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
         pre_dispatch="all",
         idle_worker_timeout=1,  # seconds; the compiler takes much memory
     )
-    look_at = _in_a_worker if processes > 1 else _looked_at  # joblib takes a single one to be this process
-    looked_at = workers(delayed(look_at)(name) for name in names)
+    looked_at = workers(delayed(_looked_at)(name) for name in names)
     with warnings.catch_warnings():
         # joblib replaces a worker that takes too much memory, and warns of it.
         warnings.filterwarnings("ignore", "A worker stopped", UserWarning)
@@ -174,15 +172,6 @@ def _looked_at(group):
         raise RuntimeError(f"the kernels of {group} cannot be compiled: {error!r}") from error
 
 
-def _in_a_worker(group):
-    """Compile a group, in a process for nothing else."""
-    gc.disable()  # the process ends soon, and the compiler's objects live until then
-    try:
-        return _looked_at(group)
-    finally:
-        gc.freeze()  # joblib and, at its end, Python collect all the same: on these objects, a tenth of all time
-
-
 def compile_group(group: str) -> None:
     """Run the kernels of a group on a few jobs, in this process."""
     not_here()
@@ -210,4 +199,4 @@ def alone(folder: Path) -> Iterator[bool]:
 if __name__ == "__main__":
     with alone(CACHE) as first:
         for group in sys.argv[1:] if first else ():
-            _in_a_worker(group)
+            _looked_at(group)

@@ -7,12 +7,12 @@ for internationalized web addresses builds its parser on import, which takes 0.8
 
 from typing import TYPE_CHECKING
 
-from .._runtime.imports import deferred, uncollected
+from .._runtime.imports import deferred
 
 if TYPE_CHECKING:
     import altair as alt
 
-with uncollected(), deferred("rfc3987_syntax", "is_valid_syntax"):
+with deferred("rfc3987_syntax", "is_valid_syntax"):
     import altair as alt
     from altair.utils.schemapi import debug_mode
 

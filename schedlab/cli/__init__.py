@@ -1,6 +1,5 @@
 """The command line: `schedlab traces | show | simulate | compare | grid | figures | claims | compile`."""
 
-import gc
 import os
 import re
 import signal
@@ -22,9 +21,6 @@ FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; return its exit code: 0 done, 1 failed, 2 wrong usage, 3 trace not found."""
-    if arguments is None:
-        # Python would look for garbage in all modules, now and then and again as it ends: a third of a short command.
-        gc.freeze()
     try:
         try:
             with _any_letter(), _ended_as_by_control_c(), _warnings_in_words():

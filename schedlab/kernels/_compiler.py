@@ -17,7 +17,6 @@ and a tenth less again with the garbage collector off. Kernels run in 0.86 times
 they are optimized as a whole.
 """
 
-import gc
 from contextlib import contextmanager
 
 import llvmlite.binding as llvm
@@ -28,6 +27,8 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import Function
+
+from schedlab._runtime.imports import uncollected
 
 PROVEN = ((0, 68),)
 
@@ -163,7 +164,7 @@ class KernelCompiler(Compiler):
 
     def compile_extra(self, func):
         """Compile a function and everything that it calls."""
-        with _answers_remembered(), _garbage_left():
+        with _answers_remembered(), uncollected():
             return super().compile_extra(func)
 
     def define_pipelines(self):
@@ -194,22 +195,6 @@ def _answers_remembered():
         yield
     finally:
         Function.get_call_type = ask
-
-
-@contextmanager
-def _garbage_left():
-    """Switch the garbage collector off.
-
-    Numba makes millions of small objects that live until the kernel is compiled, and the collector scans them again and
-    again: of 35 processor seconds for the group "shredding", this takes 4. Without it, compiling takes 473 MB, not 345.
-    """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 _answers = {}

@@ -12,7 +12,7 @@ environment variable ``SCHEDLAB_PIECES=0`` they are compiled in the usual way, t
 """
 
 import hashlib
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 
@@ -20,7 +20,6 @@ import numba
 import numpy as np
 
 from schedlab._runtime.compiling import USUAL_WAY  # that module is notified when one of these kernels is compiled
-from schedlab._runtime.imports import deferred
 from schedlab._runtime.paths import kernels_folder
 
 try:
@@ -33,22 +32,6 @@ try:
     from numba.core.caching import FunctionCache, UserProvidedCacheLocator
 except ImportError:
     FunctionCache = UserProvidedCacheLocator = object  # nothing is cached
-
-
-class _Asked:
-    """Numba's note of whether linear algebra is there, found out when the note is read."""
-
-    def __bool__(self):
-        return arraymath._check_blas()
-
-
-# Numba imports this at its first compilation. To see whether SciPy's linear algebra is there, it imports that, too,
-# which takes 0.2 s, and no kernel needs it.
-with deferred("scipy.linalg.cython_blas"), suppress(ImportError, AttributeError):
-    from numba.np import arraymath
-
-    if arraymath._HAVE_BLAS is True and arraymath._check_blas:
-        arraymath._HAVE_BLAS = _Asked()
 
 # An index of this type cannot count from the end, so a loop needs no check for that: entries move 5 times faster.
 U = np.uint64

@@ -920,12 +920,6 @@ def start(*arguments, stdout=subprocess.PIPE):
     return processes.start(processes.COMMAND, *arguments, env=environment, stdout=stdout)
 
 
-def test_modules_are_not_searched_for_garbage():
-    code = "import gc; from schedlab.cli import main; before = gc.get_freeze_count(); main()"
-    *_, more = processes.run(f"{code}; print(gc.get_freeze_count() - before)", "traces").splitlines()
-    assert int(more) > 10_000
-
-
 def test_a_closed_pipe_is_no_error():
     started = []
     for arguments in (["traces"], ["--help"]):

@@ -1,7 +1,6 @@
 """The structure of the package: which room may import which, the cost of a bare import, and the top-level modules."""
 
 import ast
-import os
 import re
 import subprocess
 import sys
@@ -55,7 +54,11 @@ KERNELS_IMPORT = {
     "contextlib",
     "threading",
 }
-KERNELS_KNOW = {("kernels._jit", f"_runtime.{module}") for module in ("paths", "imports", "compiling")}
+KERNELS_KNOW = {
+    ("kernels._jit", "_runtime.paths"),
+    ("kernels._jit", "_runtime.compiling"),
+    ("kernels._compiler", "_runtime.imports"),
+}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "_runtime", "testing"}  # users' policies; `_runtime` hears of compiled kernels
 DOWNLOADING = {"pooch", "requests", "tqdm"}
@@ -316,38 +319,6 @@ print(*({name.partition(".")[0] for name in sys.modules}))
     assert not {"altair", "jsonschema", "IPython", "ipywidgets", "anywidget", "vl_convert", "joblib"} & {
         *run(code).split()
     }
-
-
-def test_simulating_loads_no_linear_algebra_and_leaves_it_to_others():
-    pytest.importorskip("scipy.linalg")
-    code = """
-import sys
-import numba
-import numpy as np
-import schedlab as sl
-sl.simulate(sl.model_trace("lublin", jobs=50, machine=64), "easy")
-assert "scipy.linalg" not in sys.modules
-product = numba.njit(lambda a, b: np.dot(a, b))  # which numba leaves to SciPy's BLAS
-assert product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist() == [[11.0]]
-assert sys.modules["scipy.linalg.cython_blas"].__file__
-"""
-    assert processes.run(code, cwd=ROOT) == ""
-
-
-def test_without_linear_algebra_others_do_as_numba_does_then(tmp_path):
-    (tmp_path / "scipy" / "linalg").mkdir(parents=True)
-    (tmp_path / "scipy" / "__init__.py").write_text("__version__ = '1.17.0'")
-    (tmp_path / "scipy" / "linalg" / "__init__.py").write_text("raise ImportError('libgfortran.so.5: cannot open')")
-    code = """
-import numba
-import numpy as np
-import schedlab as sl
-sl.simulate(sl.model_trace("lublin", jobs=50, machine=64), "easy")
-correlated = numba.njit(lambda a, b: np.correlate(a, b))  # with a product of numba's own, if there is no BLAS
-assert correlated(np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist() == [11.0]
-"""
-    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
-    assert processes.run(code, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}) == ""
 
 
 @pytest.mark.parametrize("room", ["charts", "widgets"])
