@@ -203,7 +203,8 @@ def _size(records):
 
 def _left_out(records, part, procs, without_estimate):
     """Tell which records to omit, and the first reason for each of them."""
-    run, size = records["run_time"], _size(records)
+    run = records["run_time"]
+    size = _size(records)
     checks = [
         (part, PART),
         (records["submit_time"] < 0, NO_SUBMISSION),
@@ -279,7 +280,8 @@ def account(
             kind = USUAL
         rest = meaning.rest
         if key[0] == "dropped" and (share := lost.get(key[2], 0) / total) > FEW:
-            kind, rest = LOOK, f"{rest.removesuffix(')')}, {100 * share:.3g} % of the work)"
+            kind = LOOK
+            rest = f"{rest.removesuffix(')')}, {100 * share:.3g} % of the work)"
         whole = "all " * (key[0] == "repaired" and count == jobs > 1)
         words = f"{whole}{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
         rows.append((*key, kind, count, words))
@@ -299,9 +301,8 @@ def in_one_line(accounted: pd.DataFrame) -> str:
 
 def _listed(rows, most):
     """List the words of the first rows, and the total count of the others."""
-    words = rows["words"].tolist()
     rest = int(rows["count"].iloc[most:].sum())
-    return ", ".join([*words[:most], *[f"{rest:,} more"] * (rest > 0)])
+    return ", ".join([*rows["words"].iloc[:most], *[f"{rest:,} more"] * (rest > 0)])
 
 
 def lost_work(dropped: pd.DataFrame, work: pd.Series) -> tuple[dict[str, float], float]:
@@ -348,10 +349,9 @@ def _repairs(repaired):
 
 
 def _meaning(table, field, reason):
-    known = (
-        meaning
-        for (of, where, begin), meaning in MEANINGS.items()
-        if (of, where) == (table, field) and reason.startswith(begin)
-    )
-    other = Meaning(LOOK, "record", f"left out ({reason})") if table == "dropped" else None
-    return next(known, other or Meaning(LOOK, "value", f"of {field} changed ({reason})"))
+    for key, meaning in MEANINGS.items():
+        if key[:2] == (table, field) and reason.startswith(key[2]):
+            return meaning
+    if table == "dropped":
+        return Meaning(LOOK, "record", f"left out ({reason})")
+    return Meaning(LOOK, "value", f"of {field} changed ({reason})")

@@ -15,7 +15,6 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from schedlab._runtime.files import opened
@@ -134,13 +133,13 @@ def read_public(
     columns["procs"] = sizes[procs_of]
     wanted = [*columns.values(), *sizes.values(), *about["further"].split()]
     frame = FRAMES[log](path) if log in FRAMES else loaded(Path(path), wanted)
-    left_out = CLEAN[log](frame, columns) if log in CLEAN else {}
+    left_out = CLEAN[log](frame, columns) if log in CLEAN else None
     file = plain(Path(path).name)
     unit = {"estimate": about["unit"]} if about["unit"] else "s"
     zone = time_zone or about["time_zone"] or None
     table = Table(frame, columns, file, range(1, len(frame) + 1), unit, zone, lenient=True)
-    for reason, rows in left_out.items():
-        table.leave_out(np.asarray(rows), reason)
+    for reason, rows in (left_out or {}).items():
+        table.leave_out(rows, reason)
     trace = trace_of(table, file.removesuffix(".gz").rpartition(".")[0] or file, machine)
     return replace(trace, history=(*trace.history, note), files=opened(path))
 
@@ -150,24 +149,21 @@ def _allocated_or_requested(frame, columns):
     if {"nnuma", "nnumr"} <= {*frame.columns}:
         columns["procs"] = frame["nnuma"].where(frame["nnuma"] > 0, frame["nnumr"])
         del frame["nnuma"]
-    return {}
 
 
 def _completed_with_0(frame, columns):
     if "EXIT_STATUS" in frame:
         exit_status = pd.to_numeric(frame["EXIT_STATUS"], errors="coerce")
         columns["status"] = (exit_status == 0).astype("boolean").where(exit_status.notna())
-    return {}
 
 
 def _first_partition(frame, _):
     if "partition" in frame:
         frame["partition"] = frame["partition"].astype(object).str.split(",").str[0]
-    return {}
 
 
 def _without_gpu(frame, _):
-    return {NO_GPU: frame["gpu_num"] == 0} if "gpu_num" in frame else {}
+    return {NO_GPU: frame["gpu_num"] == 0} if "gpu_num" in frame else None
 
 
 def _philly(path):
@@ -182,11 +178,10 @@ def _philly(path):
 
 
 def _philly_row(job):
-    attempts = job["attempts"]
-    start, end, gpus = None, None, 0
-    if attempts:
-        start, end = attempts[0].get("start_time"), attempts[-1].get("end_time")
-        gpus = sum(len(part["gpus"]) for part in attempts[0].get("detail") or ())
+    attempts = job["attempts"] or [{}]
+    start = attempts[0].get("start_time")
+    end = attempts[-1].get("end_time")
+    gpus = sum(len(part["gpus"]) for part in attempts[0].get("detail") or ())
     return job["jobid"], job["submitted_time"], start, end, gpus, job["user"], job["vc"], job["status"]
 
 

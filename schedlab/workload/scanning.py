@@ -109,8 +109,9 @@ def _further_columns(header: Header, further: dict[int, list[bytes]], skipped: I
     columns = {}
     for place, texts in enumerate(zip(*further.values(), strict=True), start=len(FIELDS) + 1):
         numbers = [_further_number(text) for text in texts]
-        words = pd.Series(list(map(decoded, texts)), dtype="str") if None in numbers else None
-        columns[header.field_name(place)] = narrowed(np.array(numbers)) if words is None else words
+        as_text = None in numbers
+        column = pd.Series(list(map(decoded, texts)), dtype="str") if as_text else narrowed(np.array(numbers))
+        columns[header.field_name(place)] = column
     return columns
 
 

@@ -179,8 +179,7 @@ def _table_of(columns: dict[str, list]) -> pd.DataFrame:
 
 def _record_lines(records: pd.DataFrame, further: Iterable[str] = ()) -> Iterator[bytes]:
     """Lay out records in right-aligned columns; floats in the shortest form that reads back exactly."""
-    missing = [field for field in FIELDS if field not in records]
-    if missing:
+    if missing := [field for field in FIELDS if field not in records]:
         raise SWFError(f"the records lack {', '.join(missing)}; expected the {len(FIELDS)} fields of SWF")
     if records.empty:
         raise SWFError("there are no records to write, expected at least one")
@@ -249,7 +248,8 @@ def _load_table(kept: Path, source: str, path: Path) -> Log:
             raise SWFError(f"{kept.name} belongs to somebody else")
         stored = np.load(stream)
         columns = {field: stored[field] for field in FIELDS}
-        facts, digest = stored["facts"], stored["digest"]
+        facts = stored["facts"]
+        digest = stored["digest"]
     about = json.loads(facts.tobytes())
     if not np.array_equal(digest, _digest(facts, columns)) or about["source"] != source:
         raise SWFError(f"{kept.name} is not as it was written")

@@ -108,11 +108,9 @@ class Table:
         return f"; columns: {', '.join(map(_shown, self.known))}"
 
     def has(self, role: str) -> bool:
-        """Tell whether anything supplies a role."""
         return role in self.sources
 
     def is_column(self, role: str) -> bool:
-        """Tell whether a column supplies a role."""
         source = self.sources.get(role)
         return self.has(role) and isinstance(source, Hashable) and source in self.frame.columns
 
@@ -255,8 +253,8 @@ def _seconds(lengths):
 def _sizes(table, role):
     """Read numbers of processors or nodes."""
     sizes = _numbers(table, role)
-    wrong = (sizes < 0) | (sizes > fields.MOST_PROCS)
-    table.refuse(role, wrong, f"a number up to {fields.MOST_PROCS:,}, or -1 for unknown")
+    expected = f"a number up to {fields.MOST_PROCS:,}, or -1 for unknown"
+    table.refuse(role, (sizes < 0) | (sizes > fields.MOST_PROCS), expected)
     return sizes
 
 
@@ -287,11 +285,11 @@ def _texts(table, role):
     values = table.values(role)
     if pd.api.types.is_bool_dtype(values):
         table.refuse_all(role, "a number")
-    words = _words(values).str.strip()
-    return words.where(~words.str.lower().isin(NOTHING), "").to_numpy(object)
+    texts = _as_text(values).str.strip()
+    return texts.where(~texts.str.lower().isin(NOTHING), "").to_numpy(object)
 
 
-def _words(values):
+def _as_text(values):
     return values.astype(object).map(str, na_action="ignore").astype(object).where(values.notna(), "")
 
 
@@ -299,7 +297,7 @@ def _names(table, role):
     """Read the user, group or the like of each job; return its number, and the names, if any."""
     values = table.values(role)
     if not _is_numeric(values):
-        return fields.numbered(_words(values))
+        return fields.numbered(_as_text(values))
     numbers = values.to_numpy("float64", na_value=np.nan)
     numbers = np.where(numbers < 0, np.nan, numbers)
     wrong = ~np.isnan(numbers) & ((numbers != np.floor(numbers)) | (numbers >= swf.EXACT))
@@ -308,17 +306,16 @@ def _names(table, role):
 
 
 def _status(table):
-    """Read how jobs ended, in SWF's codes, -1 if unknown; return also the words that are not understood."""
+    """Read how jobs ended, in SWF's codes, -1 if unknown; return also the texts that are not understood."""
     values = table.values("status")
     if not (pd.api.types.is_bool_dtype(values) or _is_numeric(values)):
-        words = _words(values).str.strip()
-        states = words.map(fields.state_of)
-        unknown = sorted({*words[~states.isin([*fields.ENDINGS, ""])]})
+        texts = _as_text(values).str.strip()
+        states = texts.map(fields.state_of)
+        unknown = sorted({*texts[~states.isin([*fields.ENDINGS, ""])]})
         return states.map(fields.ENDINGS).fillna(-1).to_numpy("float64"), unknown
     numbers = values.to_numpy("float64", na_value=-1.0)
-    hint = "; of exit codes make True where they are 0"
-    wrong = ~np.isin(numbers, range(-1, 6))
-    table.refuse("status", wrong, f"SWF's 1 (completed), 0 (failed) or 5 (cancelled){hint}")
+    expected = "SWF's 1 (completed), 0 (failed) or 5 (cancelled); of exit codes make True where they are 0"
+    table.refuse("status", ~np.isin(numbers, range(-1, 6)), expected)
     return numbers, []
 
 
