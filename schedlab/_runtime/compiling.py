@@ -95,17 +95,17 @@ def _say(group, first, here):
     from tqdm import tqdm  # imported here, because it is not needed if everything is compiled
 
     what = f"kernels ({group})" if group in SECONDS else group
-    words = f"schedlab: compiling {what}, about {SECONDS.get(group, OWN_SECONDS)} s"
+    message = f"schedlab: compiling {what}, about {SECONDS.get(group, OWN_SECONDS)} s"
     worker = parent_process() is not None  # one of many, which share what they compile
     if first and own_folder("numba") is None:
-        words += f". {cache_dir('numba')} cannot keep them, so each process compiles them again."
+        message += f". {cache_dir('numba')} cannot keep them, so each process compiles them again."
     elif first and not worker:
-        words += (
+        message += (
             f"; others {'meanwhile' if here else 'when needed'}. `schedlab compile` compiles all once, ahead of time."
         )
         if here:
             _compile_ahead([other for other in SECONDS if other != group])
-    tqdm.write(words, sys.stderr)  # above a progress bar
+    tqdm.write(message, sys.stderr)  # above a progress bar
 
 
 def _compile_ahead(groups):

@@ -127,13 +127,13 @@ def of_named(name: str, value) -> str:
 def innermost(function: Callable) -> Callable:
     """Return the function behind partials, methods, and wrappers that remember or compile it."""
     while True:
-        own = getattr(function, "__dict__", {})
+        attributes = getattr(function, "__dict__", {})
         if isinstance(function, functools.partial):
             function = function.func
         elif isinstance(function, types.MethodType):
             function = function.__func__
-        elif "__wrapped__" in own or "py_func" in own:
-            function = own.get("__wrapped__", own.get("py_func"))
+        elif "__wrapped__" in attributes or "py_func" in attributes:
+            function = attributes.get("__wrapped__", attributes.get("py_func"))
         else:
             return function
 
@@ -195,16 +195,16 @@ def _feed(sha, value, seen):
     elif is_dataclass(value):
         _class(sha, kind, seen)
         _all(sha, _state(value), seen)
-        known = {each.name for each in fields(value) if each.compare}
+        known = {field.name for field in fields(value) if field.compare}
         if not _installed(kind.__module__):  # installed classes store only what follows from their fields there
             _feed(sha, {name: more for name, more in _own(value) if name not in known}, seen)
     else:
         _other(sha, value, seen)
 
 
-def _name(sha, *words):
-    for word in words:
-        sha.update(f"{len(word)}:{word}".encode(errors="surrogatepass"))
+def _name(sha, *parts):
+    for part in parts:
+        sha.update(f"{len(part)}:{part}".encode(errors="surrogatepass"))
 
 
 def _all(sha, values, seen):
@@ -219,12 +219,12 @@ def _alone(value):
     return sha.hexdigest()
 
 
-def _is_new(sha, one, seen):
+def _is_new(sha, value, seen):
     """Tell whether a function or class is met for the first time; later its number stands for it."""
-    if id(one) in seen:
-        _name(sha, f"number {seen[id(one)][0]}")
+    if id(value) in seen:
+        _name(sha, f"number {seen[id(value)][0]}")
         return False
-    seen[id(one)] = (len(seen), one)  # keeps the object alive, since another could get its address
+    seen[id(value)] = (len(seen), value)  # keeps the object alive, since another could get its address
     return True
 
 
@@ -261,7 +261,7 @@ def _table(sha, table, seen):
 
 def _state(value):
     """Return the fields of a dataclass that it compares; of the package's own, others say only where it comes from."""
-    return [getattr(value, each.name) for each in fields(value) if each.compare]
+    return [getattr(value, field.name) for field in fields(value) if field.compare]
 
 
 def _installed(module):
@@ -280,14 +280,14 @@ def _class(sha, kind, seen):
         _name(sha, kind.__module__)
     if installed or not _is_new(sha, kind, seen):
         return
-    own = {
+    parts = {
         name: value
         for name, value in vars(kind).items()
         if not ((name.startswith("__") and name.endswith("__")) or name.startswith("_abc_"))
         or inspect.isfunction(value)
     }
-    for name in sorted(own):
-        value = getattr(own[name], "__func__", getattr(own[name], "fget", own[name]))  # static and class methods
+    for name in sorted(parts):
+        value = getattr(parts[name], "__func__", getattr(parts[name], "fget", parts[name]))  # static and class methods
         value = value.func if isinstance(value, cached_property) else value
         _name(sha, name)
         if not inspect.isdatadescriptor(value):
@@ -353,19 +353,19 @@ def _outer(function):
     closed = zip(function.__code__.co_freevars, map(_held, function.__closure__ or ()), strict=True)
     if is_installed(function.__code__.co_filename):
         return dict(closed)
-    outer, asked = function.__globals__, sorted(_globals(function.__code__))
-    used = {name: outer[name] for name in asked if name in outer}
+    outer, names = function.__globals__, sorted(_globals(function.__code__))
+    used = {name: outer[name] for name in names if name in outer}
     return used | _imported(function) | dict(closed)
 
 
 def _imported(function):
     """Return the modules that a function imports when it runs, by their full names."""
-    found = {}
+    modules = {}
     for name in sorted(_imports(function.__code__)):
         with suppress(Exception):  # the function will raise it itself
             full = resolve_name(name, function.__globals__.get("__package__") or "")
-            found[full] = import_module(full)
-    return found
+            modules[full] = import_module(full)
+    return modules
 
 
 def _held(cell):
@@ -383,20 +383,20 @@ def _names(code):
 @functools.lru_cache(1024)
 def _globals(code):
     """List only the global names: an attribute may have the same name as an unrelated global."""
-    own = {step.argval for step in dis.get_instructions(code) if step.opname in _GLOBAL}
-    return own.union(*map(_globals, _inner(code)))
+    names = {step.argval for step in dis.get_instructions(code) if step.opname in _GLOBAL}
+    return names.union(*map(_globals, _inner(code)))
 
 
 @functools.lru_cache(1024)
 def _imports(code):
     """Return the modules that code imports, relative ones with their dots, and what it imports from them."""
-    steps, found = list(dis.get_instructions(code)), set()
+    steps, modules = list(dis.get_instructions(code)), set()
     for level, names, step in zip(steps, steps[1:], steps[2:], strict=False):
         if step.opname == "IMPORT_NAME":
             module = "." * level.argval + step.argval
             within = f"{module}." if step.argval else module
-            found |= {module, *(f"{within}{name}" for name in names.argval or ())}
-    return found.union(*map(_imports, _inner(code)))
+            modules |= {module, *(f"{within}{name}" for name in names.argval or ())}
+    return modules.union(*map(_imports, _inner(code)))
 
 
 def _inner(code):
@@ -406,7 +406,7 @@ def _inner(code):
 @functools.lru_cache(4096)
 def _of_code(code):
     """Return a digest of code: of what it does, not of where it is written."""
-    inner = tuple(_of_code(one) if isinstance(one, types.CodeType) else one for one in code.co_consts)
+    inner = tuple(_of_code(const) if isinstance(const, types.CodeType) else const for const in code.co_consts)
     bare = code.replace(co_filename="", co_firstlineno=1, co_linetable=b"", co_consts=inner)
     return hashlib.sha256(marshal.dumps(bare, 2)).hexdigest()  # later formats tell apart equal values
 

@@ -58,8 +58,8 @@ def content(path: str | PathLike) -> str:
     path = Path(path)
     try:
         if path.is_dir():
-            parts = sorted(one for one in path.rglob("*") if one.is_file())
-            names = "".join(f"{one.relative_to(path)} {_digest(str(one), *_stamp(one))}\n" for one in parts)
+            parts = sorted(file for file in path.rglob("*") if file.is_file())
+            names = "".join(f"{file.relative_to(path)} {_digest(str(file), *_stamp(file))}\n" for file in parts)
             return hashlib.sha256(names.encode(errors="surrogateescape")).hexdigest()
         return _digest(str(path), *_stamp(path))
     except OSError:

@@ -48,8 +48,8 @@ def own_folder(room: str) -> Path | None:
     """
     folder = cache_dir(room)
     try:
-        for made in (folder.parent, folder):
-            made.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in (folder.parent, folder):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()
     except OSError:
         return None
@@ -84,8 +84,8 @@ def kernels_folder(digest: str) -> Path | None:
         except OSError as error:
             shutil.rmtree(copied, ignore_errors=True)
             if not kept.exists():  # otherwise another process was faster
-                words = f"SCHEDLAB_KERNELS: {theirs} cannot be copied, so kernels are compiled: {error}"
-                warnings.warn(words, stacklevel=2)
+                message = f"SCHEDLAB_KERNELS: {theirs} cannot be copied, so kernels are compiled: {error}"
+                warnings.warn(message, stacklevel=2)
     return kept
 
 

@@ -84,13 +84,13 @@ LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "plans", "conservativ
 
 def groups() -> dict[str, list[Callable]]:
     """Return the groups that are compiled together, as calls with a trace; schemes of one module share most kernels."""
-    found = {"gang": [_gang], "trees": [_trees], "plans": [_plans], "others": [_others], "moldable": [_decision]}
-    found |= {"conservative": [_reservations], "rigid": [_bounds]}  # they share most with these
+    calls = {"gang": [_gang], "trees": [_trees], "plans": [_plans], "others": [_others], "moldable": [_decision]}
+    calls |= {"conservative": [_reservations], "rigid": [_bounds]}  # they share most with these
     for make in by_name().values():
         scheme, module = make(), make.func.__module__.removeprefix("schedlab.schemes.")
         if scheme.simulated:
-            found.setdefault(module, []).append(partial(_simulated, scheme))
-    return {name: found[name] for name in sorted(found, key=_place)}
+            calls.setdefault(module, []).append(partial(_simulated, scheme))
+    return {name: calls[name] for name in sorted(calls, key=_place)}
 
 
 def _simulated(scheme, trace):
@@ -122,9 +122,9 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
         raise OSError(
             f"{cache_dir('numba')}: compiled kernels cannot be kept there; set SCHEDLAB_CACHE to another folder"
         )
-    names, done = groups(), _done()
+    names, listing = groups(), _done()
     known = names.keys() <= SECONDS.keys()  # kernels of other packages may change unseen
-    if known and _still_there(done):
+    if known and _still_there(listing):
         return
     # A free worker takes the next group. An interpreter compiles one kernel at a time, and shared pieces once for all.
     processes = processes or os.cpu_count()
@@ -144,21 +144,21 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
         compiled = any([*bar])
     if compiled or not known:
         return  # two processes that compile at a time may overwrite each other's files; the next call looks again
-    with suppress(OSError), replacing(done) as part:  # the list only saves time
+    with suppress(OSError), replacing(listing) as part:  # the list only saves time
         files = {str(path.relative_to(CACHE)): path.stat().st_size for path in CACHE.rglob("*.nb[ci]")}
         part.write_text(json.dumps(files))
 
 
 def _done():
     """Return the file that lists what is compiled, for these sources on this machine, by name and size."""
-    given = repr((sources(), Path(__file__).read_bytes(), *target()))  # this file says how kernels are called
-    return CACHE / f"complete-{hashlib.sha256(given.encode()).hexdigest()[:16]}.json"
+    inputs = repr((sources(), Path(__file__).read_bytes(), *target()))  # this file says how kernels are called
+    return CACHE / f"complete-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}.json"
 
 
-def _still_there(done):
+def _still_there(listing):
     """Tell whether all kernels were compiled once and their files are as they were. Running each takes seconds."""
     try:
-        return all((CACHE / name).stat().st_size == size for name, size in json.loads(done.read_text()).items())
+        return all((CACHE / name).stat().st_size == size for name, size in json.loads(listing.read_text()).items())
     except (OSError, ValueError, AttributeError):
         return False
 

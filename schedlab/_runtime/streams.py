@@ -40,8 +40,8 @@ def entropy(seed: int | np.random.Generator) -> int:
 
 def keys(seed: int | tuple[int, ...], numbers: np.ndarray) -> np.ndarray:
     """Draw a key for each number, which depends on the number and the seed only; uint64."""
-    words = np.random.SeedSequence(seed).generate_state(1, np.uint64)
-    return splitmix64(words + np.asarray(numbers).astype("uint64") * GOLDEN)
+    state = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    return splitmix64(state + np.asarray(numbers).astype("uint64") * GOLDEN)
 
 
 def splitmix64(states: np.ndarray) -> np.ndarray:
@@ -53,5 +53,5 @@ def splitmix64(states: np.ndarray) -> np.ndarray:
 
 def uniforms(seed: int, name: str, numbers: np.ndarray) -> np.ndarray:
     """Draw a value in [0, 1) for each number, which depends on the number, the seed and the name only; float64."""
-    words = keys((seed, zlib.crc32(name.encode())), numbers)
-    return (words >> np.uint64(11)) * 2.0**-53
+    bits = keys((seed, zlib.crc32(name.encode())), numbers)
+    return (bits >> np.uint64(11)) * 2.0**-53

@@ -160,7 +160,7 @@ def _elsewhere(kernel, arguments, halt=None, watched=None):
     running.
     """
     # A queue in C: an exception that a signal raises within `threading.Event` can leave its lock held for good.
-    begun, done, results, errors = [], SimpleQueue(), [], []
+    begun, completion, results, errors = [], SimpleQueue(), [], []
     compile_for(kernel, arguments)
     context = copy_context()  # it identifies who catches the errors of an order
 
@@ -171,14 +171,14 @@ def _elsewhere(kernel, arguments, halt=None, watched=None):
         except BaseException as error:  # to be raised again in the calling thread
             errors.append(error)
         finally:
-            done.put(None)
+            completion.put(None)
 
     calls = _waiting_thread()
     try:
         calls.put(run)
         while not (results or errors):
             with suppress(Empty):
-                done.get(timeout=MOMENT)
+                completion.get(timeout=MOMENT)
             if watched is not None and watched[0]:
                 raise KeyboardInterrupt
     except BaseException:
@@ -186,7 +186,7 @@ def _elsewhere(kernel, arguments, halt=None, watched=None):
             halt[0] = 1
             while begun and not (results or errors):
                 with suppress(Empty):
-                    done.get(timeout=MOMENT)
+                    completion.get(timeout=MOMENT)
         raise
     finally:
         if results or errors:

@@ -62,18 +62,18 @@ def winners(
     """
     check_kind(table, pd.DataFrame)
     check_columns(table, ["log", "load", "winner", "tied", "next", "behind"])
-    shown = table.copy()
-    others = shown["tied"].map(lambda names: len(list(filter(None, names.split("; ")))))
-    nobody = shown["next"].eq("") & (others > 0)
-    shown["fill"] = colours(list(shown["winner"]))
-    shown.loc[nobody, "fill"] = ALL_TIED
-    shown["share"] = np.where(others > 0, PALE, 1.0)
-    shown["ink"] = [INK if tied else ink_on(fill) for fill, tied in zip(shown["fill"], others, strict=True)]
-    shown["first"] = shown["winner"].where(~nobody, "all tied")
-    ahead = shown["behind"].map(_ahead)
+    rows = table.copy()
+    others = rows["tied"].map(lambda names: len(list(filter(None, names.split("; ")))))
+    nobody = rows["next"].eq("") & (others > 0)
+    rows["fill"] = colours(list(rows["winner"]))
+    rows.loc[nobody, "fill"] = ALL_TIED
+    rows["share"] = np.where(others > 0, PALE, 1.0)
+    rows["ink"] = [INK if tied else ink_on(fill) for fill, tied in zip(rows["fill"], others, strict=True)]
+    rows["first"] = rows["winner"].where(~nobody, "all tied")
+    ahead = rows["behind"].map(_ahead)
     tied = others.map(lambda count: f"tied with {count} other{'s' * (count > 1)}")
-    shown["second"] = tied.where(others > 0, ahead).where(~nobody, "")
-    loads, logs = list(dict.fromkeys(shown["load"])), list(dict.fromkeys(shown["log"]))
+    rows["second"] = tied.where(others > 0, ahead).where(~nobody, "")
+    loads, logs = list(dict.fromkeys(rows["load"])), list(dict.fromkeys(rows["log"]))
     along = alt.X("load:O", title=AXES["load"], sort=loads, axis=plain_axis(format=".2~f"))
     down = alt.Y("log:N", title=None, sort=logs, axis=plain_axis(labelExpr=LINES))
     tooltip = [
@@ -86,14 +86,14 @@ def winners(
     ]
     cells = coloured_cells().encode(tooltip=tooltip)
     layers, ink = [cells], alt.Color("ink:N", scale=None)
-    for words, shift, size in (("first", -6, 11), ("second", 7, 10)):
+    for column, shift, size in (("first", -6, 11), ("second", 7, 10)):
         letters = alt.Chart().mark_text(fontSize=size, dy=shift, limit=CELL - 6)
-        layers.append(letters.encode(text=alt.Text(f"{words}:N"), color=ink, tooltip=tooltip))
+        layers.append(letters.encode(text=alt.Text(f"{column}:N"), color=ink, tooltip=tooltip))
     wide = CELL * len(loads)
-    layers = [one.encode(x=along, y=down) for one in layers]
-    chart = alt.layer(*layers, data=shown, width=wide, height=ROW * len(logs))
-    said = "full colour: every other scheme is worse; pale: tied with others; grey: all are tied"
-    return headed(chart, title, max(wide, DOTS), subtitle, said, size=(width, height))
+    layers = [layer.encode(x=along, y=down) for layer in layers]
+    chart = alt.layer(*layers, data=rows, width=wide, height=ROW * len(logs))
+    note = "full colour: every other scheme is worse; pale: tied with others; grey: all are tied"
+    return headed(chart, title, max(wide, DOTS), subtitle, note, size=(width, height))
 
 
 @unchecked
@@ -147,25 +147,25 @@ def against_bounds(
         raise ValueError(f"the table has several rows of {row['scheme']} at {panel} {row[panel]}; choose one {panel}")
     if (table["value"] < 0).any():
         raise ValueError(f"a value is {table['value'].min()}, expected 0 or more")
-    shown = table[["scheme", panel, "value", "bound"]].assign(**{panel: table[panel].map(str)})
-    several = list(dict.fromkeys(shown[panel]))
+    points = table[["scheme", panel, "value", "bound"]].assign(**{panel: table[panel].map(str)})
+    several = list(dict.fromkeys(points[panel]))
     if measure in IN_HOURS:
-        shown[["value", "bound"]] /= 3600
+        points[["value", "bound"]] /= 3600
     # A log has one bound, which is also that of schemes that may beat it.
-    shown["bound"] = shown.groupby(panel)["bound"].transform("max")
-    shown["times"] = shown["value"] / shown["bound"].where(shown["bound"] > 0)
-    drawn = shown["times"] > 0
-    left_out = f"{(~drawn).sum()} of {len(shown)} dots left out: bound or value is 0" if not drawn.all() else ""
-    shown = shown[drawn].assign(above=100 * (shown["times"] - 1))
-    schemes = shown.groupby("scheme", sort=False)["times"].median().sort_values(kind="stable").index.tolist()
-    words = AXES.get(measure, measure.replace("_", " "))
-    ticks = axis(values=log_ticks([pd.concat([shown["times"], pd.Series([1.0])])]))
-    along = {"title": f"{words.partition(' (')[0]}, times the lower bound", "scale": log_scale(), "axis": ticks}
+    points["bound"] = points.groupby(panel)["bound"].transform("max")
+    points["times"] = points["value"] / points["bound"].where(points["bound"] > 0)
+    drawn = points["times"] > 0
+    left_out = f"{(~drawn).sum()} of {len(points)} dots left out: bound or value is 0" if not drawn.all() else ""
+    points = points[drawn].assign(above=100 * (points["times"] - 1))
+    schemes = points.groupby("scheme", sort=False)["times"].median().sort_values(kind="stable").index.tolist()
+    label = AXES.get(measure, measure.replace("_", " "))
+    ticks = axis(values=log_ticks([pd.concat([points["times"], pd.Series([1.0])])]))
+    along = {"title": f"{label.partition(' (')[0]}, times the lower bound", "scale": log_scale(), "axis": ticks}
     down = alt.Axis(labelLimit=200, ticks=False, domain=False, grid=True)
     tooltip = [
         alt.Tooltip("scheme:N"),
         alt.Tooltip(f"{panel}:N"),
-        alt.Tooltip("value:Q", title=words, format=",.4~g"),
+        alt.Tooltip("value:Q", title=label, format=",.4~g"),
         alt.Tooltip("bound:Q", title="no schedule is better than", format=",.4~g"),
         alt.Tooltip("above:Q", title="above it by (%)", format=",.3~g"),
     ]
@@ -175,10 +175,10 @@ def against_bounds(
         legend = alt.Legend(orient="bottom", symbolFillColor=BETTER, symbolStrokeColor=BETTER)
         of = {"color": alt.value(BETTER), "size": alt.Size("load:O", title=AXES["load"], scale=sizes, legend=legend)}
     elif len(several) > COLOURED:
-        medians = shown.groupby(panel)["times"].median().sort_values(ascending=False, kind="stable")
+        medians = points.groupby(panel)["times"].median().sort_values(ascending=False, kind="stable")
         far, others = medians.index[:FARTHEST].tolist(), f"{len(medians) - FARTHEST} others"
-        shown["named"] = shown[panel].where(shown[panel].isin(far), others)
-        shown = shown.sort_values("named", key=lambda names: names != others, kind="stable")  # grey below the colours
+        points["named"] = points[panel].where(points[panel].isin(far), others)
+        points = points.sort_values("named", key=lambda names: names != others, kind="stable")  # grey below the colours
         legend = alt.Legend(orient="bottom", labelLimit=2 * WIDTH, symbolOpacity=1)
         scale = alt.Scale(domain=[*far, others], range=[WORSE, BETTER, ALL_TIED])
         of = {"color": alt.Color("named:N", title="", scale=scale, legend=legend)}
@@ -186,10 +186,10 @@ def against_bounds(
     dots = dots.encode(x=alt.X("times:Q", **along), tooltip=tooltip, **of)
     middle = alt.Chart().mark_tick(thickness=2, size=STEP - 4, color=INK).encode(x=alt.X("median(times):Q", **along))
     wall = alt.Chart().mark_rule(color=INK, strokeWidth=2).encode(x=alt.XDatum(1, **along))
-    rows = (one.encode(y=alt.Y("scheme:N", title=None, sort=schemes, axis=down)) for one in (middle, dots))
-    chart = alt.layer(wall, *rows, data=shown, width=DOTS, height=STEP * len(schemes))
-    said = f"each dot is a {panel}, the tick is their median; no schedule can be left of the line at 1"
-    return headed(chart, title, DOTS, subtitle, said, left_out, size=(width, height))
+    rows = (mark.encode(y=alt.Y("scheme:N", title=None, sort=schemes, axis=down)) for mark in (middle, dots))
+    chart = alt.layer(wall, *rows, data=points, width=DOTS, height=STEP * len(schemes))
+    note = f"each dot is a {panel}, the tick is their median; no schedule can be left of the line at 1"
+    return headed(chart, title, DOTS, subtitle, note, left_out, size=(width, height))
 
 
 def _ahead(percent):

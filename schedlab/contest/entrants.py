@@ -42,7 +42,7 @@ MEASURES = (
 )  # of a whole schedule, as `Schedule.metrics` has them
 BOUNDED = ("wait_time", "turnaround", "bounded_slowdown", "makespan")  # measures that have lower bounds
 CLASSES = ("SN", "SW", "LN", "LW")  # short or long, narrow or wide: the classes "kurian" of `metrics.classes`
-JUDGED = (*MEASURES, "gini", "unfair", *(f"{name} {one}" for one in CLASSES for name in BOUNDED[:3]))
+JUDGED = (*MEASURES, "gini", "unfair", *(f"{name} {code}" for code in CLASSES for name in BOUNDED[:3]))
 BETWEEN = "; "  # separates the names of tied schemes, since some contain commas
 WON = ("winner", "value", "tied", "next", "behind", "low", "high")  # columns of `Arena.wins`
 LARGEST = ("utilization",)  # measures of which the largest is the best
@@ -99,10 +99,10 @@ class Entrant:
         if BETWEEN in self.name:
             raise ValueError(f"the name of the entrant {self.name!r} has {BETWEEN!r}, which separates tied names")
         jobs = self.change is not None or self.scheme.needs is not None
-        own = JOBS_CHANGED if jobs else RIGID if self.machine is None else MACHINE_CHANGED
-        if self.kind == RIGID != own:
-            raise ValueError(f"{self.name} is not a rigid entrant: {own}; leave out kind, or give another")
-        object.__setattr__(self, "kind", self.kind or own)
+        kind = JOBS_CHANGED if jobs else RIGID if self.machine is None else MACHINE_CHANGED
+        if self.kind == RIGID != kind:
+            raise ValueError(f"{self.name} is not a rigid entrant: {kind}; leave out kind, or give another")
+        object.__setattr__(self, "kind", self.kind or kind)
 
     def __str__(self) -> str:
         return self.name
@@ -205,8 +205,8 @@ def arena(
     entrants = _entrants(several("scheme", scheme, not is_several(scheme)))
     how = {"threads": threads, "progress": progress, "store": store}
     runs = _runs(called, entrants, setting, how)
-    found = pd.DataFrame() if rounds is None else _bounds(called, setting, rounds, how)
-    return Arena(runs, found, setting, measure, confidence, called)
+    bounds = pd.DataFrame() if rounds is None else _bounds(called, setting, rounds, how)
+    return Arena(runs, bounds, setting, measure, confidence, called)
 
 
 def logs() -> list[str]:
@@ -217,21 +217,21 @@ def logs() -> list[str]:
 
 def _called(traces):
     """Return traces by distinct names; those given by name are loaded."""
-    one = not is_several(traces) or isinstance(traces, Trace | str)
-    given = [load_trace(trace) if isinstance(trace, str) else trace for trace in several("traces", traces, one)]
-    for trace in given:
+    single = not is_several(traces) or isinstance(traces, Trace | str)
+    loaded = [load_trace(trace) if isinstance(trace, str) else trace for trace in several("traces", traces, single)]
+    for trace in loaded:
         check_trace(trace)
-    return dict(zip(labels(given), given, strict=True))
+    return dict(zip(labels(loaded), loaded, strict=True))
 
 
-def _numbers(name, given, kind):
+def _numbers(name, values, kind):
     """List numbers, each once."""
-    found = several(name, given, not is_several(given) or isinstance(given, str))
-    for one in found:
-        if isinstance(one, bool) or not isinstance(one, kind) or (kind is Real and not 0 < one < np.inf):
+    numbers = several(name, values, not is_several(values) or isinstance(values, str))
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, kind) or (kind is Real and not 0 < number < np.inf):
             expected = "numbers above 0" if kind is Real else "whole numbers"
-            raise ValueError(f"{name}: {one!r}, expected {expected}")
-    return tuple(dict.fromkeys(found))
+            raise ValueError(f"{name}: {number!r}, expected {expected}")
+    return tuple(dict.fromkeys(numbers))
 
 
 def _check(rounds, tau, confidence):
@@ -244,9 +244,9 @@ def _check(rounds, tau, confidence):
         raise ValueError(f"confidence is {confidence!r}, expected a number between 0 and 1, such as 0.95")
 
 
-def _entrants(given):
-    entrants = [one if isinstance(one, Entrant) else Entrant(one) for one in given]
-    names = [one.name for one in entrants]
+def _entrants(schemes):
+    entrants = [scheme if isinstance(scheme, Entrant) else Entrant(scheme) for scheme in schemes]
+    names = [entrant.name for entrant in entrants]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"two entrants are called {twice[0]!r}; give one of them another name: Entrant(scheme, name)")
     return entrants
@@ -275,9 +275,9 @@ def _cells(traces, setting):
 def _runs(traces, entrants, setting, how):
     names, runs = [], []
     for about, values in _cells(traces, setting):  # all entrants in turn, so that each copy is made once
-        for one in entrants:
-            names.append(about | {"scheme": one.name, "kind": one.kind})
-            runs.append(values | {"entrant": one, "tau": setting.tau})
+        for entrant in entrants:
+            names.append(about | {"scheme": entrant.name, "kind": entrant.kind})
+            runs.append(values | {"entrant": entrant, "tau": setting.tau})
     return _tabled(_measured, runs, names, setting, how | {"words": "simulating"})
 
 
@@ -318,8 +318,8 @@ def _measured(trace, load, seed, shake, by, entrant, tau):
 
 def _by_class(copy, schedule, tau):
     """Return the means of each class of jobs; classes depend on run times and requested processors."""
-    asked = {"run_time": run_times(copy.table, OVERRUN[0]), "procs": copy.table["requested_procs"].to_numpy()}
-    of_class = classes(pd.DataFrame(asked), "kurian").to_numpy()
+    sizes = {"run_time": run_times(copy.table, OVERRUN[0]), "procs": copy.table["requested_procs"].to_numpy()}
+    of_class = classes(pd.DataFrame(sizes), "kurian").to_numpy()
     turnaround = schedule.end - schedule.submit
     columns = {
         "wait_time": schedule.start - schedule.submit,
@@ -327,8 +327,8 @@ def _by_class(copy, schedule, tau):
         "bounded_slowdown": bounded_slowdown(turnaround, schedule.run, tau),
     }
     return {
-        f"{name} {one}": float(values[jobs].mean()) if jobs.any() else float("nan")
-        for one, jobs in ((one, of_class == one) for one in CLASSES)
+        f"{name} {code}": float(values[jobs].mean()) if jobs.any() else float("nan")
+        for code, jobs in ((code, of_class == code) for code in CLASSES)
         for name, values in columns.items()
     }
 
@@ -422,7 +422,7 @@ class Arena:
         traces = {name: self.traces[name] if name in self.traces else self.load(name) for name in names}
         how = {"threads": threads, "progress": progress, "store": store}
         more = _runs(traces, entrants, self.setting, how)
-        kept = self.runs[~self.runs["scheme"].isin([one.name for one in entrants])]
+        kept = self.runs[~self.runs["scheme"].isin([entrant.name for entrant in entrants])]
         return replace(self, runs=pd.concat([kept, more], ignore_index=True), traces=traces)
 
     def with_traces(
@@ -453,7 +453,7 @@ class Arena:
         how = {"shake": setting.shake, "by": setting.by, "tau": setting.tau, "rounds": rounds, "store": store}
         more = arena(called.values(), schemes, setting.loads, setting.seeds, threads=threads, progress=progress, **how)
         runs, bounds = (
-            pd.concat([getattr(one, name) for one in (self, more)], ignore_index=True) for name in ("runs", "bounds")
+            pd.concat([getattr(part, name) for part in (self, more)], ignore_index=True) for name in ("runs", "bounds")
         )
         return replace(self, runs=runs, bounds=bounds, traces=self.traces | more.traces)
 
@@ -519,8 +519,8 @@ class Arena:
         winner = means.index[0]
         others = {}
         for other in means.index[1:]:
-            each = 1 - (1 - self.confidence) / (len(means) - 1)
-            ratio, low, high = _ratio(values[other].to_numpy(), values[winner].to_numpy(), each)
+            level = 1 - (1 - self.confidence) / (len(means) - 1)
+            ratio, low, high = _ratio(values[other].to_numpy(), values[winner].to_numpy(), level)
             others[other] = (ratio, low, high) if sign == 1 else (ratio, high, low)
         tied = [
             other
@@ -537,7 +537,7 @@ class Arena:
         }
         row |= {"low": np.nan, "high": np.nan}
         if clear:
-            behind = [100 * sign * (one - 1) for one in others[clear[0]]]
+            behind = [100 * sign * (factor - 1) for factor in others[clear[0]]]
             row |= {"next": clear[0]} | dict(zip(("behind", "low", "high"), behind, strict=True))
         return row
 
@@ -568,8 +568,8 @@ class Arena:
             kinds = cell.drop_duplicates("scheme").set_index("scheme")["kind"]
             for scheme in kinds.index.drop(base):
                 pair = values[[scheme, base]].dropna()
-                found = ratio_over_seeds(pair[scheme], pair[base], self.confidence)
-                change = dict(zip(("change", "low", "high"), (100 * (one - 1) for one in found), strict=True))
+                ratios = ratio_over_seeds(pair[scheme], pair[base], self.confidence)
+                change = dict(zip(("change", "low", "high"), (100 * (ratio - 1) for ratio in ratios), strict=True))
                 rows.append({"log": log, "load": load, "scheme": scheme, "kind": kinds[scheme]} | change)
         return pd.DataFrame(rows, columns=["log", "load", "scheme", "kind", "change", "low", "high"])
 

@@ -178,9 +178,9 @@ def _logs(size):
     return LOGS[size]
 
 
-def _arena_of(shown):
+def _arena_of(runs):
     """Return the arena that a figure draws: the kept one, or that of a run."""
-    return kept_results() if shown.kept else results(shown.size)
+    return kept_results() if runs.kept else results(runs.size)
 
 
 def _sample(size, jobs=None):
@@ -192,17 +192,17 @@ def _sample(size, jobs=None):
     )
 
 
-def _draw_who_wins(shown):
-    found = _arena_of(shown)
-    ranks = found.ranks()
+def _draw_who_wins(runs):
+    contest = _arena_of(runs)
+    ranks = contest.ranks()
     first, cells = ranks.loc[ranks["wins"].idxmax()], int(ranks["cells"].max())
     return Drawing(
         f"{first['scheme']} wins most: alone in {first['wins']:.0f} of {cells} cells",
         "The best scheme of a cell by mean bounded slowdown, with ties marked. With 95 % confidence, the best is the "
         f"winner or tied with it. Differences below {NOISE:g} % count as ties.",
-        _sample(shown.size),
-        draw_winners(found),
-        ranked(found),
+        _sample(runs.size),
+        draw_winners(contest),
+        ranked(contest),
         ringed=False,
     )
 
@@ -245,7 +245,7 @@ def priced(found: Arena) -> pd.DataFrame:
     ----------
     found : Arena
     """
-    heads = {name: f"{words}, change (%)" for name, words in {found.measure: words_of(found.measure), **COSTS}.items()}
+    heads = {name: f"{label}, change (%)" for name, label in {found.measure: words_of(found.measure), **COSTS}.items()}
     return found.price(COSTS, BASE).drop(columns="kind").round(1).rename(columns=heads)
 
 
@@ -257,15 +257,15 @@ def words_of(measure: str) -> str:
     measure : str
         As in `schedlab.contest.entrants.JUDGED`.
     """
-    name, _, one = measure.partition(" ")
-    own = {"gini": "inequality of slowdowns (Gini)", "unfair": "share of jobs that start later than under FCFS"}
-    words = own.get(name) or MEASURES[name][0]
-    return f"{words} of {CLASSES[one]} jobs" if one else words
+    name, _, code = measure.partition(" ")
+    labels = {"gini": "inequality of slowdowns (Gini)", "unfair": "share of jobs that start later than under FCFS"}
+    label = labels.get(name) or MEASURES[name][0]
+    return f"{label} of {CLASSES[code]} jobs" if code else label
 
 
-def _draw_bounded(shown):
-    found = _arena_of(shown)
-    cells, chart = found.cells("turnaround"), draw_bounds(found.judged_by("turnaround"), load=SHOWN)
+def _draw_bounded(runs):
+    contest = _arena_of(runs)
+    cells, chart = contest.cells("turnaround"), draw_bounds(contest.judged_by("turnaround"), load=SHOWN)
     best = cells.loc[cells.groupby(["log", "load"], sort=False)["value"].idxmin()]
     table = best.rename(columns={"above": "above the bound by at most (%)", "scheme": "best scheme"})
     table["mean turnaround (h)"], table["bound (h)"] = table["value"] / 3600, table["bound"] / 3600
@@ -276,7 +276,7 @@ def _draw_bounded(shown):
         f"schedule can beat",
         "The lower bound holds for every schedule of these jobs, even one that knows all arrivals and run times in "
         "advance. How much of the gap any scheme could close is not known.",
-        _sample(shown.size),
+        _sample(runs.size),
         chart,
         table[names].reset_index(drop=True),
     )
@@ -308,26 +308,26 @@ def draw_bounds(found: Arena, log: str | None = None, load: float | None = None)
     if load is None:
         check_known("log", log, cells["log"].unique())
     elif not np.isclose(cells["load"], load).any():
-        known = ", ".join(f"{one:g}" for one in cells["load"].unique())
+        known = ", ".join(f"{level:g}" for level in cells["load"].unique())
         raise ValueError(f"there is no load {load:g}; known: {known}")
     cells = cells[(cells["log"] == log) if load is None else np.isclose(cells["load"], load)]
     title = f"{measure[0].upper()}{measure[1:]}, in multiples of what no schedule can beat"
-    said = log if load is None else f"offered load {load:g}"
+    scope = log if load is None else f"offered load {load:g}"
     panel = "load" if load is None else "log"
     return contest_charts.against_bounds(
-        cells, found.measure, panel, title=title, subtitle=f"{said}; means over shaken copies"
+        cells, found.measure, panel, title=title, subtitle=f"{scope}; means over shaken copies"
     )
 
 
-def _draw_priced(shown):
-    found, data = _arena_of(shown), shown.data
-    least = data.loc[data[found.measure].idxmin()]
+def _draw_priced(runs):
+    contest, data = _arena_of(runs), runs.data
+    least = data.loc[data[contest.measure].idxmin()]
     return Drawing(
-        f"{least['scheme']} lowers the mean bounded slowdown most, by {-least[found.measure]:.0f} %, and the longest "
+        f"{least['scheme']} lowers the mean bounded slowdown most, by {-least[contest.measure]:.0f} %, and the longest "
         f"wait changes by {least['max_wait_time']:+.0f} %",
         "The first column shows the gain against EASY, the others what it costs.",
-        _sample(shown.size),
-        draw_price(found),
+        _sample(runs.size),
+        draw_price(contest),
     )
 
 
@@ -347,8 +347,8 @@ def draw_price(found: Arena) -> "alt.LayerChart":
     data = found.price(COSTS, BASE)
     columns = {found.measure: words_of(found.measure), **COSTS}
     several = [
-        data[["scheme", name]].rename(columns={name: "change (%)"}).assign(measure=words)
-        for name, words in columns.items()
+        data[["scheme", name]].rename(columns={name: "change (%)"}).assign(measure=label)
+        for name, label in columns.items()
     ]
     subtitle = "change against EASY (%): geometric mean over logs and loads; blue is less"
     title = "What each scheme gains, and what it costs"
@@ -356,15 +356,15 @@ def draw_price(found: Arena) -> "alt.LayerChart":
     return charts.changes(data, "measure", "scheme", "change (%)", title=title, subtitle=subtitle, width=ACROSS)
 
 
-def _draw_by_class(shown):
-    rows = shown.data.dropna()
+def _draw_by_class(runs):
+    rows = runs.data.dropna()
     worst = rows.loc[rows["change (%)"].idxmax()]
     return Drawing(
         f"{worst['class'].capitalize()} jobs pay most: {worst['change (%)']:+.0f} % mean wait under {worst['scheme']}",
         "Mean wait of each class of jobs against EASY. Short: runs for less than an hour; narrow: asks for fewer "
         "than 32 processors.",
-        _sample(shown.size),
-        draw_classes(_arena_of(shown)),
+        _sample(runs.size),
+        draw_classes(_arena_of(runs)),
     )
 
 
@@ -382,9 +382,9 @@ def by_class(found: Arena) -> pd.DataFrame:
     found : Arena
     """
     rows = []
-    for one, words in CLASSES.items():
-        table = found.judged_by(f"wait_time {one}").price((), BASE)
-        rows.append(table[["scheme"]].assign(**{"class": words, "change (%)": table[f"wait_time {one}"]}))
+    for code, label in CLASSES.items():
+        table = found.judged_by(f"wait_time {code}").price((), BASE)
+        rows.append(table[["scheme"]].assign(**{"class": label, "change (%)": table[f"wait_time {code}"]}))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -415,13 +415,13 @@ def live(
     confidence : float
         Confidence. The higher it is, the more schemes are tied.
     """
-    found = replace(kept_results().judged_by(measure), confidence=confidence)
+    contest = replace(kept_results().judged_by(measure), confidence=confidence)
     lower = measure if measure in BOUNDED else "turnaround"
-    return charts.stacked([draw_winners(found), draw_bounds(found.judged_by(lower), log=log)])
+    return charts.stacked([draw_winners(contest), draw_bounds(contest.judged_by(lower), log=log)])
 
 
-def _draw_changed(shown):
-    data, ends = shown.data, ("low", "high")
+def _draw_changed(runs):
+    data, ends = runs.data, ("low", "high")
     means = data.groupby("scheme", sort=False)["change"].median()
     chart = charts.changes(data, "load", "log", "change", panel="scheme", interval=ends, width=624)
     return Drawing(
@@ -431,7 +431,7 @@ def _draw_changed(shown):
         "less: moldable jobs may run on other numbers of processors, the tasks of a sweep may run apart, and nodes "
         f"must lie in one block of a {ARITY}-ary tree. A faint number may be chance: its 95 % interval, from copies "
         f"compared pair by pair, contains 0. Or it is below {NOISE:g} %.",
-        _sample(shown.size, FIRST),
+        _sample(runs.size, FIRST),
         chart,
     )
 
@@ -440,8 +440,8 @@ def _draw_changed(shown):
 def changed(size: str, progress: bool) -> pd.DataFrame:
     """Draw how the mean turnaround changes when schemes may change jobs or must allocate nodes, compared with EASY."""
     traces, copies = [log(name, FIRST) for name in LOGS[size]], range(COPIES[size])
-    found = arena(traces, (EASY(), *OTHERS), LOADS[size], copies, rounds=None, progress=progress)
-    return found.against(BASE, "turnaround")
+    contest = arena(traces, (EASY(), *OTHERS), LOADS[size], copies, rounds=None, progress=progress)
+    return contest.against(BASE, "turnaround")
 
 
 NARROW = EASY(order="narrow")
@@ -466,9 +466,9 @@ def explained(name: str, load: float, estimates: str, scheme: Scheme, seed: int)
     return simulate(trace, scheme).metrics()[list(PRICED)]
 
 
-def _draw_surprises(shown):
+def _draw_surprises(runs):
     panels = []
-    means = shown.data.groupby(["name", "load", "scheme", "estimates"], sort=False)[list(PRICED)].mean()
+    means = runs.data.groupby(["name", "load", "scheme", "estimates"], sort=False)[list(PRICED)].mean()
     for name, load, _ in SURPRISES:
         base = means.loc[name, load, BASE, USERS]
         change = 100 * (means.loc[name, load] / base - 1).rename(columns=PRICED)
@@ -484,7 +484,7 @@ def _draw_surprises(shown):
         "conservative backfilling comes from jobs that end early, and disappears when reservations are rebuilt in "
         "the order of the queue. BLUE: an order by length or area leaves more processors idle than a load of 0.95 "
         "allows.",
-        f"Whole logs, {COUNTED[shown.size]}.",
+        f"Whole logs, {COUNTED[runs.size]}.",
         charts.stacked(panels),
         ringed=False,
     )
@@ -524,12 +524,12 @@ def _changes(runs, scheme, measure, base=BASE):
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
     """Return the ledger of four statements of three papers."""
-    runs, said = results(size, progress, bounded=False).runs, claims_of("arena")
+    runs, statements = results(size, progress, bounded=False).runs, claims_of("arena")
     rows = []
     for name, check in tested(runs).items():
         main = next(iter(check.values())) if isinstance(check, dict) else check
         why, conjecture = where_not(main), CONJECTURES.get(name, "")
-        rows.append(judged(said[name], check, _traces(size), why=why, conjecture=conjecture))
+        rows.append(judged(statements[name], check, _traces(size), why=why, conjecture=conjecture))
     return rows
 
 
@@ -543,15 +543,15 @@ def tested(runs: pd.DataFrame) -> dict[str, Check | dict[str, Check]]:
     """
 
     def check(scheme, measure, base=BASE, every=False):
-        words = f"{measure.replace('_', ' ')} of {scheme}, change against {base}"
-        return Check(words, _changes(runs, scheme, measure, base), "lower", every=every)
+        quantity = f"{measure.replace('_', ' ')} of {scheme}, change against {base}"
+        return Check(quantity, _changes(runs, scheme, measure, base), "lower", every=every)
 
     return {
         "ARE-1": check("EASY-SJBF", "bounded_slowdown"),
         # That paper speaks of consistent trends, so of every case.
         "ARE-2": check(BASE, "wait_time LN", "Conservative", every=True),
         "ARE-3": check("Conservative", "wait_time SW", every=True),
-        "ARE-4": {words: check(scheme, "bounded_slowdown") for scheme, words in VARIANTS.items()},
+        "ARE-4": {label: check(scheme, "bounded_slowdown") for scheme, label in VARIANTS.items()},
     }
 
 
@@ -574,9 +574,9 @@ def where_not(check: Check) -> str:
     wrong = check.cases[check.cases["outcome"] == CONTRADICTS]
     if len(wrong) <= NAMED:
         return ""
-    told = ", ".join(f"{log} ({n})" for log, n in wrong["log"].value_counts(sort=False).items())
+    counts = ", ".join(f"{log} ({n})" for log, n in wrong["log"].value_counts(sort=False).items())
     loads = " to ".join(f"{load:g}" for load in sorted({wrong["load"].min(), wrong["load"].max()}))
-    return f"Those that contradict it are at loads of {loads}: {told}."
+    return f"Those that contradict it are at loads of {loads}: {counts}."
 
 
 CONJECTURES = {  # why claims fail

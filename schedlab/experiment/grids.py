@@ -189,7 +189,7 @@ class Plan:
         NoDigestError
             Names the value without a digest.
         """
-        return [key(self.about, {name: self._digest(name, one) for name, one in run.items()}) for run in self.runs]
+        return [key(self.about, {name: self._digest(name, value) for name, value in run.items()}) for run in self.runs]
 
     def _digest(self, name, value):
         if id(value) not in self._digests:
@@ -206,16 +206,16 @@ class Plan:
         origins : dict
             By column, what distinguishes values with the same label: a digest, and the history of a trace.
         """
-        shown, origins = {}, {}
+        columns, origins = {}, {}
         for name, label in self.names[place].items():
             value = self.runs[place].get(name)
             if isinstance(value, PLAIN):
-                shown[name] = str(label) if isinstance(label, tuple) else label
+                columns[name] = str(label) if isinstance(label, tuple) else label
             else:
                 history = value.history if isinstance(value, Trace) else ()
-                shown[name] = value.title if isinstance(value, Trace) else _name_of(value)
+                columns[name] = value.title if isinstance(value, Trace) else _name_of(value)
                 origins[name] = [self._digest(name, value)[:12], *history]
-        return shown | self.settings, origins
+        return columns | self.settings, origins
 
 
 def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) -> Plan:
@@ -311,16 +311,16 @@ class Known:
         self, plan: Plan, store: str | PathLike | Store | None = None, again: bool = False, look: bool = False
     ):
         self.plan, self.study = plan, None
-        store, asked = (storing_in(), False) if store is None else (Store(store), True)
+        store, requested = (storing_in(), False) if store is None else (Store(store), True)
         try:
             self.keys = plan.keys
         except NoDigestError as error:
-            if asked:
+            if requested:
                 raise ValueError(f"results cannot be kept in {store.path}: {error}") from None
             store, self.keys = None, list(range(len(plan)))  # every run counts as different, and is not remembered
         self._results = memory.runs.of(self.keys)
         if store is not None:
-            self._look_in(store, again, look, not asked)
+            self._look_in(store, again, look, not requested)
         changed = memory.changed()
         self._results = {key: result for key, result in self._results.items() if not changed(result.files)}
         for result in self._results.values():
@@ -364,7 +364,7 @@ class Known:
         return [self._results[key] for key in self.keys]
 
 
-def _run(plan, known, threads, progress, errors, words):
+def _run(plan, known, threads, progress, errors, label):
     """Run what is missing, on joblib's backend."""
     places, study = known.missing, known.study
     backend, _ = get_active_backend(prefer="threads")  # it reports 1 job if no number was set
@@ -378,18 +378,18 @@ def _run(plan, known, threads, progress, errors, words):
         study.check_writable(len(places))
     pool = Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered")
     reserved = RESERVED if study else OF_FAILURES if errors == "keep" else ()
-    done = iter(())
+    results = iter(())
     try:
-        with Progress(len(places), words, progress) as bar, stoppable() as within, TemporaryDirectory() as folder:
+        with Progress(len(places), label, progress) as bar, stoppable() as within, TemporaryDirectory() as folder:
             # Workers on this computer write to the store themselves, at once; those elsewhere may not have access to
             # it.
             writing = study if near else None
-            one = delayed(within(_one))
+            task = delayed(within(_one))
             # Processes are reused, with the modules that they have loaded.
             version = plan.about if near and not together and isinstance(known.keys[0], str) else None
             sent = (lambda _, value: value) if together else sender(Path(folder) if near else None)
-            done = pool(
-                one(
+            results = pool(
+                task(
                     place,
                     plan.names[place],
                     reserved,
@@ -401,7 +401,7 @@ def _run(plan, known, threads, progress, errors, words):
                 )
                 for place in places
             )
-            for count, (place, result) in enumerate(done, start=1):
+            for count, (place, result) in enumerate(results, start=1):
                 spent += result.seconds
                 if not near and spent / count * (len(places) - count) < END * workers:
                     _batch(backend, LAST_BATCH)
@@ -412,9 +412,9 @@ def _run(plan, known, threads, progress, errors, words):
                 known.take(place, result)
                 bar.update(result.failed)
     except BaseException as error:
-        if hasattr(done, "throw"):
+        if hasattr(results, "throw"):
             with suppress(BaseException):  # otherwise joblib warns about unused results
-                done.throw(error)
+                results.throw(error)
         if type(error).__name__ in LOST_WORKERS:
             raise RuntimeError("a Dask worker ended during a run, perhaps for lack of memory; see its log") from error
         raise
@@ -435,19 +435,19 @@ def _one(place, about, reserved, kept, version, run, names, *values):
     return place, result if kept is None else kept(result)
 
 
-def _kept(study, key, shown, origins, result):
+def _kept(study, key, columns, origins, result):
     """Store a result and return it; if it cannot be stored and a store was requested, return a failure."""
     try:
-        study.keep(key, shown, origins, result)
+        study.keep(key, columns, origins, result)
     except TypeError as error:
         if not study.optional:
-            study.keep(key, shown, origins, result := failed(result, error))
+            study.keep(key, columns, origins, result := failed(result, error))
     return result
 
 
 def _failed(names, failure):
-    told = ", ".join(f"{name}={value}" for name, value in names.items())
-    return RunError(f"the run with {told} failed: {failure.words}")
+    values = ", ".join(f"{name}={value}" for name, value in names.items())
+    return RunError(f"the run with {values} failed: {failure.words}")
 
 
 def _check_threads(threads):
@@ -464,42 +464,42 @@ def is_several(value) -> bool:
 
 def several(name: str, given, single: bool) -> list:
     """Make a list of the given values, one or several."""
-    found = [given] if single else list(given)
-    if not found:
+    values = [given] if single else list(given)
+    if not values:
         raise ValueError(f"{name} is an empty list, expected at least one {name}")
-    return [without_numpy(one) for one in found]
+    return [without_numpy(value) for value in values]
 
 
-def _cases(given):
-    if isinstance(given, Iterable) and not isinstance(given, str | Mapping):
-        cases = list(given)
+def _cases(argument):
+    if isinstance(argument, Iterable) and not isinstance(argument, str | Mapping):
+        cases = list(argument)
         if all(isinstance(case, Mapping) for case in cases):
             return [dict(case) for case in cases]
-    raise TypeError(f"cases is {given!r}, expected mappings such as [{{'load': 0.7, 'scheme': 'easy'}}]")
+    raise TypeError(f"cases is {argument!r}, expected mappings such as [{{'load': 0.7, 'scheme': 'easy'}}]")
 
 
 def _check_names(run, runs):
     """Raise if the function does not take the values."""
     parameters = inspect.signature(run).parameters
-    needed = {name for name, one in parameters.items() if one.default is one.empty}
-    if own := inspect.signature(grid).parameters.keys() & needed - {"run", "cases", "values"}:
+    needed = {name for name, parameter in parameters.items() if parameter.default is parameter.empty}
+    if reserved := inspect.signature(grid).parameters.keys() & needed - {"run", "cases", "values"}:
         raise ValueError(
-            f"{', '.join(sorted(own))}: names of grid's own parameters; give the function's parameters other names"
+            f"{', '.join(sorted(reserved))}: names of grid's own parameters; give the function's parameters other names"
         )
     for values in runs:
         try:
             inspect.signature(run).bind(**values)
         except TypeError as error:
-            taken, given = (", ".join(names) or "no parameters" for names in (parameters, values))
-            raise TypeError(f"the function takes {taken}; with {given}: {error}") from None
+            taken, arguments = (", ".join(names) or "no parameters" for names in (parameters, values))
+            raise TypeError(f"the function takes {taken}; with {arguments}: {error}") from None
 
 
 def named(runs: Sequence[Mapping]) -> list[dict]:
     """Return the values of runs as they appear in a table."""
     columns = {}
     for name in dict.fromkeys(name for values in runs for name in values):
-        own = [values[name] for values in runs if name in values]
-        columns[name] = labelled(own)
+        column = [values[name] for values in runs if name in values]
+        columns[name] = labelled(column)
     return [
         {name: value if isinstance(value, PLAIN) else columns[name][identity(value)] for name, value in values.items()}
         for values in runs
@@ -517,15 +517,15 @@ def identity(value):
 def labelled(values: Iterable) -> dict:
     """Name all values that are not plain: traces, schemes, functions and others. Number equal names."""
     values = list(values)
-    traces = {id(one): one for one in values if isinstance(one, Trace)}
-    found = dict(zip(traces, labels(traces.values()), strict=True))
-    others = {identity(one): one for one in values if not isinstance(one, (Trace, *PLAIN))}
+    traces = {id(trace): trace for trace in values if isinstance(trace, Trace)}
+    names = dict(zip(traces, labels(traces.values()), strict=True))
+    others = {identity(value): value for value in values if not isinstance(value, (Trace, *PLAIN))}
     taken = Counter()
-    for known, one in others.items():
-        name = _name_of(one)
+    for known, value in others.items():
+        name = _name_of(value)
         taken[name] += 1
-        found[known] = f"{name} ({taken[name]})" if taken[name] > 1 else name
-    return found
+        names[known] = f"{name} ({taken[name]})" if taken[name] > 1 else name
+    return names
 
 
 def _name_of(value):

@@ -67,7 +67,7 @@ def forget() -> None:
     False
     """
     runs.clear()
-    for remembering in filter(None, (each() for each in _remembered)):
+    for remembering in filter(None, (reference() for reference in _remembered)):
         remembering.forget()
 
 
@@ -130,10 +130,10 @@ class _Remembering:
 
     def __call__(self, *arguments, **settings):
         function = self.__wrapped__
-        given = self.signature.bind(*arguments, **settings)
-        given.apply_defaults()
+        call = self.signature.bind(*arguments, **settings)
+        call.apply_defaults()
         try:
-            about = key(of_function(function), {name: of_named(name, one) for name, one in given.arguments.items()})
+            about = key(of_function(function), {name: of_named(name, value) for name, value in call.arguments.items()})
         except NoDigestError:
             return function(*arguments, **settings)
         while True:
@@ -161,18 +161,18 @@ class _Remembering:
         thread = get_ident()
         with self.lock:
             known, owner = self.kept.get(about, (None, None))
-            done = known is not None and known.done()
-            if known is None or (done and known.exception() is None and changed()(known.result()[1])):
+            finished = known is not None and known.done()
+            if known is None or (finished and known.exception() is None and changed()(known.result()[1])):
                 future = Future()
                 self.kept[about] = future, thread
             else:
                 future = known
             self.kept.move_to_end(about)
             if (beyond := len(self.kept) - self.most) > 0:
-                over = [each for each, (one, _) in self.kept.items() if one.done()]
+                over = [call for call, (other, _) in self.kept.items() if other.done()]
                 for oldest in over[:beyond]:  # results still being computed are kept, since others wait for them
                     del self.kept[oldest]
-        if future is known and not done and owner == thread:
+        if future is known and not finished and owner == thread:
             raise RecursionError(f"{self.__wrapped__.__name__} asks for the result that it is computing")
         return future, future is not known
 

@@ -96,35 +96,35 @@ def failed(result: Result, error: Exception) -> Result:
 
 
 def _failure(error):
-    words = f"{type(error).__name__}: {error}".encode(errors="backslashreplace").decode()  # as a file can hold it
-    return Failure(words, _place(error), error)
+    message = f"{type(error).__name__}: {error}".encode(errors="backslashreplace").decode()  # as a file can hold it
+    return Failure(message, _place(error), error)
 
 
 def _place(error):
     """Say where an error was raised: in the user's own code, if it passed through any."""
     steps = traceback.extract_tb(error.__traceback__)[1:]  # the first is the call of the run
-    own = [step for step in steps if not is_installed(step.filename)] or steps
-    if not own:
+    user = [step for step in steps if not is_installed(step.filename)] or steps
+    if not user:
         return ""
-    return f"{Path(own[-1].filename).name}, line {own[-1].lineno}, in {own[-1].name}: {own[-1].line}".rstrip(": ")
+    return f"{Path(user[-1].filename).name}, line {user[-1].lineno}, in {user[-1].name}: {user[-1].line}".rstrip(": ")
 
 
-def _plain(found):
+def _plain(result):
     """Return the result of a run as a separate table, or as a dict."""
-    if isinstance(found, pd.DataFrame):
-        table = found.reset_index() if any(found.index.names) else found.reset_index(drop=True)
+    if isinstance(result, pd.DataFrame):
+        table = result.reset_index() if any(result.index.names) else result.reset_index(drop=True)
         _check_once(table.columns)
         return table
-    if isinstance(found, Mapping | pd.Series):
-        _check_once(found.keys())
-        measures = {str(name): without_numpy(value) for name, value in found.items()}
+    if isinstance(result, Mapping | pd.Series):
+        _check_once(result.keys())
+        measures = {str(name): without_numpy(value) for name, value in result.items()}
         for name, value in measures.items():
             if not isinstance(value, PLAIN) or isinstance(value, tuple):
                 raise TypeError(f"measure {name} is a {type(value).__name__}, expected a number, a text or a time")
         return measures
-    if isinstance(value := without_numpy(found), Real):
+    if isinstance(value := without_numpy(result), Real):
         return {"value": value}
-    raise TypeError(f"the run gave a {type(found).__name__}, expected measures: a mapping, a Series or a DataFrame")
+    raise TypeError(f"the run gave a {type(result).__name__}, expected measures: a mapping, a Series or a DataFrame")
 
 
 def without_numpy(value):
@@ -157,8 +157,8 @@ def check_columns(about: Mapping, result: Result, reserved: Sequence[str] = ()) 
     reserved : sequence of str
         Names of such columns.
     """
-    given = [] if result.failed else [*result.measured]
-    columns = Counter([*about, *given, *reserved])
+    measures = [] if result.failed else [*result.measured]
+    columns = Counter([*about, *measures, *reserved])
     if both := [name for name, count in columns.items() if count > 1]:
         what = "is a reserved column" if set(both) & set(reserved) else "is also one of its values"
         raise ValueError(f"the run gives {', '.join(sorted(both))}, which {what}; rename the measure")
@@ -182,13 +182,14 @@ def tabled(
     rows = []
     for about, result, more in zip(names, results, last or [{}] * len(names), strict=True):
         check_columns(about, result, OF_FAILURES if kept else ())
-        told = (result.measured.words, result.measured.at) if result.failed else ("", "")
-        own = {} if result.failed else result.measured
-        rows.append((about, own, (dict(zip(OF_FAILURES, told, strict=True)) if kept else {}) | more))
-    if not any(isinstance(own, pd.DataFrame) for _, own, _ in rows):
-        return pd.DataFrame([{**about, **own, **error} for about, own, error in rows])
+        failure = (result.measured.words, result.measured.at) if result.failed else ("", "")
+        values = {} if result.failed else result.measured
+        rows.append((about, values, (dict(zip(OF_FAILURES, failure, strict=True)) if kept else {}) | more))
+    if not any(isinstance(values, pd.DataFrame) for _, values, _ in rows):
+        return pd.DataFrame([{**about, **values, **error} for about, values, error in rows])
     tables = [
-        own if isinstance(own, pd.DataFrame) else pd.DataFrame([own] if own or error else []) for _, own, error in rows
+        values if isinstance(values, pd.DataFrame) else pd.DataFrame([values] if values or error else [])
+        for _, values, error in rows
     ]
     # One table of the values of all runs, with repeated rows: a separate table per run would cost 3 ms each.
     places = np.repeat(np.arange(len(rows)), [len(table) for table in tables])

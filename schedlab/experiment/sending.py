@@ -72,12 +72,12 @@ def sender(folder: Path | None) -> Callable:
     ValueError
         From the function, if the value cannot be pickled: joblib would wait for it forever.
     """
-    made = {}
+    cache = {}
 
     def sent(name, value):
         if isinstance(value, PLAIN):
             return value
-        if id(value) not in made:
+        if id(value) not in cache:
             try:
                 pickled = cloudpickle.dumps(value)
             except Exception as error:  # whatever its pickling raises
@@ -86,8 +86,8 @@ def sender(folder: Path | None) -> Callable:
             if folder is not None:
                 (folder / key).write_bytes(pickled)
                 pickled = folder / key
-            made[id(value)] = Sent(key, pickled)
-        return made[id(value)]
+            cache[id(value)] = Sent(key, pickled)
+        return cache[id(value)]
 
     return sent
 

@@ -161,7 +161,7 @@ class Store:
 
     def __repr__(self) -> str:
         studies = self.studies()
-        rows = [f"   {one.folder.name}: {len(one.runs()):,} runs" for one in studies]
+        rows = [f"   {study.folder.name}: {len(study.runs()):,} runs" for study in studies]
         count = f"{len(studies)} {'study' if len(studies) == 1 else 'studies'}"
         return "\n".join([f"<Store {self.path}: {count}", *rows]) + ">"
 
@@ -178,11 +178,11 @@ class Store:
         self.path.mkdir(parents=True, exist_ok=True)
         about = self.path / ABOUT
         if not about.is_file():
-            if others := sorted(one.name for one in self.path.iterdir() if not one.name.startswith(".")):
+            if others := sorted(path.name for path in self.path.iterdir() if not path.name.startswith(".")):
                 if about.is_file():  # another process has just created it
                     return
-                words = f"expected an empty folder or a store; it contains {plain(others[0])}"
-                raise ValueError(f"{plain(str(self.path))}: {words}")
+                problem = f"expected an empty folder or a store; it contains {plain(others[0])}"
+                raise ValueError(f"{plain(str(self.path))}: {problem}")
             with replacing(about) as part:
                 part.write_text(WORDS.format(folder=self.path), encoding="utf-8")
 
@@ -220,11 +220,11 @@ class Store:
             table of a grid. The runs of all versions of a function are included; ``study`` names the folder of each.
         """
         runs = [(study.folder.name, run) for study in self.studies() for run in study.runs().values()]
-        runs = [one for one in runs if function in (None, one[1]["function"])]
-        runs.sort(key=lambda one: (one[0], one[1]["finished"], one[1]["key"]))
+        runs = [entry for entry in runs if function in (None, entry[1]["function"])]
+        runs.sort(key=lambda entry: (entry[0], entry[1]["finished"], entry[1]["key"]))
         names = _names(run for _, run in runs)
         values = [{name: names(run, name) for name in run["values"]} for _, run in runs]
-        first = [{"function": run["function"], **own} for (_, run), own in zip(runs, values, strict=True)]
+        first = [{"function": run["function"], **parameters} for (_, run), parameters in zip(runs, values, strict=True)]
         last = [
             {
                 "run_seconds": run["seconds"],
@@ -236,7 +236,7 @@ class Store:
             for study, run in runs
         ]
         table = tabled(first, [_result(run) for _, run in runs], True, last)
-        front = ["function", *dict.fromkeys(name for own in values for name in own)]
+        front = ["function", *dict.fromkeys(name for parameters in values for name in parameters)]
         back = [*OF_FAILURES, *OWN]
         return table.reindex(columns=[*front, *(name for name in table if name not in {*front, *back}), *back])
 
@@ -306,8 +306,8 @@ class Study:
         with suppress(OSError):
             self.folder.mkdir(exist_ok=True)
         if not os.access(self.folder, os.W_OK):
-            words = f"this store is read-only, and {count:,} {'run is' if count == 1 else 'runs are'} missing"
-            raise PermissionError(EACCES, words, str(self.folder.parent))
+            message = f"this store is read-only, and {count:,} {'run is' if count == 1 else 'runs are'} missing"
+            raise PermissionError(EACCES, message, str(self.folder.parent))
 
     def keep(self, key: str, values: Mapping, origins: Mapping, result: Result) -> None:
         """Store a result, completely or not at all; values and origins are as in `Plan.described`.

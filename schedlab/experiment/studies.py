@@ -43,25 +43,25 @@ def read_study(path: str | os.PathLike) -> Plan:
     ValueError
         If the file does not define these names, or defines them as something else.
     """
-    path, shown = Path(path), plain(str(path))
+    path, file = Path(path), plain(str(path))
     if not path.is_file():
-        raise FileNotFoundError(f"{shown}: no such file, expected a study in Python:\n\n{EXAMPLE}")
+        raise FileNotFoundError(f"{file}: no such file, expected a study in Python:\n\n{EXAMPLE}")
     # Not as a module that others may import: its functions are sent to workers by value.
     sys.path.insert(0, str(path.parent.resolve()))  # as when the file is run as a script
     try:
-        found = runpy.run_path(str(path), run_name="schedlab_study")
+        namespace = runpy.run_path(str(path), run_name="schedlab_study")
     except (Exception, SystemExit) as error:  # whatever the user's file raises
-        raise ValueError(f"{shown} cannot be run: {type(error).__name__}: {error}") from error
-    run, values, cases = (found.get(name) for name in TAKEN)
+        raise ValueError(f"{file} cannot be run: {type(error).__name__}: {error}") from error
+    run, values, cases = (namespace.get(name) for name in TAKEN)
     if not callable(run):
-        raise ValueError(f"{shown} defines no function run, expected a study such as:\n\n{EXAMPLE}")
+        raise ValueError(f"{file} defines no function run, expected a study such as:\n\n{EXAMPLE}")
     if not isinstance(values or {}, Mapping) or (values is None and cases is None):
-        words = "expected a mapping such as {'load': [0.7, 0.8]}; the file only names them, and does not call grid"
-        raise ValueError(f"{shown}: values is {values!r}, {words}")
+        expected = "expected a mapping such as {'load': [0.7, 0.8]}; the file only names them, and does not call grid"
+        raise ValueError(f"{file}: values is {values!r}, {expected}")
     try:
         return planned(run, cases, **(values or {}))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{shown}: {error}") from None
+        raise ValueError(f"{file}: {error}") from None
 
 
 def shard_of(plan: Plan, number: int, count: int) -> Plan:

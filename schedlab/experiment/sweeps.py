@@ -87,22 +87,22 @@ def sweep(
     """
     traces = several("trace", trace, isinstance(trace, Trace | str) or callable(trace))
     seeds = several("seed", seed, seed is None or isinstance(seed, Integral))
-    families = [(_family(one, seeds), callable(one)) for one in traces]
-    told = labels(family for family, _ in families)
-    marks = [name.removeprefix(family[0].title) for name, (family, _) in zip(told, families, strict=True)]
-    schemes = [scheme_named(one) for one in several("scheme", scheme, not is_several(scheme))]
+    families = [(_family(source, seeds), callable(source)) for source in traces]
+    titles = labels(family for family, _ in families)
+    marks = [name.removeprefix(family[0].title) for name, (family, _) in zip(titles, families, strict=True)]
+    schemes = [scheme_named(choice) for choice in several("scheme", scheme, not is_several(scheme))]
     called = labelled(schemes)
     loads = several("load", load, load is None or isinstance(load, Real))
     overrun = conventions.get("overrun", "kill")
     names, runs = [], []
-    for ((family, made), mark), target in product(zip(families, marks, strict=True), loads):
-        own = sum(one.offered_load(overrun) for one in family) / len(family) if target is None else target
-        for one in family:
-            _scaled(one, target, by, overrun)  # raises early if that is impossible
-        for using, (each, copy) in product(schemes, zip(seeds, family if made else family * len(seeds), strict=True)):
-            about = {"trace": f"{copy.title}{mark}", "load": own, "scheme": called[identity(using)], "seed": each}
+    for ((family, seeded), mark), target in product(zip(families, marks, strict=True), loads):
+        offered = sum(member.offered_load(overrun) for member in family) / len(family) if target is None else target
+        for member in family:
+            _scaled(member, target, by, overrun)  # raises early if that is impossible
+        for using, (draw, copy) in product(schemes, zip(seeds, family if seeded else family * len(seeds), strict=True)):
+            about = {"trace": f"{copy.title}{mark}", "load": offered, "scheme": called[identity(using)], "seed": draw}
             names.append({name: value for name, value in about.items() if value is not None})
-            moved = None if made else each
+            moved = None if seeded else draw
             run = {"trace": copy, "load": target, "by": by, "scheme": using, "seed": moved, "shake": shake, "tau": tau}
             runs.append(run | {"conventions": conventions})
     settings = {"by": by, "shake": shake, "tau": tau} | {name: str(value) for name, value in conventions.items()}
@@ -118,8 +118,8 @@ def _family(trace, seeds):
     if callable(trace) and seeds == [None]:
         raise ValueError("a trace that is a function needs seeds, such as seed=range(10)")
     family = [trace(seed) for seed in seeds] if callable(trace) else [trace]
-    for one in family:
-        check_trace(one)
+    for member in family:
+        check_trace(member)
     return family
 
 

@@ -96,10 +96,10 @@ def written_table(table: pd.DataFrame) -> dict:
     columns = []
     for name, column in table.items():
         try:
-            columns.append(one := _written_column(column))
+            columns.append(record := _written_column(column))
             if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
                 continue
-            back = _column(one)
+            back = _column(record)
             if back.dtype != column.dtype or list(map(repr, back)) != list(map(repr, column)):
                 raise TypeError("it does not come back")
         except (TypeError, ValueError, KeyError):
@@ -124,7 +124,7 @@ def _written_column(column):
         counts = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
         return {"dtype": kind.unit, "zone": str(kind.tz), "values": counts.view("int64").tolist()}
     if not isinstance(kind, np.dtype) or kind.kind == "O":
-        values = [written(without_numpy(one)) for one in column.tolist()]
+        values = [written(without_numpy(value)) for value in column.tolist()]
     elif kind.kind not in "biufmM":
         raise TypeError(f"a column of {kind}")
     elif kind.kind in "mM":
