@@ -140,11 +140,11 @@ class Check:
             means = cases.dropna().mean(axis="columns")
             family = np.vstack([family, [means.mean(), means.std(), len(means)]])
         form, bound = (some.get(name, name) for name in (self.form, self.bound))
-        found = _judge(self, *family.T, *(bound if self.expected == "within" else (bound, bound)))
-        cases = pd.concat([some[self.by], found.iloc[:n]], axis="columns").assign(form=form)
+        facts = _judge(self, *family.T, *(bound if self.expected == "within" else (bound, bound)))
+        cases = pd.concat([some[self.by], facts.iloc[:n]], axis="columns").assign(form=form)
         if self.expected == "is":
-            return cases.assign(bound=bound), found.iloc[0].to_dict() if n == 1 else {}
-        return cases, found.iloc[-1].to_dict()
+            return cases.assign(bound=bound), facts.iloc[0].to_dict() if n == 1 else {}
+        return cases, facts.iloc[-1].to_dict()
 
     @property
     def outcome(self) -> str:
@@ -166,8 +166,8 @@ class Check:
         n = len(self.cases)
         if self.expected == "is" or n == 1:
             return "; ".join(self.written(place) for place in range(n))
-        words = interval(*(self.pooled[name] for name in VALUES), self.form)
-        return f"{words} on average over {n} cases"
+        text = interval(*(self.pooled[name] for name in VALUES), self.form)
+        return f"{text} on average over {n} cases"
 
     @property
     def where(self) -> str:
@@ -189,23 +189,23 @@ class Check:
     @property
     def _where(self):
         outcomes = self.cases["outcome"].to_numpy()
-        n, counts = len(outcomes), {each: int((outcomes == each).sum()) for each in (SUPPORTS, CONTRADICTS, OPEN)}
+        n, counts = len(outcomes), {name: int((outcomes == name).sum()) for name in (SUPPORTS, CONTRADICTS, OPEN)}
         if counts[SUPPORTS] == n:
             return ""
         if n == 1 and counts[CONTRADICTS]:
             return f"Measured {self._wrong(0)}." if self.expected == "is" else "What was measured contradicts it."
         if counts[OPEN] == n:
             return "The interval allows both." if n == 1 else f"The intervals of all {n} cases allow both."
-        one = "supports" if counts[SUPPORTS] == 1 else "support"
-        told = [f"{counts[SUPPORTS]} of {n} cases {one} it"] if counts[SUPPORTS] else []
+        verb = "supports" if counts[SUPPORTS] == 1 else "support"
+        parts = [f"{counts[SUPPORTS]} of {n} cases {verb} it"] if counts[SUPPORTS] else []
         if counts[CONTRADICTS]:
             few = [self._wrong(place) for place in np.flatnonzero(outcomes == CONTRADICTS)]
             more = f" ({'; '.join(few)})" if len(few) <= NAMED else ""
-            one = "contradicts" if counts[CONTRADICTS] == 1 else "contradict"
-            told.append(f"{counts[CONTRADICTS]}{'' if told else f' of {n} cases'} {one} it{more}")
+            verb = "contradicts" if counts[CONTRADICTS] == 1 else "contradict"
+            parts.append(f"{counts[CONTRADICTS]}{'' if parts else f' of {n} cases'} {verb} it{more}")
         if counts[OPEN]:
-            told.append(f"{counts[OPEN]} {'is' if counts[OPEN] == 1 else 'are'} open")
-        return f"{', '.join(told)}."
+            parts.append(f"{counts[OPEN]} {'is' if counts[OPEN] == 1 else 'are'} open")
+        return f"{', '.join(parts)}."
 
     def written(self, place: int) -> str:
         """Write one case down: value, interval, and what tells it apart from the others.
@@ -219,11 +219,11 @@ class Check:
 
     def _wrong(self, place):
         """Write down a case that contradicts; if a number was published, by what factor it differs."""
-        words = self.written(place)
+        text = self.written(place)
         if self.expected != "is":
-            return words
+            return text
         row = self.cases.iloc[place]
-        return f"{words}, {row['value'] / row['bound']:.2g} times the published {formatted(row['bound'], row['form'])}"
+        return f"{text}, {row['value'] / row['bound']:.2g} times the published {formatted(row['bound'], row['form'])}"
 
     @property
     def wanted(self) -> str:
@@ -243,17 +243,17 @@ class Check:
         """
         rows = []
         for row in self.cases.to_dict("records"):
-            told = ", ".join(word(name, row[name]) for name in self.by) or SINGLE
+            case = ", ".join(word(name, row[name]) for name in self.by) or SINGLE
             wanted = self.wanted or formatted(row["bound"], row["form"])
-            rows.append((told, interval(*(row[name] for name in VALUES), row["form"]), wanted, row))
+            rows.append((case, interval(*(row[name] for name in VALUES), row["form"]), wanted, row))
         if len(rows) > 1:
             effect = "" if self.expected == "is" else interval(*(self.pooled[name] for name in VALUES), self.form)
             rows.append(
                 (TOGETHER, effect, self.wanted, dict.fromkeys(NUMBERS) | self.pooled | {"outcome": self.outcome})
             )
-        texts = [(self.quantity, *words, row["outcome"]) for *words, row in rows]
+        texts = [(self.quantity, *cells, row["outcome"]) for *cells, row in rows]
         numbers = [[row[name] for name in NUMBERS] for *_, row in rows]
-        return pd.DataFrame([(*text, *each) for text, each in zip(texts, numbers, strict=True)], columns=list(CASE))
+        return pd.DataFrame([(*text, *values) for text, values in zip(texts, numbers, strict=True)], columns=list(CASE))
 
 
 def _judge(check, mean, spread, seeds, first, last):
@@ -267,10 +267,10 @@ def _judge(check, mean, spread, seeds, first, last):
     half = _half_lengths(t, error, seeds.astype(int))
     certain = contradicts > half
     fine = ~certain & ~np.isnan(half) if check.expected == "is" else supports > half
-    shown = [mean, mean - half, mean + half]
-    shown = [100 * np.expm1(each) for each in shown] if check.logarithms else shown
+    ends = [mean, mean - half, mean + half]
+    ends = [100 * np.expm1(end) for end in ends] if check.logarithms else ends
     outcome = np.select([fine, certain], [SUPPORTS, CONTRADICTS], OPEN)
-    return pd.DataFrame(dict(zip(FACTS, (*shown, mean, spread, seeds.astype(int), outcome), strict=True)))
+    return pd.DataFrame(dict(zip(FACTS, (*ends, mean, spread, seeds.astype(int), outcome), strict=True)))
 
 
 def _margins(check, value, first, last):
@@ -296,7 +296,7 @@ def _half_lengths(t, error, seeds):
     Holm: the most certain mean is judged as if all had to be (Bonferroni), the next one as one of those that are left,
     and so on, until one cannot be told from its bound. All that are left then have its level.
     """
-    beyond = [t_beyond(each, n - 1) if n > 1 else np.inf for each, n in zip(t, seeds, strict=True)]
+    beyond = [t_beyond(ratio, n - 1) if n > 1 else np.inf for ratio, n in zip(t, seeds, strict=True)]
     left, half, level = int((seeds > 1).sum()), np.full(len(t), np.nan), 0.0
     told_apart = True
     for place in np.argsort(beyond, kind="stable")[:left]:

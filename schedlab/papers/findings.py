@@ -79,29 +79,29 @@ class Rows:
 
     def under(self, claim: str, words: str) -> list[str]:
         """Return the readings under which a claim holds or fails, by the words `HOLDS` or `FAILS`."""
-        told = dict(part.split(": ") for part in filter(None, self.row(claim)["readings"].split("; ")))
-        return list(filter(None, told.get(words, "").split(", ")))
+        readings = dict(part.split(": ") for part in filter(None, self.row(claim)["readings"].split("; ")))
+        return list(filter(None, readings.get(words, "").split(", ")))
 
     def cases(self, claim: str, check: str = "", case: str = "", outcome: str = "") -> pd.Series:
         """Return the means of the cases of a claim, by name, where names of check and case have these words."""
         chosen = {
-            each["case"]: float(each["mean"] or "nan")
-            for each in self.row(claim)["cases"]
-            if each["case"] != TOGETHER and check in each["check"] and case in each["case"]
-            if outcome in ("", each["outcome"])
+            row["case"]: float(row["mean"] or "nan")
+            for row in self.row(claim)["cases"]
+            if row["case"] != TOGETHER and check in row["check"] and case in row["case"]
+            if outcome in ("", row["outcome"])
         }
         return pd.Series(chosen, dtype="float64")
 
     def effect(self, claim: str, check: str = "") -> float:
         """Return the mean effect over the cases of the first check whose name has these words, or of its only case."""
-        first = next(each["check"] for each in self.row(claim)["cases"] if check in each["check"])
-        several = [each for each in self.row(claim)["cases"] if each["check"] == first]
+        first = next(row["check"] for row in self.row(claim)["cases"] if check in row["check"])
+        several = [row for row in self.row(claim)["cases"] if row["check"] == first]
         return float(several[-1]["mean"])
 
     def published(self, claim: str, check: str = "") -> str:
         """Return the published number of the first case of the first check whose name has these words."""
-        words = next(each["expected"] for each in self.row(claim)["cases"] if check in each["check"])
-        return words.lstrip("+")
+        number = next(row["expected"] for row in self.row(claim)["cases"] if check in row["check"])
+        return number.lstrip("+")
 
 
 class Findings:
@@ -141,11 +141,15 @@ class Findings:
 
     def _repr_html_(self) -> str:
         rows = None if self.ledger is None else Rows(self.ledger)
-        told = [
-            (each.words, {claim: rows.verdict(claim) for claim in each.claims}, "" if each.follows else STALE)
-            for each in self.sentences
+        sentences = [
+            (
+                sentence.words,
+                {claim: rows.verdict(claim) for claim in sentence.claims},
+                "" if sentence.follows else STALE,
+            )
+            for sentence in self.sentences
         ]
-        return page.findings(told)
+        return page.findings(sentences)
 
 
 def percent(*values: float) -> str:

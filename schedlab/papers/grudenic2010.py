@@ -127,12 +127,12 @@ def logs(estimates: str = USERS, most: int | None = None) -> dict[str, Trace]:
     most : int, optional
         Leave out logs with more jobs than this, counted under users' estimates. Default: no limit.
     """
-    found = {name: trace for name in LOGS if (trace := log(name)) is not None}
-    if not found:
+    traces = {name: trace for name in LOGS if (trace := log(name)) is not None}
+    if not traces:
         raise TraceNotFound(
             "None of the paper's logs is at hand, and no stand-in; `schedlab traces --fetch NAME` downloads a log."
         )
-    short = [name for name, trace in found.items() if most is None or len(trace) <= most]
+    short = [name for name, trace in traces.items() if most is None or len(trace) <= most]
     return {name: trace for name in short if (trace := log(name, estimates)) is not None}
 
 
@@ -142,8 +142,8 @@ def _without(size, which="This leaves out"):
         return ""
     some = logs(most=MOST_JOBS[size])
     missing = [label(trace) for name, trace in logs().items() if name not in some]
-    words = " and ".join(filter(None, (", ".join(missing[:-1]), *missing[-1:])))
-    return f" {which} the longest logs, {words} (quick; full size: all logs)." if missing else ""
+    names = " and ".join(filter(None, (", ".join(missing[:-1]), *missing[-1:])))
+    return f" {which} the longest logs, {names} (quick; full size: all logs)." if missing else ""
 
 
 def without_estimate(trace: Trace) -> int:
@@ -241,7 +241,9 @@ def _itself(log, **conventions):
     rows = [{"scheme": BASE}]
     for schedule in others:
         ratio = paired(schedule, base, MEASURE).ratio
-        logged, low, high = (100 * (one - 1) for one in (_slowdown(schedule) / _slowdown(base), ratio.low, ratio.high))
+        logged, low, high = (
+            100 * (factor - 1) for factor in (_slowdown(schedule) / _slowdown(base), ratio.low, ratio.high)
+        )
         rows.append({"scheme": str(schedule.scheme), "logged": logged, "paired_low": low, "paired_high": high})
     used = utilization(base.start, base.end, base.procs, log.procs, (base.submit[0], base.end.max()))
     return pd.DataFrame(rows).assign(trace=label(log), title=log.title, utilization=used)
@@ -273,7 +275,7 @@ def _turned(data):
 # The figures -------------------------------------------------------------------------------------------------
 
 
-def _draw_example(shown):
+def _draw_example(runs):
     schedules = {str(scheme): simulate(example(), scheme) for scheme in (EASY(), DPSA())}
     measured = {}
     for name, schedule in schedules.items():
@@ -285,7 +287,7 @@ def _draw_example(shown):
             "mean slowdown of J1 to J4": waiting["slowdown"].mean(),
             **{f"start of {job} (s)": start for job, start in zip(waiting["job"], waiting["start_time"], strict=True)},
         }
-    ends = [f"at {each['makespan (s)']:g} s under {name}" for name, each in measured.items()]
+    ends = [f"at {row['makespan (s)']:g} s under {name}" for name, row in measured.items()]
     return Drawing(
         "DPSA fills the hole that EASY leaves, and ends earlier",
         "At 2 s four processors become free. J1, the head of the queue, needs six and has to wait until 7 s. EASY "
@@ -322,8 +324,8 @@ def _sampled(data, size):
     )
 
 
-def _draw_changes(shown):
-    data = shown.data
+def _draw_changes(runs):
+    data = runs.data
     better, worse = _beyond(data, "better"), _beyond(data, "worse")
     count = data["trace"].nunique()
     first = data.loc[data["scheme"] == DPSAP, "change"]
@@ -335,9 +337,9 @@ def _draw_changes(shown):
         f"{-least['change']:.0f} % ({least['trace']}); DPSAp changes it by {first.min():+.1f} to {first.max():+.1f} %. "
         f"Counted are changes of at least {NOISE:g} % beyond chance. Where a box crosses zero, the sign of a single "
         "run means little.",
-        f"{_sampled(data, shown.size)} LLNL's logs record no arrival times: submissions are start times, so jobs "
+        f"{_sampled(data, runs.size)} LLNL's logs record no arrival times: submissions are start times, so jobs "
         "hardly wait.",
-        _bars(data, USERS, shown.now, BROAD),
+        _bars(data, USERS, runs.now, BROAD),
         _table(data),
         printed="diamonds",
     )
@@ -347,10 +349,10 @@ def _beyond(data, side):
     """Count the logs on which each variant is better, or worse, than EASY, by more than noise and more than chance."""
     variants = data[data["scheme"] != BASE]
     if side == "better":
-        found = (variants["change"] <= -NOISE) & (variants["change_high"] < 0)
+        mask = (variants["change"] <= -NOISE) & (variants["change_high"] < 0)
     else:
-        found = (variants["change"] >= NOISE) & (variants["change_low"] > 0)
-    return found.groupby(variants["scheme"], sort=False).sum()
+        mask = (variants["change"] >= NOISE) & (variants["change_low"] > 0)
+    return mask.groupby(variants["scheme"], sort=False).sum()
 
 
 CHANGED = {"by": CASE, "measures": ("change", "logged", "utilization"), "within": SINGLES, "logs": _at_hand}
@@ -362,27 +364,29 @@ def figure3(size: str, progress: bool) -> pd.DataFrame:
     return changes(size, progress)
 
 
-def _draw_changes_by_estimates(shown):
-    parts = dict(list(shown.data.groupby("estimates", sort=False)))
-    now = {} if shown.now is None else dict(list(shown.now.groupby("estimates", sort=False)))
-    gains = {words: _beyond(part, "better")[DPSAN] for words, part in parts.items()}
-    told = "; ".join(f"{words}: on {count} of {parts[words]['trace'].nunique()}" for words, count in gains.items())
+def _draw_changes_by_estimates(runs):
+    parts = dict(list(runs.data.groupby("estimates", sort=False)))
+    now = {} if runs.now is None else dict(list(runs.now.groupby("estimates", sort=False)))
+    gains = {convention: _beyond(part, "better")[DPSAN] for convention, part in parts.items()}
+    counts = "; ".join(
+        f"{convention}: on {count} of {parts[convention]['trace'].nunique()}" for convention, count in gains.items()
+    )
     seen = (
-        f"DPSAn is better than EASY, beyond chance, by convention: {told}. {CODES} The paper does not say how it "
+        f"DPSAn is better than EASY, beyond chance, by convention: {counts}. {CODES} The paper does not say how it "
         "treats missing estimates and jobs that outlive theirs."
     )
     if LEFT_OUT in parts and parts[LEFT_OUT]["trace"].str.startswith("LLNL-Thunder").any():
         seen += " Leaving out jobs without an estimate leaves so little work of LLNL-Thunder that nothing waits there."
     return Drawing(
         "DPSAn gains on most logs under "
-        f"{sum(2 * gains[words] > parts[words]['trace'].nunique() for words in gains)} of {len(gains)} conventions "
+        f"{sum(2 * gains[name] > parts[name]['trace'].nunique() for name in gains)} of {len(gains)} conventions "
         "about estimates",
         seen,
         "Panels: run times cut at the estimate, and the run time in place of a missing one; exact estimates for all; "
         "jobs without an estimate left out, on the logs where some have one and some do not; jobs run on past theirs. "
-        f"{_sampled(shown.data, shown.size)}{_without(shown.size, 'All panels but the first leave out')}",
-        charts.stacked([_bars(part, words, now.get(words)) for words, part in parts.items()]),
-        _table(shown.data),
+        f"{_sampled(runs.data, runs.size)}{_without(runs.size, 'All panels but the first leave out')}",
+        charts.stacked([_bars(part, convention, now.get(convention)) for convention, part in parts.items()]),
+        _table(runs.data),
     )
 
 
@@ -392,8 +396,8 @@ def figure3_estimates(size: str, progress: bool) -> pd.DataFrame:
     return pd.concat(_by_estimates(size, progress).values())
 
 
-def _draw_gains(shown):
-    gains = shown.data
+def _draw_gains(runs):
+    gains = runs.data
     # Gain and utilization side by side, both in percent.
     rows, rings = (
         None
@@ -401,10 +405,14 @@ def _draw_gains(shown):
         else pd.DataFrame({"trace": data["trace"], "gain": data[GAIN], "utilization": 100 * data["utilization"]}).melt(
             "trace", var_name="series", value_name="percent"
         )
-        for data in (gains, shown.now)
+        for data in (gains, runs.now)
     )
-    words = {"published": _published(gains, "percent", -1), "rings": rings, "title": f"{DPSAN}'s gain and utilization"}
-    in_order = charts.bars(rows, "trace", "percent", color="series", width=BROAD, **words)
+    options = {
+        "published": _published(gains, "percent", -1),
+        "rings": rings,
+        "title": f"{DPSAN}'s gain and utilization",
+    }
+    in_order = charts.bars(rows, "trace", "percent", color="series", width=BROAD, **options)
     least, most = gains.iloc[0], gains.loc[gains[GAIN].idxmax()]
     return Drawing(
         f"The gain of {DPSAN} and the utilization of a log: rank correlation {_rank_correlation(gains):.2f} over all "
@@ -412,7 +420,7 @@ def _draw_gains(shown):
         f"Logs in order of utilization under EASY. {DPSAN}, which prefers narrow jobs, gains {most[GAIN]:.0f} % on "
         f"{most['trace']} at a utilization of {100 * most['utilization']:.0f} %, and {least[GAIN]:.1f} % on "
         f"{least['trace']}, the least used: lookahead needs a queue to choose from.",
-        _sampled(gains, shown.size),
+        _sampled(gains, runs.size),
         charts.stacked([in_order, _points(gains, USERS, width=BROAD - 100)]),  # names stand beside the points
         _table(_turned(gains), GAIN, "utilization"),
         printed="diamonds",
@@ -433,17 +441,17 @@ def figure4(size: str, progress: bool) -> pd.DataFrame:
     return _gains(changes(size, progress))
 
 
-def _draw_gains_by_estimates(shown):
-    gains = dict(list(shown.data.groupby("estimates", sort=False)))
-    ranks = {words: _rank_correlation(part) for words, part in gains.items() if len(part) > 4}
-    ranked = "; ".join(f"{words}: {rank:.2f}" for words, rank in ranks.items())
+def _draw_gains_by_estimates(runs):
+    gains = dict(list(runs.data.groupby("estimates", sort=False)))
+    ranks = {convention: _rank_correlation(part) for convention, part in gains.items() if len(part) > 4}
+    ranked = "; ".join(f"{convention}: {rank:.2f}" for convention, rank in ranks.items())
     ends = f"{min(ranks.values()):.2f} to {max(ranks.values()):.2f}" if ranks else "of too few logs"
     return Drawing(
         f"Gain and utilization have a rank correlation of {ends}, by convention about estimates",
         f"Spearman's rank correlation of utilization and what {DPSAN} gains, which prefers narrow jobs: {ranked}.",
-        f"{_sampled(shown.data, shown.size)}{_without(shown.size, 'All panels but the first leave out')}",
+        f"{_sampled(runs.data, runs.size)}{_without(runs.size, 'All panels but the first leave out')}",
         charts.stacked([_points(part, on, width=BROAD // 2 - 40) for on, part in gains.items()]),
-        _table(_turned(shown.data), GAIN, "utilization"),
+        _table(_turned(runs.data), GAIN, "utilization"),
     )
 
 
@@ -455,8 +463,8 @@ def figure4_estimates(size: str, progress: bool) -> pd.DataFrame:
 
 def _by_estimates(size, progress):
     """Return the result of `changes` under each convention about estimates that some log allows."""
-    parts = {words: changes(size, progress, words).assign(estimates=words) for words in ESTIMATES}
-    return {words: part for words, part in parts.items() if len(part)}
+    parts = {convention: changes(size, progress, convention).assign(estimates=convention) for convention in ESTIMATES}
+    return {convention: part for convention, part in parts.items() if len(part)}
 
 
 def _gains(data):
@@ -506,23 +514,23 @@ def _rank_correlation(gains):
 def _table(data, value="change (%)", beside="scheme"):
     """Tabulate the variants' changes, or gains: over the copies, on single ones, and on the log itself."""
     data = data[data["scheme"] != BASE].reset_index(drop=True)
-    shown = data[[name for name in ("estimates", "trace", beside) if name in data]].copy()
-    shown[value], shown["interval"], shown[SINGLE] = data["change"], _ranges(data, "change"), _ranges(data, "shaken")
-    shown["the log itself"], shown["its paired interval"] = data["logged"], _ranges(data, "paired")
-    return shown
+    table = data[[name for name in ("estimates", "trace", beside) if name in data]].copy()
+    table[value], table["interval"], table[SINGLE] = data["change"], _ranges(data, "change"), _ranges(data, "shaken")
+    table["the log itself"], table["its paired interval"] = data["logged"], _ranges(data, "paired")
+    return table
 
 
 def _ranges(data, kind):
     ends = data[[f"{kind}_low", f"{kind}_high"]].to_numpy()
-    words = [" to ".join(formatted(end, "{:+.1f}") for end in both) for both in ends]
-    return np.where(np.isfinite(ends).all(axis=1), words, "no bounds")
+    texts = [" to ".join(formatted(end, "{:+.1f}") for end in both) for both in ends]
+    return np.where(np.isfinite(ends).all(axis=1), texts, "no bounds")
 
 
-def _draw_by_load(shown):
+def _draw_by_load(runs):
     by = ["trace", "load"]
     means, rings = (
-        None if runs is None else over_seeds(_gain_of_means(runs)[[*by, "seed", GAIN]], by)
-        for runs in (shown.data, shown.now)
+        None if data is None else over_seeds(_gain_of_means(data)[[*by, "seed", GAIN]], by)
+        for data in (runs.data, runs.now)
     )
     table = means.pivot_table(index="trace", columns="load", values=GAIN, sort=False)
     pays = [_pays_from(gains) for _, gains in table.iterrows()]
@@ -533,7 +541,7 @@ def _draw_by_load(shown):
         "DPSAn prefers narrow jobs. Within one log its gain need not grow with the load: the mix of jobs matters as "
         f"much. Numbers: the last column has the lowest load from which on DPSAn gains more than {PAYS} %.",
         f"{len(pays)} whole logs, run times and estimates scaled to {means['load'].nunique()} loads, "
-        f"{COPIES_BY_LOAD[shown.size]} shaken copies each; shaded: 95 % intervals.{_without(shown.size)}",
+        f"{COPIES_BY_LOAD[runs.size]} shaken copies each; shaded: 95 % intervals.{_without(runs.size)}",
         charts.lines(means, "load", GAIN, color="trace", rings=rings),
         table.reset_index(),
     )
@@ -565,12 +573,12 @@ def _pays_from(gains):
     return f"{loads[0]}" if loads else "none"
 
 
-def _draw_bounded(shown):
-    most = shown.data.loc[shown.data["budget"] == shown.data["budget"].max(), ["budget", "lost"]]
+def _draw_bounded(runs):
+    most = runs.data.loc[runs.data["budget"] == runs.data["budget"].max(), ["budget", "lost"]]
     lost, along = "processors missed (%)", "jobs tried at a pass, at most"
     names = {"missed": "passes missed (%)", "lost": lost, "worse": "change of the slowdown (%)", "budget": along}
-    data, rings = (None if each is None else each.rename(columns=names) for each in (shown.data, shown.now))
-    few = shown.data.loc[shown.data["budget"] == shown.data["budget"].min(), ["budget", "lost"]]
+    data, rings = (None if table is None else table.rename(columns=names) for table in (runs.data, runs.now))
+    few = runs.data.loc[runs.data["budget"] == runs.data["budget"].min(), ["budget", "lost"]]
     many, missed = most["budget"].iloc[0], np.ceil(10 * most["lost"].max()) / 10
     return Drawing(
         f"A search of {few['budget'].iloc[0]} jobs a pass misses up to {few['lost'].max():.0f} % of the processors "
@@ -578,7 +586,7 @@ def _draw_bounded(shown):
         "The paper's search is exponential; here it ends after so many jobs. A hole that is missed again at the next "
         "pass counts again. A small budget is spent at the front of the list, where most jobs of a long queue do not "
         f"fit. Where hardly anything is missed, the change of the slowdown is chance. {CODES}",
-        f"{shown.title(AUDITED)}, the whole log as it is.",
+        f"{runs.title(AUDITED)}, the whole log as it is.",
         charts.lines(data, along, lost, rings=rings, log_x=10),
         data.drop(columns="magnitude"),
     )
@@ -614,10 +622,10 @@ def _searched(log, variant, budget):
 READ = ["trace", "reading", "scheme"]
 
 
-def _draw_readings(shown):
-    data = shown.data
-    words = [interval(*row, "{:+.1f}") for row in data[["change", "change_low", "change_high"]].to_numpy()]
-    table = data.assign(words=np.where(data["change"].isna(), "not measured", words))
+def _draw_readings(runs):
+    data = runs.data
+    texts = [interval(*row, "{:+.1f}") for row in data[["change", "change_low", "change_high"]].to_numpy()]
+    table = data.assign(words=np.where(data["change"].isna(), "not measured", texts))
     table = table.pivot_table(index=READ[:2], columns="scheme", values="words", aggfunc="first", sort=False)
     narrow = data[(data["scheme"] == DPSAN) & data["change"].notna()]
     better = (narrow["change"] <= -NOISE) & (narrow["change_high"] < 0)
@@ -641,8 +649,8 @@ def _draw_readings(shown):
         f"cases, worse in {worse.sum() or 'none'}",
         "Each row reads one thing differently than Figure 3; a case is a log and a reading; logs with the largest "
         f"changes come first. Empty cells were not measured, or the reading changes nothing there. {CODES}",
-        f"{data['trace'].nunique()} logs; means over {COPIES[shown.size]} {SHAKEN}, the same for every "
-        f"reading; in the fold of numbers: 95 % intervals in brackets.{_without(shown.size)}",
+        f"{data['trace'].nunique()} logs; means over {COPIES[runs.size]} {SHAKEN}, the same for every "
+        f"reading; in the fold of numbers: 95 % intervals in brackets.{_without(runs.size)}",
         chart,
         table.rename_axis(columns=None).reset_index(),
     )
@@ -653,15 +661,15 @@ def sensitivity(size: str, progress: bool) -> pd.DataFrame:
     """Tabulate what the paper leaves open: tau, missing estimates, coinciding events, the cleaning of the logs."""
     columns, parts = ["change", "change_low", "change_high"], []
     nothing = pd.DataFrame({"scheme": VARIANTS, **dict.fromkeys(columns, np.nan)})
-    found = logs(most=MOST_JOBS[size])
-    readings = [(label(trace), *reading) for name, trace in found.items() for reading in _readings(name, trace)]
+    traces = logs(most=MOST_JOBS[size])
+    readings = [(label(trace), *reading) for name, trace in traces.items() for reading in _readings(name, trace)]
     runs = copies([case for *_, case in readings if case is not None], size, "other readings", progress, tau=None)
     rows = COPIES[size] * len(SCHEMES)  # of a case, in the order of the cases
-    for trace, words, tau, case in readings:
+    for trace, reading, tau, case in readings:
         part = nothing
         if case is not None:
             part, runs = _against_easy(runs[:rows].rename(columns={tau: MEASURE})), runs[rows:]
-        parts.append(part.assign(trace=trace, reading=words))
+        parts.append(part.assign(trace=trace, reading=reading))
     return pd.concat(parts)[[*READ, *columns]]
 
 
@@ -678,19 +686,19 @@ def _readings(name, trace):
     yield f"{RUN_ON}, and are known beforehand", tau, {"log": trace, "overrun": "extend"}
     kept, missing = log(name, LEFT_OUT), without_estimate(trace)
     if kept is not None:
-        words = f"no estimate: left out ({missing:,} of {len(trace):,} jobs; load {kept.offered_load():.2g} is left)"
-        yield words, tau, _case(kept, LEFT_OUT)
+        reading = f"no estimate: left out ({missing:,} of {len(trace):,} jobs; load {kept.offered_load():.2g} is left)"
+        yield reading, tau, _case(kept, LEFT_OUT)
         if missing > len(trace) / 100:
-            words = "no estimate: drawn from a model fitted to the others"
+            reading = "no estimate: drawn from a model fitted to the others"
             try:
-                yield words, tau, _case(trace.with_estimates("fitted"))
+                yield reading, tau, _case(trace.with_estimates("fitted"))
             except ValueError:
-                yield f"{words}, who have too few, or too few long ones", tau, None
+                yield f"{reading}, who have too few, or too few long ones", tau, None
     yield "raw log: not at hand, the catalogue has the cleaned one", tau, None
 
 
-def _draw_efforts(shown):
-    data = shown.data
+def _draw_efforts(runs):
+    data = runs.data
     share = (100 * data["greedy"] / data["decisions"]).astype(object).where(data["decisions"] > 0, "nothing to decide")
     names = {"greedy": "decided by the shortcut (%)", "longest": "longest list (jobs)", "table": "largest table (kB)"}
     slowest = data.loc[data["seconds"].idxmax()]
@@ -699,7 +707,7 @@ def _draw_efforts(shown):
         "A decision is a pass with jobs to choose from; if nothing was freed since the last pass, these are the new "
         "jobs only. The shortcut: if taking whatever fits, down the list, reaches the upper bound, no tables are "
         f"needed. {CODES}",
-        f"Each whole log in one thread, timed on the machine that made the numbers.{_without(shown.size)}",
+        f"Each whole log in one thread, timed on the machine that made the numbers.{_without(runs.size)}",
         None,
         data.assign(greedy=share, table=data["table"] / 1000).rename(columns=names),
     )
@@ -774,7 +782,7 @@ def live(
     """
     trace = log(name, estimates) or load_trace(name)  # its error says where to get the log
     scheme = DPSA(variant=variant, depth=depth, budget=budget or None)
-    runs = [(trace.scale_load(load), one) for one in (EASY(), scheme)]
+    runs = [(trace.scale_load(load), choice) for choice in (EASY(), scheme)]
     schedules = simulate_many(runs, overrun=ESTIMATES[estimates])
     # By its variant alone, so that it has the colour of the figures; the controls say the depth and the budget.
     jobs = dict(zip((BASE, str(DPSA(variant=variant))), (schedule.jobs for schedule in schedules), strict=True))
@@ -823,7 +831,7 @@ OTHER_MACHINE = "The paper's machine is not at hand."
 def claims(size: str, progress: bool) -> list[dict]:
     """Return the ledger of the paper's claims."""
     try:
-        found = logs()
+        available = logs()
     except TraceNotFound as missing:
         rows = [untestable(claim, str(missing)) for name, claim in CLAIMS.items() if name != "GRU-6"]
         return [*rows, _example_row()]
@@ -838,12 +846,12 @@ def claims(size: str, progress: bool) -> list[dict]:
     }
     rows = []
     for name in main:
-        several = {reading: each[name] for reading, each in readings.items()}
+        several = {reading: by_claim[name] for reading, by_claim in readings.items()}
         details = f"{GROWTH if name == 'GRU-4' else RANGES} {READ_SO}"
         rows.append(judged(CLAIMS[name], several, traces, details=details, **more.get(name, {})))
     rows += [_example_row(), _effort_row(size, progress)]
     for name in LOGS:
-        if name not in found:
+        if name not in available:
             claim = Claim("GRU-1a to GRU-4", "Figures 3 and 4", f"results on {name}", "bars without numbers")
             rows.append(untestable(claim, "Neither the log nor a stand-in is at hand.", name))
     return rows
@@ -851,7 +859,7 @@ def claims(size: str, progress: bool) -> list[dict]:
 
 def _example_row():
     starts = [simulate(example(), scheme).start.tolist()[2:] for scheme in (EASY(), DPSA())]
-    easy, dpsa = (", ".join(f"J{i} {start}" for i, start in enumerate(found, 1)) for found in starts)
+    easy, dpsa = (", ".join(f"J{i} {start}" for i, start in enumerate(times, 1)) for times in starts)
     as_published, measured = starts == [[7, 2, 9, 9], [7, 9, 2, 2]], f"EASY {easy}; DPSA {dpsa}"
     return exact(CLAIMS["GRU-6"], as_published, measured, "the paper's example", "The starts differ.")
 
@@ -891,8 +899,8 @@ def checks(runs: pd.DataFrame, used: pd.Series) -> dict[str, Check]:
     used : Series
         Utilization by log.
     """
-    found = _changed(runs)[[*CASE, "seed", "change"]].rename(columns={"change": "value"})
-    first, narrow, wide = (found[found["scheme"] == name].drop(columns="scheme") for name in VARIANTS)
+    rows = _changed(runs)[[*CASE, "seed", "change"]].rename(columns={"change": "value"})
+    first, narrow, wide = (rows[rows["scheme"] == name].drop(columns="scheme") for name in VARIANTS)
     largest = wide.groupby("seed", as_index=False)["value"].max()
     little = narrow[narrow["trace"].str.startswith(("LLNL-Atlas", "HPC2N"))]
     grows = _correlations(runs, used)

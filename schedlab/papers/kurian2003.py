@@ -88,7 +88,7 @@ charts.register(
     colours={f"{bar} {i}": shade for bar, shades in OF_SITES.items() for i, shade in enumerate(shades, 1)}
     | {f"{share} %": shade for share, shade in zip(SHARES, reversed(BLUES), strict=True)}
     | dict(zip(CLASS_WORDS.values(), charts.colours([*CLASS_WORDS]), strict=True)),
-    axes={f"{key}_better": f"{words} better by (%)" for key, words in WORDS.items()},
+    axes={f"{key}_better": f"{label} better by (%)" for key, label in WORDS.items()},
 )
 DRAWN = (
     "Each draw chooses other sweeps and moves each submission by up to a minute, also for the run without shredding. "
@@ -240,10 +240,10 @@ PUBLISHED = {
 }
 
 
-def _draw_improvements(number, scheme, what, share, shown):
+def _draw_improvements(number, scheme, what, share, runs):
     """Draw improvements against load, with a panel for each measure."""
     at_sites, panels = scheme == THREE_SITES, []
-    (means, bar), now = _bars(shown.data, at_sites, what), shown.now
+    (means, bar), now = _bars(runs.data, at_sites, what), runs.now
     rings = None if now is None else _bars(now, at_sites, what)[0]
     for key in ("loss",) if what == LOSS else ("turnaround", "slowdown"):
         better, published = IMPROVED[key], PUBLISHED.get(number, {}).get(key)
@@ -251,15 +251,15 @@ def _draw_improvements(number, scheme, what, share, shown):
         width = BROAD if what == LOSS or at_sites else None  # otherwise two panels stand side by side
         panels.append(charts.bars(means, "load", better, color=bar, published=published, rings=rings, width=width))
     seeds = SITE_SEEDS if at_sites else SEEDS
-    few = f" (quick; full size: {seeds['full']}{' at more loads' * at_sites})" if shown.size == "quick" else ""
-    where = _sites(shown) if at_sites else f"{shown.title(LOG)}, first {JOBS:,} jobs, {PROCS} processors"
+    few = f" (quick; full size: {seeds['full']}{' at more loads' * at_sites})" if runs.size == "quick" else ""
+    where = _sites(runs) if at_sites else f"{runs.title(LOG)}, first {JOBS:,} jobs, {PROCS} processors"
     jobs = {GROUPS: "", BY_CLASS: ", other jobs by class", LOSS: ", loss of capacity"}[what]
     subject = f"{scheme[0].upper()}{scheme[1:]}{jobs}{f', {share} % sweeps' if share else ''}"
     return Drawing(
         f"{subject}: {_headline(means, what, bar)}",
         f"{_seen(means, what, bar)} {IN_THE_PAPER.get((scheme, what), '')}".strip(),
         f"Above zero is better than without shredding: (old - new) / old. {where}, run times scaled to the load, exact "
-        f"estimates; {seeds[shown.size]} draws{few}; lines: 95 % intervals over the draws. The paper has one draw.",
+        f"estimates; {seeds[runs.size]} draws{few}; lines: 95 % intervals over the draws. The paper has one draw.",
         charts.stacked(panels),
         printed="a dashed line" if number in PUBLISHED else "",
     )
@@ -338,14 +338,14 @@ def _figure(number, scheme, what, share):
     return rebuilt(f"Figure {number}", draw, (DRAWN,), **how)(run)
 
 
-def _bars(data, at_sites, shown):
+def _bars(data, at_sites, what):
     """Return the values of a figure's bars, and the column that tells the bars apart."""
-    if at_sites and shown == LOSS:
+    if at_sites and what == LOSS:
         means, bar = _averaged(data, ["site"]), "site"
     elif at_sites:  # sweeps first
         means, bar = _averaged(data, ["site", "group"]).sort_values("group", ascending=False, kind="stable"), "jobs"
         means[bar] = means["group"] + ", " + means["site"]
-    elif shown == LOSS:
+    elif what == LOSS:
         means, bar = _averaged(data, ["share"]), "sweeps"
         means[bar] = [f"{share} %" for share in means["share"]]
     else:
@@ -354,9 +354,9 @@ def _bars(data, at_sites, shown):
     return means.assign(load=[f"{load:g}" for load in means["load"]]), bar
 
 
-def _sites(shown):
+def _sites(runs):
     sites = [f"site {i + 1}: {pd.Timestamp(begin):%B %Y}, speed {SPEEDS[i]}" for i, (begin, _) in enumerate(MONTHS)]
-    return f"{shown.title(LOG)}, three months as three sites of {PROCS} processors ({'; '.join(sites)})"
+    return f"{runs.title(LOG)}, three months as three sites of {PROCS} processors ({'; '.join(sites)})"
 
 
 def _averaged(data, by):
@@ -429,15 +429,15 @@ def readings(size: str) -> dict:
     }
 
 
-def _draw_readings(shown):
-    table, seeds, cells = shown.data[["reading", "jobs"]].copy(), READ_SEEDS[shown.size], []
+def _draw_readings(runs):
+    table, seeds, cells = runs.data[["reading", "jobs"]].copy(), READ_SEEDS[runs.size], []
     for name in SUMMARY:
-        better, low, high = (shown.data[f"{name}{end}"] for end in ("", "_low", "_high"))
-        table[name] = [interval(*each, "{:+.1f}") for each in zip(better, low, high, strict=True)]
+        better, low, high = (runs.data[f"{name}{end}"] for end in ("", "_low", "_high"))
+        table[name] = [interval(*values, "{:+.1f}") for values in zip(better, low, high, strict=True)]
         jobs, _, measure = name.partition(": ")
-        cells.append(shown.data[["reading"]].assign(jobs=jobs, of=measure, change=-better, low=-high, high=-low))
-    few = f" (quick; full size: {READ_SEEDS['full']}, and more readings)" if shown.size == "quick" else ""
-    gains = shown.data[f"{SWEEPS}: slowdown"]
+        cells.append(runs.data[["reading"]].assign(jobs=jobs, of=measure, change=-better, low=-high, high=-low))
+    few = f" (quick; full size: {READ_SEEDS['full']}, and more readings)" if runs.size == "quick" else ""
+    gains = runs.data[f"{SWEEPS}: slowdown"]
     rows = pd.concat(cells[:-1])  # the loss of capacity stands in the table
     for long, brief in BRIEF.items():
         rows["reading"] = rows["reading"].str.replace(long, brief, regex=True)
@@ -499,7 +499,7 @@ OF_SITE = WORDS | {"loss": "loss of capacity of the site"}
 # The part of a day with which the picture opens: jobs and tasks have readable numbers.
 OPENED = {"hour": 6, "hours": 6, "processor": 484, "processors": 20}
 SPLIT = {SHREDDING: "Tasks of sweeps run in the holes", FLOODING: "All tasks of sweeps join the queue"}
-COLUMNS = {IMPROVED[key]: f"{words}, better by (%)" for key, words in OF_SITE.items()}
+COLUMNS = {IMPROVED[key]: f"{label}, better by (%)" for key, label in OF_SITE.items()}
 
 
 def live(
@@ -544,13 +544,13 @@ def live(
     local = _local_of(scheme, local)
     traces, base = _sites_of(name, load, sites, local)
     marked = [trace.with_parameter_sweeps(share / 100, breakdown=breakdown, seed=seed) for trace in traces]
-    found = simulate_sites(marked, replace(SCHEMES[scheme], local=local), speeds=speeds[:sites])
-    begin = float(found[0].submit[0] + 86_400 * day)
-    procs = found[0].machine.procs
+    schedules = simulate_sites(marked, replace(SCHEMES[scheme], local=local), speeds=speeds[:sites])
+    begin = float(schedules[0].submit[0] + 86_400 * day)
+    procs = schedules[0].machine.procs
     low = max(0, min(OPENED["processor"], procs - OPENED["processors"]))
     opened = begin + 3_600 * OPENED["hour"], begin + 3_600 * (OPENED["hour"] + OPENED["hours"])
     chart = charts.gantts(
-        {"No sweep is split": simulate(marked[0], local), SPLIT[scheme]: found[0]},
+        {"No sweep is split": simulate(marked[0], local), SPLIT[scheme]: schedules[0]},
         (begin, begin + 86_400),
         color="sweeps",
         label="job_number",
@@ -560,7 +560,7 @@ def live(
     )
     rows = [
         {"site": f"{i + 1}, speed {speeds[i]}", **row}
-        for i, (schedule, old) in enumerate(zip(found, base, strict=True))
+        for i, (schedule, old) in enumerate(zip(schedules, base, strict=True))
         for row in _better(schedule, old)
     ]
     columns = ["group", *COLUMNS] if sites == 1 else ["site", "group", *COLUMNS]
@@ -598,7 +598,7 @@ def _sites_of(name, load, sites, local):
     submit = trace.table["submit_time"].to_numpy()
     ends = [*submit[: sites * JOBS : JOBS], submit[min(sites * JOBS, len(trace) - 1)]]
     traces = [trace.between(*ends[i : i + 2]).scale_load(load) for i in range(sites)]
-    return traces, [_base(simulate(one, local)) for one in traces]
+    return traces, [_base(simulate(part, local)) for part in traces]
 
 
 # The ledger --------------------------------------------------------------------------------------------------
@@ -637,14 +637,14 @@ def read(size: str, progress: bool = True) -> list[dict[str, pd.DataFrame]]:
     def under(readings, drawn, traces, seeds, scheme, **more):
         several = readings.items() if size == "full" else ()
         settings = {"schemes": (scheme,), "progress": progress, **more}
-        return {AS_DRAWN: drawn, **{name: draws(traces, seeds, **settings, **each) for name, each in several}}
+        return {AS_DRAWN: drawn, **{name: draws(traces, seeds, **settings, **options) for name, options in several}}
 
     seeds, plain, users = READ_SEEDS[size], [subset()], [subset(estimates="user")]
     data = single(size, progress)
-    one, flooding = (data[data["scheme"] == scheme] for scheme in (SHREDDING, FLOODING))
+    shredding, flooding = (data[data["scheme"] == scheme] for scheme in (SHREDDING, FLOODING))
     inaccurate = draws(users, seeds, schemes=(SHREDDING,), progress=progress)
     return [
-        under(VARIED, one, plain, seeds, SHREDDING),
+        under(VARIED, shredding, plain, seeds, SHREDDING),
         under(FLOODING_VARIED, flooding, plain, seeds, FLOODING),
         under(SITES_VARIED, several(size, progress), months(), SITE_SEEDS[size], SHREDDING, loads=SITE_LOADS[size]),
         under(VARIED, inaccurate, users, seeds, SHREDDING),
@@ -661,17 +661,17 @@ def claims(size: str, progress: bool) -> list[dict]:
     return [_divided(), *rows]
 
 
-def _tested(one, flooding, sites, users):
+def _tested(shredding, flooding, sites, users):
     """Return, for each claim but the first, its check under each reading, and what else `judged` takes."""
-    few = {reading: data[data["share"] == SHARES[0]] for reading, data in one.items()}
-    more = {reading: data[data["share"] > SHARES[0]] for reading, data in one.items()}
-    plain, flooded, pays = one[AS_DRAWN], flooding[AS_DRAWN], {"conjecture": OTHERS_PAY}
+    few = {reading: data[data["share"] == SHARES[0]] for reading, data in shredding.items()}
+    more = {reading: data[data["share"] > SHARES[0]] for reading, data in shredding.items()}
+    plain, flooded, pays = shredding[AS_DRAWN], flooding[AS_DRAWN], {"conjecture": OTHERS_PAY}
     best = {key: {"others": [_gains(plain, key)], "why": _best_words(plain, key)} for key in ("slowdown", "loss")}
     best["loss"]["why"] += f" {MORE_SWEEPS}"
-    sometimes = _under(one, _sometimes_better)
+    sometimes = _under(shredding, _sometimes_better)
     return {
-        "KUR-1": (_under(one, _up_to, "slowdown", 70), best["slowdown"]),
-        "KUR-2": (_under(one, _up_to, "loss", 21), best["loss"]),
+        "KUR-1": (_under(shredding, _up_to, "slowdown", 70), best["slowdown"]),
+        "KUR-2": (_under(shredding, _up_to, "loss", 21), best["loss"]),
         "KUR-3": (_under(few, _not_worse, [OTHERS], 4), pays),
         "KUR-4a": (_under(few, _not_worse, CLASSES, 2.5, "turnaround"), pays),
         "KUR-4b": (_under(few, _not_worse, CLASSES, 10, "slowdown"), pays),
@@ -692,7 +692,7 @@ def _tested(one, flooding, sites, users):
         "KUR-11": (sometimes, {"measured": _best_case(sometimes[AS_DRAWN])}),
         "KUR-12a": (_under(users, _gains, *BOTH), {"others": [_gains(users[AS_DRAWN], "loss")]}),
         "KUR-12b": (_under(users, _not_worse, [OTHERS], HARDLY), pays),
-        "KUR-13": (_under(one, _same_utilization), {"others": [_same_utilization(flooded, FLOODING)]}),
+        "KUR-13": (_under(shredding, _same_utilization), {"others": [_same_utilization(flooded, FLOODING)]}),
     }
 
 
@@ -707,15 +707,15 @@ def wrong_tasks(schedule: Schedule) -> list[str]:
     rounds = np.ceil((wanted - tasks) / table["procs"])  # of the parallel job, with what is left
     missing = (tasks != table["tasks_alone"]) | ~np.isclose(table["parallel_time"], rounds * length)
     as_long = np.isclose(table["shortest"], length) & np.isclose(table["longest"], length)
-    asked = {
+    faults = {
         "the number of tasks differs": missing,
         "tasks held several processors": table["tasks_procs"] != tasks,
         "tasks were longer or shorter": (tasks > 0) & ~as_long,
     }
     if schedule.scheme.flooding:  # only tasks run
-        asked["the number of tasks differs"] |= tasks != wanted
-        asked["the processor-seconds differ"] = ~np.isclose(table["tasks_area"], table["procs"] * table["run_time"])
-    return [f"{schedule.scheme.label}: in {wrong.sum()} sweeps {what}" for what, wrong in asked.items() if wrong.any()]
+        faults["the number of tasks differs"] |= tasks != wanted
+        faults["the processor-seconds differ"] = ~np.isclose(table["tasks_area"], table["procs"] * table["run_time"])
+    return [f"{schedule.scheme.label}: in {wrong.sum()} sweeps {what}" for what, wrong in faults.items() if wrong.any()]
 
 
 def _divided():
@@ -733,8 +733,8 @@ def _divided():
 
 
 def _best_words(data, key):
-    own = data[data["group"] == SWEEPS]
-    best, by_share = (own.groupby(by)[IMPROVED[key]].max() for by in (["seed"], ["share", "seed"]))
+    sweeps = data[data["group"] == SWEEPS]
+    best, by_share = (sweeps.groupby(by)[IMPROVED[key]].max() for by in (["seed"], ["share", "seed"]))
     by_share = by_share.groupby("share").mean()
     shares = ", ".join(f"{value:.0f} % with {share} % sweeps" for share, value in by_share.items())
     return (
@@ -792,8 +792,8 @@ def _hardly_change(data):
 def _slowdown_suffers_more(flooding):
     parts = of_means(flooding[flooding["group"] == OTHERS], CASE)
     beyond = parts[[*CASE, "seed"]].assign(value=parts["slowdown_better"] - MUCH * parts["turnaround_better"])
-    words = f"improvement of the slowdown of other jobs less {MUCH} times that of their turnaround"
-    return Check(words, _told_apart(beyond), "lower")
+    quantity = f"improvement of the slowdown of other jobs less {MUCH} times that of their turnaround"
+    return Check(quantity, _told_apart(beyond), "lower")
 
 
 def _shrinks(flooding, along, keys):

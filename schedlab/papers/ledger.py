@@ -120,20 +120,20 @@ def judged(
     ('in part', '1 of 2 cases supports it, 1 contradicts it (+1.2 % [+0.2 to +2.3] (KTH)).')
     """
     readings = check if isinstance(check, Mapping) else {"": check}
-    checked = {name: each for name, each in readings.items() if each is not None and len(each.cases)}
+    checked = {name: test for name, test in readings.items() if test is not None and len(test.cases)}
     main = next(iter(readings.values()), None)
     if not checked or main is None or not len(main.cases):
         return untestable(claim, why or "nothing could be measured", trace)
-    under = {outcome: [name for name, each in checked.items() if each.outcome == outcome] for outcome in VERDICT}
+    under = {outcome: [name for name, test in checked.items() if test.outcome == outcome] for outcome in VERDICT}
     some_only = under[HOLDS] and (any(under[outcome] for outcome in DENIED) or main.outcome != HOLDS)
     verdict = IN_PART if some_only else VERDICT[main.outcome]
-    told = "; ".join(f"{WORDS[outcome]}: {', '.join(names)}" for outcome, names in under.items() if names)
-    told = told if len(checked) > 1 else ""
-    tables = [each.table().assign(check=_named(each, name)) for name, each in checked.items()]
-    tables += [each.table() for each in others if len(each.cases)]
+    summary = "; ".join(f"{WORDS[outcome]}: {', '.join(names)}" for outcome, names in under.items() if names)
+    summary = summary if len(checked) > 1 else ""
+    tables = [test.table().assign(check=_named(test, name)) for name, test in checked.items()]
+    tables += [other.table() for other in others if len(other.cases)]
     reason = [main.where] if verdict != REPRODUCED or main.every or main.some else []
     if verdict == IN_PART and main.outcome == HOLDS:
-        reason += [f"{_named(each, name)}: {each.where}" for name, each in checked.items() if each.outcome in DENIED]
+        reason += [f"{_named(test, name)}: {test.where}" for name, test in checked.items() if test.outcome in DENIED]
     if "stand-in" in trace:
         verdict, reason = CANNOT, [STAND_INS]
     elif verdict != REPRODUCED:
@@ -144,7 +144,7 @@ def judged(
         trace,
         verdict,
         " ".join(filter(None, reason)),
-        told,
+        summary,
         details,
         pd.concat(tables, ignore_index=True).to_dict("records"),
     )
@@ -281,10 +281,10 @@ def _agreement(row, full):
     if not pairs:
         return {"verdict": UNCOMPARED, "reason": ""}
     apart = [now for now, then in pairs if not _in_spread(now, then, LEVEL / len(pairs))]
-    told = "; ".join(f"{case['check']}, {case['case']}: {case['measured']}" for case in apart)
+    cases = "; ".join(f"{case['check']}, {case['case']}: {case['measured']}" for case in apart)
     return {
         "verdict": DIFFERS if apart else AGREES,
-        "reason": f"Not within the spread of single runs: {told}." * bool(told),
+        "reason": f"Not within the spread of single runs: {cases}." * bool(cases),
     }
 
 

@@ -98,13 +98,13 @@ def pairs(size: str, second: bool, progress: bool) -> pd.DataFrame:
 def bounded(size: str, progress: bool) -> pd.DataFrame:
     """Run the learned pair of each log on its second half, under each bound (hours)."""
     base = {"primary": FCFS, "backfill": FCFS, "bound": NEVER}
-    found = [{"log": log, **base} for log in LOGS[size]]
+    cases = [{"log": log, **base} for log in LOGS[size]]
     for log, (primary, backfill) in learned(pairs(size, False, progress)).items():
-        found += [
+        cases += [
             {"log": log, "primary": primary, "backfill": backfill, "bound": HOUR * hours} for hours in BOUNDS[size]
         ]
     settings = {"jobs": JOBS[size], "second": True, "seed": range(COPIES[size])}
-    runs = grid(run, found, words="bounds on waiting", progress=progress, **settings)
+    runs = grid(run, cases, words="bounds on waiting", progress=progress, **settings)
     easy = runs["bound"] == NEVER
     return against_easy(runs[~easy], runs[easy], ["bound"]).assign(hours=lambda data: data["bound"] // HOUR)
 
@@ -114,7 +114,7 @@ def against_easy(runs, easy, by):
     easy = easy[(easy[PAIR] == FCFS).all(axis=1)]
     runs = runs.merge(easy[["log", "seed", *CHANGES]], on=["log", "seed"], suffixes=("", "_easy"))
     new = {
-        words: 100 * (ratios_of_means(runs, name, f"{name}_easy", ["log", *by]) - 1) for name, words in CHANGES.items()
+        label: 100 * (ratios_of_means(runs, name, f"{name}_easy", ["log", *by]) - 1) for name, label in CHANGES.items()
     }
     return runs.assign(**new)
 
@@ -127,9 +127,9 @@ def learned(data: pd.DataFrame) -> dict[str, tuple[str, str]]:
 
 def on_the_second_half(size, progress):
     """Return the runs of each log's learned pair on the second half, without a bound."""
-    found, data = learned(pairs(size, False, progress)), pairs(size, True, progress)
+    best, data = learned(pairs(size, False, progress)), pairs(size, True, progress)
     chosen = pd.concat(
-        [data[(data["log"] == log) & (data[PAIR] == list(pair)).all(axis=1)] for log, pair in found.items()]
+        [data[(data["log"] == log) & (data[PAIR] == list(pair)).all(axis=1)] for log, pair in best.items()]
     )
     return chosen.assign(pair=chosen["primary"] + ", backfilling " + chosen["backfill"])
 
@@ -146,33 +146,33 @@ def _logs(size):
     return LOGS[size]
 
 
-def _draw_orders(shown):
-    words, panels, rings = CHANGES["mean"], [], None
-    for log, part in shown.data.groupby("log", sort=False):
+def _draw_orders(runs):
+    measure, panels, rings = CHANGES["mean"], [], None
+    for log, part in runs.data.groupby("log", sort=False):
         means, rings = (
-            None if runs is None else _of_pairs(runs[runs["log"] == log], words) for runs in (part, shown.now)
+            None if data is None else _of_pairs(data[data["log"] == log], measure) for data in (part, runs.now)
         )
         rings = None if rings is None or rings.empty else rings
-        panels.append(charts.bars(means, QUEUES[0], words, color=QUEUES[1], rings=rings, title=f"{log}: {words}"))
-    best = learned(shown.data)
-    told = "; ".join(f"{log}: {first}, backfilling {then}" for log, (first, then) in best.items())
+        panels.append(charts.bars(means, QUEUES[0], measure, color=QUEUES[1], rings=rings, title=f"{log}: {measure}"))
+    best = learned(runs.data)
+    winners = "; ".join(f"{log}: {first}, backfilling {then}" for log, (first, then) in best.items())
     gains = [
-        _of_pairs(shown.data[shown.data["log"] == log], words)
-        .query("`order of the queue` == @pair[0] and `order of backfilling` == @pair[1]")[words]
+        _of_pairs(runs.data[runs.data["log"] == log], measure)
+        .query("`order of the queue` == @pair[0] and `order of backfilling` == @pair[1]")[measure]
         .iloc[0]
         for log, pair in best.items()
     ]
     return Drawing(
         f"The best pair of orders lowers the mean wait by {-max(gains):.0f} to {-min(gains):.0f} % on the half it is "
         f"learned on",
-        f"Mean wait against EASY, which takes both orders by arrival; below zero is better. Best: {told}.",
-        f"First halves. {_sample(shown.size)}",
+        f"Mean wait against EASY, which takes both orders by arrival; below zero is better. Best: {winners}.",
+        f"First halves. {_sample(runs.size)}",
         charts.stacked(panels),
     )
 
 
-def _of_pairs(runs, words):
-    means = over_seeds(runs[[*PAIR, "seed", words]], PAIR)
+def _of_pairs(runs, measure):
+    means = over_seeds(runs[[*PAIR, "seed", measure]], PAIR)
     return means[(means[PAIR] != FCFS).any(axis=1)].rename(columns=dict(zip(PAIR, QUEUES, strict=True)))
 
 
@@ -182,20 +182,20 @@ def orders(size: str, progress: bool) -> pd.DataFrame:
     return pairs(size, False, progress)
 
 
-def _draw_bounds(shown):
+def _draw_bounds(runs):
     by = ["log", "hours"]
 
     def means_of(data):
         means = over_seeds(data[[*by, "seed", *CHANGES.values()]], by)
-        told = [f"{hours:g} h" if hours < inf else "none" for hours in means["hours"]]
-        means.insert(1, "bound on waiting", told)
+        labels = [f"{hours:g} h" if hours < inf else "none" for hours in means["hours"]]
+        means.insert(1, "bound on waiting", labels)
         return means
 
-    means = means_of(shown.data)
+    means = means_of(runs.data)
     cells = []
-    for words in CHANGES.values():  # written as times: one log's longest wait grows far more than all others
-        ends = {name: means[f"{words}{end}"] for name, end in (("change", ""), ("low", "_low"), ("high", "_high"))}
-        of = means[["log", "bound on waiting"]].assign(of=words.partition(",")[0], **ends)
+    for measure in CHANGES.values():  # written as times: one log's longest wait grows far more than all others
+        ends = {name: means[f"{measure}{end}"] for name, end in (("change", ""), ("low", "_low"), ("high", "_high"))}
+        of = means[["log", "bound on waiting"]].assign(of=measure.partition(",")[0], **ends)
         cells.append(of.assign(times=[f"{1 + change / 100:.3g}" for change in of["change"]]))
     chart = charts.changes(
         pd.concat(cells),
@@ -215,7 +215,7 @@ def _draw_bounds(shown):
         f"{_times(without[longest])} times",
         f"On the other half the learned pair makes the mean wait {_times(without[mean])} times EASY's without a bound, "
         f"{_times(day[mean])} times with one of a day. A job that has waited longer than the bound goes first.",
-        f"Learned on the first half, run on the second. {_sample(shown.size, 'in the fold of numbers')}",
+        f"Learned on the first half, run on the second. {_sample(runs.size, 'in the fold of numbers')}",
         chart,
         means.drop(columns=["seeds", "hours"]),
     )
@@ -247,9 +247,9 @@ def claims(size: str, progress: bool) -> list[dict]:
     traces = ", ".join(half(log, JOBS[size], True).title for log in LOGS[size])
     # A quick run's halves are others than those of the whole logs, and so are its cases.
     part = "" if JOBS[size] is None else f", first {JOBS[size]:,} jobs"
-    said, checks = claims_of("lelong2017"), checks_of(tuned, limited[limited["hours"] == BOUND], part)
-    told = {"LEL-1a": {"why": slower(tuned, JOBS[size]), "conjecture": STARVING}}
-    return [judged(said[name], check, traces, **told.get(name, {})) for name, check in checks.items()]
+    statements, checks = claims_of("lelong2017"), checks_of(tuned, limited[limited["hours"] == BOUND], part)
+    reasons = {"LEL-1a": {"why": slower(tuned, JOBS[size]), "conjecture": STARVING}}
+    return [judged(statements[name], check, traces, **reasons.get(name, {})) for name, check in checks.items()]
 
 
 def checks_of(tuned: pd.DataFrame, limited: pd.DataFrame, part: str = "") -> dict[str, Check]:
@@ -273,8 +273,8 @@ def checks_of(tuned: pd.DataFrame, limited: pd.DataFrame, part: str = "") -> dic
     }
 
 
-def _runs(data, words, by):
-    return data[[*by, "seed", words]].rename(columns={words: "value"})
+def _runs(data, measure, by):
+    return data[[*by, "seed", measure]].rename(columns={measure: "value"})
 
 
 def slower(tuned: pd.DataFrame, jobs: int | None) -> str:
@@ -287,12 +287,12 @@ def slower(tuned: pd.DataFrame, jobs: int | None) -> str:
     jobs : int, optional
         As in `half`.
     """
-    told, by_log = [], tuned.groupby("log", sort=False)
+    sentences, by_log = [], tuned.groupby("log", sort=False)
     for log in [log for log, change in by_log[CHANGES["mean"]].mean().items() if change > 0]:
-        first, second = (half(log, jobs, each).offered_load() for each in (False, True))
+        first, second = (half(log, jobs, is_second).offered_load() for is_second in (False, True))
         days = by_log.get_group(log)["longest"].mean() / (24 * HOUR)
-        told.append(
+        sentences.append(
             f"The offered load of {log} is {second:.2f} in the second half, {first:.2f} in the first; the longest wait "
             f"there is {days:.0f} days."
         )
-    return " ".join(told)
+    return " ".join(sentences)

@@ -71,12 +71,14 @@ def sabin2006(rows: Rows) -> Iterator[Finding]:
 
 def silva2000(rows: Rows) -> Iterator[Finding]:
     """Say what was found about Silva and Scherson's gang scheduling."""
-    used, done = (gains(rows.cases("SIL-8", DRAWN, f", {name},")) for name in ("utilization", "throughput"))
+    utilization, throughput = (
+        gains(rows.cases("SIL-8", DRAWN, f", {name},")) for name in ("utilization", "throughput")
+    )
     yield Finding(
-        f"Every mix with I/O jobs gains from runtime measurements: utilization {percent(*used)}, throughput "
-        f"{percent(*done)}.",
+        f"Every mix with I/O jobs gains from runtime measurements: utilization {percent(*utilization)}, throughput "
+        f"{percent(*throughput)}.",
         ("SIL-8",),
-        rows.verdict("SIL-8") == REPRODUCED and min(*used, *done) > 0,
+        rows.verdict("SIL-8") == REPRODUCED and min(*utilization, *throughput) > 0,
     )
     drawn, constant = (rows.effect("SIL-2a", name) for name in (DRAWN, "constant bursts"))
     yield Finding(
@@ -121,14 +123,14 @@ def kurian2003(rows: Rows) -> Iterator[Finding]:
         lost < 0 and rows.verdicts("KUR-6c", "KUR-9") == {REPRODUCED},
     )
     gain, loss = (rows.effect(claim, "EASY") for claim in ("KUR-1", "KUR-2"))
-    said = [rows.published(claim, "EASY").replace(".0 %", " %") for claim in ("KUR-1", "KUR-2")]
+    stated = [rows.published(claim, "EASY").replace(".0 %", " %") for claim in ("KUR-1", "KUR-2")]
     yield Finding(
-        f"In its best case, shredding improves the slowdown of sweeps by {percent(gain)} (published: {said[0]}), and "
-        f"the loss of capacity by {percent(loss)}, far more than the published {said[1]}.",
+        f"In its best case, shredding improves the slowdown of sweeps by {percent(gain)} (published: {stated[0]}), and "
+        f"the loss of capacity by {percent(loss)}, far more than the published {stated[1]}.",
         ("KUR-1", "KUR-2"),
         "EASY" in rows.under("KUR-1", HOLDS)
         and "EASY" in rows.under("KUR-2", FAILS)
-        and loss > 2 * float(said[1][:-2]),
+        and loss > 2 * float(stated[1][:-2]),
     )
     short = rows.cases("KUR-4a", "EASY", outcome="contradicts")
     bound, kept_to = float(rows.row("KUR-4a")["published"][:-2]), rows.cases("KUR-4a", "conservative backfilling")
@@ -258,9 +260,9 @@ def arena(rows: Rows) -> Iterator[Finding]:
     claims = ("ARE-1", "ARE-2", "ARE-3")
     held = {claim: len(rows.cases(claim, outcome="supports")) for claim in claims}
     cells = {claim: len(rows.cases(claim)) for claim in claims}
-    told = ", ".join(f"{held[claim]} of {cells[claim]}" for claim in claims)
+    counts = ", ".join(f"{held[claim]} of {cells[claim]}" for claim in claims)
     yield Finding(
-        f"Three statements of the literature hold in most cells and none in all: {told}.",
+        f"Three statements of the literature hold in most cells and none in all: {counts}.",
         claims,
         all(cells[claim] / 2 < held[claim] and len(rows.cases(claim, outcome="contradicts")) for claim in claims),
     )
@@ -307,5 +309,5 @@ def _wins():
 
 
 SENTENCES: dict[str, Callable[[Rows], Iterator[Finding]]] = {
-    each.__name__: each for each in (sabin2006, silva2000, kurian2003, grudenic2010, pascual2008, arena)
+    function.__name__: function for function in (sabin2006, silva2000, kurian2003, grudenic2010, pascual2008, arena)
 }

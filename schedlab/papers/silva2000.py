@@ -176,10 +176,10 @@ def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFr
 def _sample(size, runs=RUNS):
     """Say how many seeds are run for how long, and for a quick run how many the full size has."""
     seeds, faster = runs[size]
-    words = f"{seeds} {'seed' if seeds == 1 else 'seeds'} of {HORIZON:,} s"
+    text = f"{seeds} {'seed' if seeds == 1 else 'seeds'} of {HORIZON:,} s"
     if faster != 1:
-        words += f", arrivals and durations compressed {faster} times"
-    return words if size == "full" else f"{words} (quick; full size: {_sample('full', runs)})"
+        text += f", arrivals and durations compressed {faster} times"
+    return text if size == "full" else f"{text} (quick; full size: {_sample('full', runs)})"
 
 
 CASE = ("mix", "pes", "fit", "scheduler")
@@ -225,13 +225,13 @@ def _beside_published(data, new, old):
     """Tabulate both measures, as published and under each fit, a row each; schedulers and their ratio side by side."""
     rows = []
     measures = ((JOBS, "completed jobs", "{:.1f}"), (UTILIZATION, "utilization", "{:.3f}"))
-    for (measure, words, form), with_, without in zip(measures, new, old, strict=True):
+    for (measure, label, form), with_, without in zip(measures, new, old, strict=True):
         published = {WITH: f"{with_:g}", WITHOUT: f"{without:g}", "ratio": f"{with_ / without:.2f}"}
-        rows.append({"": f"{words}, published"} | published)
+        rows.append({"": f"{label}, published"} | published)
         for fit in FITS.values():
             part = data[data["fit"] == fit]
             means = over_seeds(part[["scheduler", "seed", measure]], "scheduler").drop(columns="seeds")
-            row = {"": f"{words}, {fit}"} | {name: interval(*mean, form) for name, *mean in means.to_numpy()}
+            row = {"": f"{label}, {fit}"} | {name: interval(*mean, form) for name, *mean in means.to_numpy()}
             rows.append(row | {"ratio": _written_ratios(part)[f"{WORDS[measure]}, ratio"]})
     named = dict.fromkeys([WITH, WITHOUT, *data["scheduler"]])
     return pd.DataFrame(rows, columns=["", *named, "ratio"]).fillna("-")
@@ -239,8 +239,8 @@ def _beside_published(data, new, old):
 
 def _written_ratios(data):
     """Write down the ratios of one mix on one machine, with their intervals."""
-    found = ratios(data).set_index("measure")[RATIO]
-    return {f"{words}, ratio": interval(*found.loc[measure]) for measure, words in WORDS.items()}
+    intervals = ratios(data).set_index("measure")[RATIO]
+    return {f"{label}, ratio": interval(*intervals.loc[measure]) for measure, label in WORDS.items()}
 
 
 table1, table2, table3, table4, table5, table6 = PAPERS_TABLES = tuple(map(_table, TABLES))
@@ -290,8 +290,8 @@ def _ratio_figure(number):
             for runs in (shown.data, shown.now)
         )
         published = _published(mix) if new == WITH else None
-        said = {"published": published, "rings": rings, "range_label": "single runs, least to most"}
-        chart = charts.ratios(data, x=MEASURED, y="ratio", color="fit", width=BROAD, **said)
+        options = {"published": published, "rings": rings, "range_label": "single runs, least to most"}
+        chart = charts.ratios(data, x=MEASURED, y="ratio", color="fit", width=BROAD, **options)
         of = {measure: _between(data.loc[data["measure"] == measure, "ratio"]) for measure in WORDS}
         return Drawing(
             f"{mix}: {what} multiplies utilization by {of[UTILIZATION]}, throughput by {of[JOBS]}",
@@ -308,8 +308,8 @@ def _ratio_figure(number):
 def _by_fit(data):
     """Say by what throughput is multiplied under each fit of the job model."""
     means = data[data["measure"] == JOBS].groupby("fit", sort=False)["ratio"].mean()
-    told = " and ".join(f"{mean:.2f} with the {fit}" for fit, mean in means.items())
-    return f"Throughput is multiplied by {told} of the job model, on average over the machines."
+    factors = " and ".join(f"{mean:.2f} with the {fit}" for fit, mean in means.items())
+    return f"Throughput is multiplied by {factors} of the job model, on average over the machines."
 
 
 def _by_machine(rows):
@@ -348,10 +348,12 @@ def _logged(workload, config, begin, end) -> GangSchedule:
 def _slices(workload, settings, window, color="job"):
     """Draw some slices of the same jobs under schedulers by name."""
     schedules = {name[0].upper() + name[1:]: _logged(workload, config, *window) for name, config in settings.items()}
-    return charts.stacked([charts.slices(one, window, color, title=title) for title, one in schedules.items()])
+    return charts.stacked(
+        [charts.slices(schedule, window, color, title=title) for title, schedule in schedules.items()]
+    )
 
 
-def _draw_slices(shown):
+def _draw_slices(runs):
     return Drawing(
         "With information, a PE whose task waits runs another one",
         "Tasks of one job share a row and run together. Without information a PE idles if the row has no task for "
@@ -373,8 +375,8 @@ def picture(size: str, progress: bool) -> pd.DataFrame:
     return pd.concat(logs).rename(columns=KEPT_AS).rename_axis("order").reset_index()
 
 
-def _draw_time_spent(shown):
-    shares = shown.data.melt(["mix", "pes", "fit", "scheduler"], var_name="what", value_name="share")
+def _draw_time_spent(runs):
+    shares = runs.data.melt(["mix", "pes", "fit", "scheduler"], var_name="what", value_name="share")
     shares["bar"] = shares["mix"] + ", " + shares["scheduler"]
     bars = [f"{mix}, {scheduler}" for mix, scheduler in product(MIXES, DRAWN)]
     shares = shares.sort_values("bar", key=lambda names: names.map(bars.index), kind="stable")
@@ -383,12 +385,12 @@ def _draw_time_spent(shown):
         charts.shares(shares[shares["pes"] == pes], "bar", title=f"Where the time of {pes} PEs goes", **how)
         for pes in MACHINES
     ]
-    spun = shown.data[shown.data["mix"].isin(SPUN)].groupby("scheduler")["spinning"].mean()
+    spun = runs.data[runs.data["mix"].isin(SPUN)].groupby("scheduler")["spinning"].mean()
     return Drawing(
         f"Spin control cuts spinning from {100 * spun[WITH]:.0f} to {100 * spun[SPIN]:.0f} % of the time",
         "Spinning and switching count as busy, as in the paper. Where tasks communicate, a part of the utilization is "
         "spinning, and this is the part that spin control reduces.",
-        f"Means of {_sample(shown.size)}.",
+        f"Means of {_sample(runs.size)}.",
         charts.stacked(panels),
     )
 
@@ -403,7 +405,7 @@ def time_spent(size: str, progress: bool) -> pd.DataFrame:
 FLOORS = (0.001, 0.0)
 
 
-def _draw_memberships(shown):
+def _draw_memberships(runs):
     return Drawing(
         "Without a floor, a task's memberships vanish and it never changes its class",
         "A task sends and receives every 0.1 s until its partner has ended, and then only computes. With the floor, "
@@ -411,7 +413,7 @@ def _draw_memberships(shown):
         "formula as printed), its membership in computing has vanished long before, and nothing the task does can "
         "bring it back.",
         f"One task of {FOLLOWED:g} s among tasks of other jobs, on two PEs.",
-        charts.memberships(shown.data, column="floor"),
+        charts.memberships(runs.data, column="floor"),
         ringed=False,
     )
 
@@ -477,8 +479,8 @@ def against_first_reading(table: pd.DataFrame) -> pd.DataFrame:
     """
     both = table["utilization"].str.split(", ", expand=True)
     columns = {"utilization without information": both[0], "utilization with information": both[1]}
-    for words in WORDS.values():
-        columns[f"{words} multiplied by"] = table[f"{words}, ratio"].str.partition(" ")[0]
+    for label in WORDS.values():
+        columns[f"{label} multiplied by"] = table[f"{label}, ratio"].str.partition(" ")[0]
     rows = table[["mix", "reading"]].assign(**columns)
     rows = rows.melt(["mix", "reading"], var_name="measure", value_name="number")
     numbers = rows["number"].astype(float)
@@ -486,9 +488,9 @@ def against_first_reading(table: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(change=100 * (numbers / first - 1)).rename(columns={"change": "change (%)"})
 
 
-def _draw_readings(shown):
-    rows = against_first_reading(shown.data)
-    first, ratio = shown.data["reading"].iloc[0], rows["measure"] == f"{WORDS[UTILIZATION]} multiplied by"
+def _draw_readings(runs):
+    rows = against_first_reading(runs.data)
+    first, ratio = runs.data["reading"].iloc[0], rows["measure"] == f"{WORDS[UTILIZATION]} multiplied by"
     ends = rows.loc[ratio, "number"].astype(float).agg(["min", "max"])
     chart = charts.changes(
         rows.assign(measure=rows["measure"].str.replace(" ", ", ", n=1)),  # heads in two lines
@@ -506,9 +508,9 @@ def _draw_readings(shown):
         "Each row reads one thing differently that the paper does not say. If N > 1 communication statements are "
         "needed to count as communicating, a task that spins through a whole slice counts as computing, and is chosen "
         "to run, and spin, in other jobs' rows: utilization without work.",
-        f"8 PEs, KTH fit. Means of {_sample(shown.size, SIDE)}.",
+        f"8 PEs, KTH fit. Means of {_sample(runs.size, SIDE)}.",
         chart,
-        shown.data,
+        runs.data,
     )
 
 
@@ -535,8 +537,8 @@ def runs_as_read(mix, size, words, progress, pes=8, table="kth", spun=False, idl
 SLICES = {"quick": (0.05, 0.2, 1.0), "now": (0.05, 0.2, 1.0), "full": (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)}  # seconds
 
 
-def _draw_slice_lengths(shown):
-    means, chart = _utilization_lines(shown, "slice")
+def _draw_slice_lengths(runs):
+    means, chart = _utilization_lines(runs, "slice")
     plain = means[(means["scheduler"] == WITHOUT) & (means["mix"] == "IO")].sort_values("slice")
     first, last = plain.iloc[0], plain.iloc[-1]
     return Drawing(
@@ -545,7 +547,7 @@ def _draw_slice_lengths(shown):
         "(IO)",
         "With shorter slices the PE of a blocked task gets new work sooner, even without information, but more of "
         "the time goes into switching.",
-        f"8 PEs, KTH fit, {_sample(shown.size, SIDE)}.",
+        f"8 PEs, KTH fit, {_sample(runs.size, SIDE)}.",
         chart,
     )
 
@@ -555,9 +557,9 @@ def slice_lengths(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: other lengths of the slice."""
     parts = []
     for length, mix in product(SLICES[size], READ_ON):
-        words = f"slice {length:g} s, {mix}"
-        found = compare(mix, SIDE[size], words, progress, (8,), ("kth",), slice=length)
-        parts.append(found.assign(slice=1000 * length))
+        label = f"slice {length:g} s, {mix}"
+        data = compare(mix, SIDE[size], label, progress, (8,), ("kth",), slice=length)
+        parts.append(data.assign(slice=1000 * length))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -565,8 +567,8 @@ SIZES = {"quick": (8, 32, 128), "now": (8, 32, 128), "full": (8, 16, 32, 64, 128
 SCALED = {"quick": (1, 200), "now": (1, 20), "full": (3, 20)}
 
 
-def _draw_machine_sizes(shown):
-    means, chart = _utilization_lines(shown, "pes")
+def _draw_machine_sizes(runs):
+    means, chart = _utilization_lines(runs, "pes")
     gains = means.pivot_table(index="pes", columns=["scheduler", "mix"], values=UTILIZATION)
     ratio = gains[WITH] / gains[WITHOUT]
     few, many = ratio.iloc[0], ratio.iloc[-1]
@@ -574,7 +576,7 @@ def _draw_machine_sizes(shown):
         f"Information multiplies utilization by {_between(few)} on {few.name:,} PEs, by {_between(many)} on "
         f"{many.name:,}",
         "With more PEs jobs are wider, and beyond 256 PEs there are fewer jobs for each PE.",
-        f"CTC fit; jobs of its size ranges up to the size of the machine arrive. {_sample(shown.size, SCALED)}.",
+        f"CTC fit; jobs of its size ranges up to the size of the machine arrive. {_sample(runs.size, SCALED)}.",
         chart,
     )
 
@@ -588,10 +590,10 @@ def machine_sizes(size: str, progress: bool) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _utilization_lines(shown, x):
+def _utilization_lines(runs, x):
     by = ["mix", x, "scheduler"]
     means, rings = (
-        None if data is None else over_seeds(data[[*by, "seed", UTILIZATION]], by) for data in (shown.data, shown.now)
+        None if data is None else over_seeds(data[[*by, "seed", UTILIZATION]], by) for data in (runs.data, runs.now)
     )
     return means, charts.lines(means, x, UTILIZATION, "scheduler", column="mix", rings=rings, log_x=x == "pes")
 
@@ -606,8 +608,8 @@ OPTIONS = {
 }
 
 
-def _draw_options(shown):
-    by_option = shown.data[shown.data["workload"] == "IO/Msg"].set_index("option")
+def _draw_options(runs):
+    by_option = runs.data[runs.data["workload"] == "IO/Msg"].set_index("option")
     both, measured = (
         by_option.loc["both", f"{WITHOUT}: utilization"],
         by_option.loc["as in the paper", f"{WITH}: utilization"],
@@ -617,9 +619,9 @@ def _draw_options(shown):
         f"{measured:.2f}",
         "Later additions to gang scheduling recover what the scheduler without information loses to empty slots; only "
         "runtime measurements recover what it loses to blocked tasks.",
-        f"16 PEs, KTH fit, means of {_sample(shown.size, SIDE)}.",
+        f"16 PEs, KTH fit, means of {_sample(runs.size, SIDE)}.",
         None,
-        shown.data,
+        runs.data,
     )
 
 
@@ -799,8 +801,8 @@ JUDGED = {  # what the paper leaves open and might change a verdict: settings of
 }
 BURSTS = ("compute", "disk", "gap", "superstep")  # their means are settings of `gang.Config`
 BESIDE = {  # also shown
-    f"bursts {abs(change):.0%} {words}": {name: (1 + change) * getattr(Config(), name) for name in BURSTS}
-    for change, words in ((-0.15, "shorter"), (0.15, "longer"))
+    f"bursts {abs(change):.0%} {direction}": {name: (1 + change) * getattr(Config(), name) for name in BURSTS}
+    for change, direction in ((-0.15, "shorter"), (0.15, "longer"))
 }
 SLICES_BACK = 5  # our choice: the paper's simpler scheduler averages over the last N slices, and it gives no N
 READ = (20, 20)  # seeds, and how many times as fast jobs come and go, under the other readings
@@ -822,15 +824,18 @@ CONJECTURES = {
 def claims(size: str, progress: bool) -> list[dict]:
     """Return the ledger of the paper's claims, both fits of the model in each row."""
     data = pd.concat([results(mix, size, progress) for mix in MIXES], ignore_index=True)
-    checked, shown, rows = {AS_DRAWN: checks(data)}, {}, _exact()
+    checked, beside, rows = {AS_DRAWN: checks(data)}, {}, _exact()
     if size == "full":
         checked |= _as_read([*JUDGED.items()][1:], progress)
-        shown = _as_read(BESIDE.items(), progress)
+        beside = _as_read(BESIDE.items(), progress)
     trace, reasons = ", ".join(MODELS.values()), reasons_for(data)
     for name, main in checked[AS_DRAWN].items():
         several = [reading for reading in checked if reading != UNEVEN or name.startswith(BARRIERS)]
         readings = {reading: checked[reading][name] for reading in several}
-        others = [replace(each[name], quantity=f"{each[name].quantity}, {words}") for words, each in shown.items()]
+        others = [
+            replace(by_claim[name], quantity=f"{by_claim[name].quantity}, {label}")
+            for label, by_claim in beside.items()
+        ]
         about = {"why": reasons.get(name, ""), "conjecture": CONJECTURES.get(name, ""), "others": others}
         about |= {"details": f"{LABELLED} {READ_SO}", "measured": _as_printed(name, main) if name in PRINTED else None}
         rows.append(judged(CLAIMS[name], readings, trace, **about))
@@ -862,10 +867,10 @@ def _by_turns(size, progress, trace):
     if size == "full":
         simpler = {f"average over the last {SLICES_BACK} slices": {"window": SLICES_BACK}}
         data |= {reading: runs(READ, **changed) for reading, changed in (JUDGED | simpler).items() if changed}
-    gains = {reading: _gains(each, WITH, TURNS) for reading, each in data.items()}
-    words, higher = "of priority over round robin", {"expected": "higher", "bound": 1.0, "form": "{:.2f}"}
-    readings = {name: Check(f"throughput {words}", _only(each, JOBS), **higher) for name, each in gains.items()}
-    others = [Check(f"utilization {words}", _only(gains[AS_DRAWN], UTILIZATION), **higher)]
+    gains = {reading: _gains(part, WITH, TURNS) for reading, part in data.items()}
+    comparison, higher = "of priority over round robin", {"expected": "higher", "bound": 1.0, "form": "{:.2f}"}
+    readings = {name: Check(f"throughput {comparison}", _only(part, JOBS), **higher) for name, part in gains.items()}
+    others = [Check(f"utilization {comparison}", _only(gains[AS_DRAWN], UTILIZATION), **higher)]
     spinning = 100 * data[AS_DRAWN].groupby("scheduler")["spinning"].mean()
     why = f"PEs spin {spinning[TURNS]:.0f} % of the time under round robin, and {spinning[WITH]:.0f} % by priority."
     return judged(CLAIMS["SIL-10"], readings, trace, others=others, why=why, details=f"{LABELLED} {READ_SO}")
@@ -876,11 +881,11 @@ def _exact():
     baseline = gang.simulate(Workload(horizon=1)).baseline
     jobs = Workload(pes=1, horizon=1, jobs=((0.0, 1, "io", 1.0),))
     schedule = gang.simulate(jobs, Config(floor=0.0, bursts="constant", compute=0.05, disk=0.05), watch=[(1, 0)])
-    found = tuple(schedule.memberships(1)["f_io"].round(6)[: len(STEPS)])
-    words = "f_IO " + ", ".join(f"{value:g}" for value in found)
+    memberships = tuple(schedule.memberships(1)["f_io"].round(6)[: len(STEPS)])
+    text = "f_IO " + ", ".join(f"{value:g}" for value in memberships)
     return [
         exact(CLAIMS["SIL-0"], round(1e9 * baseline) == 55_000, f"{1e6 * baseline:g} us", why="The baseline differs."),
-        exact(CLAIMS["SIL-1"], found == STEPS, words, why="The memberships differ."),
+        exact(CLAIMS["SIL-1"], memberships == STEPS, text, why="The memberships differ."),
     ]
 
 
@@ -931,8 +936,8 @@ def _gains(data, new, old):
     One row for each mix, fit, machine and seed, with a column for each measure.
     """
     by = ["mix", "pes", "fit"]
-    one, other = (data.loc[data["scheduler"] == name, [*by, "seed", *WORDS]] for name in (new, old))
-    runs = one.merge(other, on=[*by, "seed"], suffixes=("", "_before"))
+    after, before = (data.loc[data["scheduler"] == name, [*by, "seed", *WORDS]] for name in (new, old))
+    runs = after.merge(before, on=[*by, "seed"], suffixes=("", "_before"))
     runs = runs.assign(**{name: ratios_of_means(runs, name, f"{name}_before", by) for name in WORDS})
     return runs[[*by, "seed", *WORDS]]
 
@@ -959,8 +964,8 @@ def _compared(gains, pairs):
     by = ["pes", "fit"]
     runs = gains.pivot_table(UTILIZATION, [*by, "seed"], "mix", dropna=False, sort=False).reset_index()
     several = [
-        runs[[*by, "seed"]].assign(mixes=f"{one} over {other}", value=ratios_of_means(runs, one, other, by))
-        for one, other in pairs
+        runs[[*by, "seed"]].assign(mixes=f"{mix} over {other}", value=ratios_of_means(runs, mix, other, by))
+        for mix, other in pairs
     ]
     return pd.concat(several, ignore_index=True)
 
@@ -969,12 +974,12 @@ def _printed(data, gains):
     """Return each number that the paper's tables print, in each run and as printed; in the order of `PRINTED`."""
     parts = []
     for number, (mix, pes, new, old) in TABLES.items():
-        runs, own = (table[(table["mix"] == mix) & (table["pes"] == pes)] for table in (data, gains))
+        runs, factors = (table[(table["mix"] == mix) & (table["pes"] == pes)] for table in (data, gains))
         several = [(name, runs[runs["scheduler"] == name], numbers) for name, numbers in ((WITH, new), (WITHOUT, old))]
-        several.append(("ratio", own, np.divide(new, old)))
+        several.append(("ratio", factors, np.divide(new, old)))
         for (name, table, numbers), (place, measure) in product(several, enumerate((JOBS, UTILIZATION))):
-            words, form, scale = FORMS[measure] if name != "ratio" else (WORDS[measure], "{:.2f}", 1)
-            about = {"table": number, "of": f"{words} {name}", "form": form, "published": scale * numbers[place]}
+            label, form, scale = FORMS[measure] if name != "ratio" else (WORDS[measure], "{:.2f}", 1)
+            about = {"table": number, "of": f"{label} {name}", "form": form, "published": scale * numbers[place]}
             parts.append(table[["mix", "pes", "fit", "seed"]].assign(value=scale * table[measure], **about))
     return pd.concat(parts, ignore_index=True)
 
@@ -999,13 +1004,13 @@ def reasons_for(data: pd.DataFrame) -> dict[str, str]:
         ),
     }
     hidden = data[(data["scheduler"] == WITH) & ~data["mix"].isin(COMPUTING)].groupby("mix", sort=False)["io_overlap"]
-    told = ", ".join(f"{share:.2f} ({mix})" for mix, share in hidden.mean().items())
-    reasons["SIL-9"] = f"The share by mix: {told}."
+    text = ", ".join(f"{share:.2f} ({mix})" for mix, share in hidden.mean().items())
+    reasons["SIL-9"] = f"The share by mix: {text}."
     means = data[data["scheduler"] == WITHOUT].groupby(["mix", "pes", "fit"])[[JOBS, "jobs"]].mean()
     completed = 100 * means[JOBS] / means["jobs"]
     for number, (mix, pes, *_) in TABLES.items():
-        told = _for_each_fit(completed.loc[mix, pes], "{:.0f} %")
-        reasons[f"SIL-T{number}"] = f"Of the jobs submitted, those completed even without information are {told}."
+        text = _for_each_fit(completed.loc[mix, pes], "{:.0f} %")
+        reasons[f"SIL-T{number}"] = f"Of the jobs submitted, those completed even without information are {text}."
     return reasons
 
 

@@ -46,11 +46,11 @@ DECISIONS = {"quick": 100, "full": 5_000}  # of a schedule, timed at most
 INSTANCES = {"quick": 100, "now": 100, "full": 1_000}  # small decisions
 
 
-def _draw_readings(shown):
-    jobs, draws = READ[shown.size]
-    without = " Quick: shares only; full size: the iterative scheme, too." if shown.size == "quick" else ""
-    schemes = [name for name in shown.data if name.endswith(" (%)")]
-    rows = shown.data.melt(["scenario", "reading"], schemes, "compared", "words")
+def _draw_readings(runs):
+    jobs, draws = READ[runs.size]
+    without = " Quick: shares only; full size: the iterative scheme, too." if runs.size == "quick" else ""
+    schemes = [name for name in runs.data if name.endswith(" (%)")]
+    rows = runs.data.melt(["scenario", "reading"], schemes, "compared", "words")
     numbers = rows["words"].str.extract(r"(\S+) \((\S+) to (\S+)\)").astype(float)
     rows = rows.assign(**dict(zip(("change", "low", "high"), numbers.to_numpy().T, strict=True)))
     rows["compared"] = rows["compared"].str.removesuffix(" (%)").replace(AGAINST_PLAIN)
@@ -70,9 +70,9 @@ def _draw_readings(shown):
         f"{short(WIDE)} beats plain shares under {better[SYSTEM]} readings if jobs scale to the machine, under "
         f"{better[RANDOM]} if not",
         f"Each row reads one thing differently that the paper does not say, at effective load {BESIDE:g}. {NAMED}",
-        f"{shown.title(LOG)}, {how_many(jobs)}, {draws} draws; in the fold of numbers: 95 % intervals.{without}",
+        f"{runs.title(LOG)}, {how_many(jobs)}, {draws} draws; in the fold of numbers: 95 % intervals.{without}",
         chart,
-        shown.data,
+        runs.data,
     )
 
 
@@ -90,7 +90,7 @@ def sensitivity(size: str, progress: bool) -> pd.DataFrame:
     for (scenario, A), (reading, (changed, shares, iterative)) in product(SCENARIOS.items(), READINGS.items()):
         if size == "quick" and iterative != ITERATIVE:
             continue
-        plain, wide = (replace(each, **shares) for each in (PLAIN, WIDE))
+        plain, wide = (replace(scheme, **shares) for scheme in (PLAIN, WIDE))
         schemes, pairs = [plain, wide], {f"{short(WIDE)} (%)": (wide, plain)}
         if size == "full":
             schemes.append(iterative)
@@ -99,17 +99,17 @@ def sensitivity(size: str, progress: bool) -> pd.DataFrame:
         data = of_all(grids.compare(f"reading: {reading}", progress, **values))
         (seconds,) = geometric_means(data[data["scheme"] == str(plain)], "turnaround", ["scheme"])["turnaround"]
         row = {"scenario": scenario, "reading": reading, f"turnaround under {short(PLAIN)} (h)": seconds / 3600}
-        for words, pair in pairs.items():
+        for label, pair in pairs.items():
             change, low, high = grids.changes(data, *pair, by=["log"])[["change", "low", "high"]].iloc[0]
-            row[words] = f"{change:+.1f} ({low:+.1f} to {high:+.1f})"
+            row[label] = f"{change:+.1f} ({low:+.1f} to {high:+.1f})"
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _beside(size, words, progress, **values):
+def _beside(size, label, progress, **values):
     """Return the runs of an experiment outside the paper's figures, as `compare` does, over all jobs."""
     jobs, draws = grids.SIDE[size]
-    return of_all(grids.compare(words, progress, jobs=jobs, draw=range(draws), **values))
+    return of_all(grids.compare(label, progress, jobs=jobs, draw=range(draws), **values))
 
 
 def _full_size(size):
@@ -120,16 +120,16 @@ def _full_size(size):
 LOGS_OF = {"quick": (LOG, *grids.BESIDE_LOG["quick"]), "now": (LOG, *OTHER_LOGS), "full": (LOG, *OTHER_LOGS)}
 
 
-def _draw_other_logs(shown):
+def _draw_other_logs(runs):
     def apart(data):
         parts = (
             against_plain(part, (*SEVEN, EASY()), ["log"]).assign(scenario=scenario)
             for scenario, part in data.groupby("scenario", sort=False)
         )
-        found = pd.concat(parts, ignore_index=True).rename(columns=AXIS)
-        return found.assign(scheme=found["scheme"].map(short))
+        table = pd.concat(parts, ignore_index=True).rename(columns=AXIS)
+        return table.assign(scheme=table["scheme"].map(short))
 
-    means, rings = (None if data is None else apart(data) for data in (shown.data, shown.now))
+    means, rings = (None if data is None else apart(data) for data in (runs.data, runs.now))
     panels = [
         charts.bars(
             part,
@@ -141,15 +141,15 @@ def _draw_other_logs(shown):
         )
         for scenario, part in means.groupby("scenario", sort=False)
     ]
-    found = means[means["scheme"] == str(ITERATIVE)]
-    jobs, draws = shown.data["jobs"].iloc[0], shown.data["draw"].nunique()
+    iterative = means[means["scheme"] == str(ITERATIVE)]
+    jobs, draws = runs.data["jobs"].iloc[0], runs.data["draw"].nunique()
     return Drawing(
-        f"Iteration beats plain shares in {(found[f'{AGAINST}_high'] < 0).sum()} of {len(found)} cases, beyond "
+        f"Iteration beats plain shares in {(iterative[f'{AGAINST}_high'] < 0).sum()} of {len(iterative)} cases, beyond "
         f"chance, on {means['log'].nunique()} logs",
         f"Mean turnaround against plain shares; below zero is better. Under iteration it changes by "
-        f"{found[AGAINST].min():+.0f} to {found[AGAINST].max():+.0f} %. {NAMED}",
+        f"{iterative[AGAINST].min():+.0f} to {iterative[AGAINST].max():+.0f} %. {NAMED}",
         f"{jobs.capitalize()} of each log at effective load {BESIDE:g}, on its own machine (CTC: {grids.PROCS} "
-        f"processors); {draws} draws, lines: 95 % intervals.{_full_size(shown.size)}",
+        f"processors); {draws} draws, lines: 95 % intervals.{_full_size(runs.size)}",
         charts.stacked(panels),
     )
 
@@ -167,7 +167,7 @@ def other_logs(size: str, progress: bool) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _draw_mixes(shown):
+def _draw_mixes(runs):
     by = ["scenario", "scheme", "share"]
     means, rings = (
         None
@@ -175,9 +175,9 @@ def _draw_mixes(shown):
         else geometric_means(data.assign(scheme=data["scheme"].map(short)), "turnaround", by).rename(
             columns={"share": MOLDABLE}
         )
-        for data in (shown.data, shown.now)
+        for data in (runs.data, runs.now)
     )
-    jobs, draws = shown.data["jobs"].iloc[0], shown.data["draw"].nunique()
+    jobs, draws = runs.data["jobs"].iloc[0], runs.data["draw"].nunique()
     ends = means[(means["scenario"] == grids.SYSTEM) & (means["scheme"] == str(ITERATIVE))].sort_values(MOLDABLE)
     less = 100 * (1 - ends["turnaround"].iloc[-1] / ends["turnaround"].iloc[0])
     wide = means[(means["scenario"] == RANDOM) & (means["scheme"] == short(WIDE))].sort_values(MOLDABLE)["turnaround"]
@@ -188,8 +188,8 @@ def _draw_mixes(shown):
         f"If jobs scale only to about what they ask for (A random), the turnaround under {short(WIDE)} "
         f"{'rises' if more > 0 else 'falls'} by {abs(more):.0f} % instead. With rigid jobs only, shares reduce to EASY "
         "backfilling, and the iterative scheme to conservative backfilling that is replanned at each instant.",
-        f"{shown.title(LOG)}, {jobs}, effective load {BESIDE:g}, {draws} draws; shaded: 95 % intervals."
-        f"{_full_size(shown.size)}",
+        f"{runs.title(LOG)}, {jobs}, effective load {BESIDE:g}, {draws} draws; shaded: 95 % intervals."
+        f"{_full_size(runs.size)}",
         charts.lines(means, MOLDABLE, "turnaround", column="scenario", log=True, rings=rings),
     )
 
@@ -202,16 +202,16 @@ def mixes(size: str, progress: bool) -> pd.DataFrame:
     return data.assign(scenario=data["A"].map({A: scenario for scenario, A in SCENARIOS.items()}))
 
 
-def _draw_decision_times(shown):
-    jobs, most = grids.SIDE[shown.size][0], DECISIONS[shown.size]
-    typical = shown.data["median (ms)"]
+def _draw_decision_times(runs):
+    jobs, most = grids.SIDE[runs.size][0], DECISIONS[runs.size]
+    typical = runs.data["median (ms)"]
     return Drawing(
         f"A decision of the iterative scheme takes {typical.min():.2g} to {typical.max():.2g} ms in the median",
-        f"The paper says a few hundred ms. The longest took {shown.data['longest (ms)'].max():.3g} ms.",
-        f"{shown.title(LOG)}, {how_many(jobs)}. Each decision of a schedule (or {most:,} evenly spaced ones, if "
+        f"The paper says a few hundred ms. The longest took {runs.data['longest (ms)'].max():.3g} ms.",
+        f"{runs.title(LOG)}, {how_many(jobs)}. Each decision of a schedule (or {most:,} evenly spaced ones, if "
         f"there are more) is repeated by itself, in one thread, and timed on the machine that made the numbers.",
         None,
-        shown.data,
+        runs.data,
     )
 
 
@@ -239,12 +239,12 @@ def _timed(scenario, load, jobs, most):
 
 
 def _tried(asked):
-    best, found = asked.least_total(), asked.total(asked.made()[0])
-    return {"jobs": asked.queued.size, "processors": asked.machine, "best": best, "found": found}
+    best, total = asked.least_total(), asked.total(asked.made()[0])
+    return {"jobs": asked.queued.size, "processors": asked.machine, "best": best, "found": total}
 
 
-def _draw_decisions(shown):
-    groups = shown.data.groupby("jobs")["gap"]
+def _draw_decisions(runs):
+    groups = runs.data.groupby("jobs")["gap"]
     columns = {
         "decisions": groups.size(),
         "at the optimum (%)": 100 * groups.agg(lambda gap: (gap == 0).mean()),
@@ -252,14 +252,14 @@ def _draw_decisions(shown):
         "95th percentile (%)": groups.quantile(0.95),
         "worst gap (%)": groups.max(),
     }
-    best = 100 * (shown.data["gap"] == 0).mean()
+    best = 100 * (runs.data["gap"] == 0).mean()
     return Drawing(
         f"The iterative scheme finds the best widths in {best:.0f} % of small decisions",
         "Its sum of estimated completion times (from now) is compared with the least sum of all combinations of "
         f"widths, with jobs placed in the order of the queue. Where it is not the best, it is up to "
-        f"{shown.data['gap'].max():.0f} % above it.",
-        f"{len(shown.data):,} random decisions on 3 to 6 processors."
-        + (f" Quick; full size: {INSTANCES['full']:,}." if shown.size == "quick" else ""),
+        f"{runs.data['gap'].max():.0f} % above it.",
+        f"{len(runs.data):,} random decisions on 3 to 6 processors."
+        + (f" Quick; full size: {INSTANCES['full']:,}." if runs.size == "quick" else ""),
         None,
         pd.DataFrame(columns).reset_index(),
     )
@@ -268,6 +268,6 @@ def _draw_decisions(shown):
 @rebuilt("", _draw_decisions, by=("decision",), measures=("best", "found"), again="now")
 def heuristic(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: how good the iterative scheme's decisions are, if few enough jobs allow trying all outcomes."""
-    drawn = [{"asked": asked} for asked in small_decisions(INSTANCES[size], seed=1, sigma=grids.SIGMA)]
+    drawn = [{"asked": decision} for decision in small_decisions(INSTANCES[size], seed=1, sigma=grids.SIGMA)]
     data = grid(_tried, drawn, words="small decisions", progress=progress).drop(columns="asked")
     return data.assign(gap=100 * (data["found"] / data["best"] - 1), decision=range(len(data)))

@@ -309,9 +309,9 @@ def timed(schedule: Schedule, most: int) -> pd.DataFrame:
     situation(schedule, times[some[0]]).made()  # so that nothing is compiled while the time is measured
     took = []
     for now in times[some]:
-        asked = situation(schedule, now)
+        decision = situation(schedule, now)
         begin = perf_counter()
-        asked.made()
+        decision.made()
         took.append(perf_counter() - begin)
     return pd.DataFrame({"instant": times[some], "waiting": waiting[some], "seconds": took})
 
@@ -416,25 +416,25 @@ def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
     >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
     >>> chart, table = sl.decisions.draw_step(schedule, now, step=20)
     """
-    asked = situation(schedule, now)
-    steps = asked.made()[2]
+    decision = situation(schedule, now)
+    steps = decision.made()[2]
     if not len(steps):
         raise ValueError(f"nothing was tried at {now} s: no job gains from a second processor")
     step = min(max(step, 1), len(steps))
-    before, after = asked.widths_after(steps[: step - 1]), asked.widths_after(steps[: step - 1])
+    before, after = decision.widths_after(steps[: step - 1]), decision.widths_after(steps[: step - 1])
     tried, width, kept, _ = steps[step - 1].tolist()
     after[tried] = width
     table = schedule.trace.table
-    names = table.index[asked.queued]
+    names = table.index[decision.queued]
     job, more = f"job {names[tried]}", f"{width} processors"
     fewer = f"{width - 1} processor{'s' if width > 2 else ''}"
     state = np.full(len(schedule), RUNS, object)
-    state[asked.queued] = WAITS
-    state[asked.queued[tried]] = TRIED
+    state[decision.queued] = WAITS
+    state[decision.queued[tried]] = TRIED
     coloured = replace(schedule, trace=replace(schedule.trace, table=table.assign(state=state)))
     plans = {f"Before: {job} on {fewer}": before, f"Tried: {job} on {more}": after}
-    plans = {title: planned(coloured, asked, each) for title, each in plans.items()}
-    until = now + max(int((asked.reserved(each) + asked.lasting(each)).max()) for each in (before, after))
+    plans = {title: planned(coloured, decision, widths) for title, widths in plans.items()}
+    until = now + max(int((decision.reserved(widths) + decision.lasting(widths)).max()) for widths in (before, after))
     ruling = f"{job} keeps {more}" if kept else f"{job} goes back to {fewer} and is not tried again"
     chart = charts.gantts(
         plans,
@@ -444,14 +444,14 @@ def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
         processors=_processors_of(names, plans.values()),
         title=f"Step {step:,} of {len(steps):,}: one more processor for {job}",
         subtitle=(
-            f"sum of the estimated completions: {asked.total(before) / 3600:,.2f} h before, "
-            f"{asked.total(after) / 3600:,.2f} h tried, so {ruling} (drawn: the processors of waiting jobs)"
+            f"sum of the estimated completions: {decision.total(before) / 3600:,.2f} h before, "
+            f"{decision.total(after) / 3600:,.2f} h tried, so {ruling} (drawn: the processors of waiting jobs)"
         ),
     )
     columns = {"job": names}
-    for words, each in (("", before), ("with it: ", after)):
-        columns |= {f"{words}processors": each, f"{words}estimate (h)": asked.lasting(each) / 3600}
-        columns |= {f"{words}starts after (h)": asked.reserved(each) / 3600}
+    for prefix, widths in (("", before), ("with it: ", after)):
+        columns |= {f"{prefix}processors": widths, f"{prefix}estimate (h)": decision.lasting(widths) / 3600}
+        columns |= {f"{prefix}starts after (h)": decision.reserved(widths) / 3600}
     return chart, charts.table(pd.DataFrame(columns))
 
 
@@ -460,8 +460,8 @@ def _processors_of(names, plans):
     ends = []
     for plan in plans:
         offset, first, last = plan.processors()
-        own = np.repeat(plan.trace.table.index.isin(names), np.diff(offset))
-        ends += [first[own].min(), last[own].max()]
+        held = np.repeat(plan.trace.table.index.isin(names), np.diff(offset))
+        ends += [first[held].min(), last[held].max()]
     return min(ends), max(ends)
 
 
@@ -499,8 +499,8 @@ def fair_shares(schedule: Schedule) -> np.ndarray:
     Sabin, Lang and Sadayappan, JSSPP 2006, section 3; Srinivasan et al., Cluster 2003, for the square root.
     """
     scheme = schedule.scheme
-    given = {name: getattr(scheme, name, None) for name in ("overbooking", "efficiency")}
-    if None in given.values() or scheme != FairShareMoldable(**given):
+    settings = {name: getattr(scheme, name, None) for name in ("overbooking", "efficiency")}
+    if None in settings.values() or scheme != FairShareMoldable(**settings):
         raise ValueError(
             f"the schedule is under {scheme}, expected FairShareMoldable with its usual weight, work and mix"
         )

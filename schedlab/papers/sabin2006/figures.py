@@ -33,15 +33,15 @@ charts.register(
 )
 
 
-def _sample(shown: Shown, part: pd.DataFrame, words: str = "", sigma: str = grids.written(grids.SIGMA)) -> str:
+def _sample(runs: Shown, part: pd.DataFrame, note: str = "", sigma: str = grids.written(grids.SIGMA)) -> str:
     """Say which runs a figure shows, and what a quick run lacks."""
     draws, loads, quick = part["draw"].nunique(), part["load"].nunique(), ""
-    if shown.size == "quick":
+    if runs.size == "quick":
         several, full = grids.SAMPLES["full"][None]
         quick = f" (quick; full size: {full} draws at {len(several)} loads on the whole log)"
     return (
-        f"{shown.title(LOG)}, {part['jobs'].iloc[0]}, {grids.PROCS} processors, sigma {sigma}: {draws} draws at "
-        f"{loads} loads, the same for every scheme{quick}. Shaded: 95 % intervals.{words}"
+        f"{runs.title(LOG)}, {part['jobs'].iloc[0]}, {grids.PROCS} processors, sigma {sigma}: {draws} draws at "
+        f"{loads} loads, the same for every scheme{quick}. Shaded: 95 % intervals.{note}"
     )
 
 
@@ -56,13 +56,13 @@ def _lines(data, y, column=None, rings=None, title=""):
     settings = {"dash": "schemes"} if data["scheme"].isin(references).any() else {}
     data, rings = (
         None
-        if each is None
-        else each.assign(
-            schemes=np.where(each["scheme"].isin(references), "to compare with", "the paper's"),
-            scheme=each["scheme"].map(short),
-            effective_load=each["load"],
+        if part is None
+        else part.assign(
+            schemes=np.where(part["scheme"].isin(references), "to compare with", "the paper's"),
+            scheme=part["scheme"].map(short),
+            effective_load=part["load"],
         )
-        for each in (data, rings)
+        for part in (data, rings)
     )
     return charts.lines(data, "effective_load", y, column=column, rings=rings, title=title, **settings)
 
@@ -108,11 +108,11 @@ def _best(rows):
     return short(least["scheme"]) if least[AGAINST] < 0 else short(PLAIN)
 
 
-def _draw_means(scenario, schemes, shown):
+def _draw_means(scenario, schemes, runs):
     """Draw the mean turnaround of all jobs, against that under plain shares, over load."""
-    part = _primary(of_all(shown.data))
+    part = _primary(of_all(runs.data))
     papers = [scheme for scheme in schemes if scheme in SEVEN]  # others stand in the table: they are far away
-    paper, rings = (_apart(None if data is None else of_all(data), papers) for data in (shown.data, shown.now))
+    paper, rings = (_apart(None if data is None else of_all(data), papers) for data in (runs.data, runs.now))
     low, high = (paper[paper["load"] == load] for load in (paper["load"].min(), paper["load"].max()))
     loads = tuple(rows["load"].iloc[0] for rows in (low, high))
     if ITERATIVE in schemes:
@@ -133,13 +133,13 @@ def _draw_means(scenario, schemes, shown):
         index="scheme", columns="load", values="hours", sort=False
     )
     table = table.rename(columns=lambda load: f"load {load:g} (h)").reset_index()
-    return Drawing(title, seen, _sample(shown, part), _lines(paper, AGAINST, rings=rings), table)
+    return Drawing(title, seen, _sample(runs, part), _lines(paper, AGAINST, rings=rings), table)
 
 
-def _draw_classes(scenario, schemes, shown):
+def _draw_classes(scenario, schemes, runs):
     """Draw the mean turnaround of each class, against that under plain shares, over load."""
-    part = _primary(shown.data)
-    apart, rings = (_apart(data, schemes) for data in (shown.data, shown.now))
+    part = _primary(runs.data)
+    apart, rings = (_apart(data, schemes) for data in (runs.data, runs.now))
     apart = apart[apart["group"] != grids.ALL]
     high = apart[apart["load"] == apart["load"].max()]
     load, names = high["load"].iloc[0], list(dict.fromkeys(high["group"]))
@@ -147,12 +147,12 @@ def _draw_classes(scenario, schemes, shown):
     ends = [names[0], names[-1]]
     least = [_least(high[high["group"] == name]) for name in ends]
     if ITERATIVE in schemes:
-        own = high[high["scheme"] == short(ITERATIVE)].set_index("group")[AGAINST]
-        small, large = (_signed(own[end]) for end in ends)
+        iterative = high[high["scheme"] == short(ITERATIVE)].set_index("group")[AGAINST]
+        small, large = (_signed(iterative[end]) for end in ends)
         title = f"At load {load:g} the largest jobs' turnaround is {large} under iteration than under plain shares, "
         title += f"the smallest jobs' {small}"
-        own = sum(best == short(ITERATIVE) for best in bests.values())
-        first = f"At load {load:g} iteration is best in {own} of {len(names)} classes;"
+        iterative = sum(best == short(ITERATIVE) for best in bests.values())
+        first = f"At load {load:g} iteration is best in {iterative} of {len(names)} classes;"
     else:
         title = f"At load {load:g} the smallest jobs do best under {bests[ends[0]]}, the largest under {bests[ends[1]]}"
         first = f"At load {load:g} {'no' if len(set(bests.values())) > 1 else 'one'} scheme is best for all sizes:"
@@ -160,7 +160,7 @@ def _draw_classes(scenario, schemes, shown):
         title,
         f"Mean turnaround by class of job size, change against plain shares; below zero is better. {first} for the "
         f"smallest jobs {least[0]}, for the largest {least[1]}. {SCALE[scenario]} {NAMED}",
-        _sample(shown, part, " Sizes as in the log."),
+        _sample(runs, part, " Sizes as in the log."),
         _lines(_sized(apart), AGAINST, "group", _sized(rings)),
         _of_classes(part),
     )
@@ -206,17 +206,19 @@ def _numbered(number):
 NUMBERED = tuple(map(_numbered, OF_PAPER))
 
 
-def _draw_overbooking(shown):
+def _draw_overbooking(runs):
     def against(data):
         if data is None:
             return None
-        one, *others = grids.OVERBOOKED
-        parts = [grids.changes(data, each, one, ["jobs", "sigma", "load"]).assign(scheme=str(each)) for each in others]
-        found = pd.concat(parts, ignore_index=True).rename(columns=AXIS)
-        return found.assign(sigma=[f"sigma {sigma:g}" for sigma in found["sigma"]])
+        base, *others = grids.OVERBOOKED
+        parts = [
+            grids.changes(data, scheme, base, ["jobs", "sigma", "load"]).assign(scheme=str(scheme)) for scheme in others
+        ]
+        table = pd.concat(parts, ignore_index=True).rename(columns=AXIS)
+        return table.assign(sigma=[f"sigma {sigma:g}" for sigma in table["sigma"]])
 
-    part = _primary(of_all(shown.data))
-    apart, rings = against(part), against(None if shown.now is None else _primary(of_all(shown.now)))
+    part = _primary(of_all(runs.data))
+    apart, rings = against(part), against(None if runs.now is None else _primary(of_all(runs.now)))
     perfect = apart[(apart["sigma"] == "sigma 0") & (apart["scheme"] == str(grids.OVERBOOKED[-1]))].sort_values("load")
     low, high = perfect.iloc[0], perfect.iloc[-1]
     return Drawing(
@@ -225,7 +227,7 @@ def _draw_overbooking(shown):
         "Mean turnaround against plain shares, where all jobs speed up alike. With perfect speedup (sigma 0), the "
         "paper expects overbooking to help at low load and to do harm at high load. It pays less if jobs scale worse. "
         "ObF: overbooking factor.",
-        _sample(shown, part, " Draws differ only in the submissions.", "0, 1 or 2"),
+        _sample(runs, part, " Draws differ only in the submissions.", "0, 1 or 2"),
         _lines(apart, AGAINST, "sigma", rings),
     )
 
@@ -236,8 +238,8 @@ def overbooking(size: str, progress: bool) -> pd.DataFrame:
     return grids.scalings(size, progress)
 
 
-def _draw_widths(shown):
-    panels, half, data = [], {}, shown.data
+def _draw_widths(runs):
+    panels, half, data = [], {}, runs.data
     for scenario, part in data.groupby("scenario", sort=False):
         counts = dict(list(part.groupby("scheme", sort=False)))
         sizes = {short(name): np.repeat(rows["procs"], rows["count"]).to_numpy() for name, rows in counts.items()}
@@ -249,7 +251,7 @@ def _draw_widths(shown):
         f"{plain:.0f} %",
         "Overbooking lets jobs take much of the machine, one after the other; plain shares keep them narrower. The "
         f"iterative scheme gives each job what the current queue leaves. EASY: as the jobs ask for. {NAMED}",
-        f"{shown.title(LOG)} at effective load {BESIDE:g}, {grids.PROCS} processors; jobs of all draws.",
+        f"{runs.title(LOG)} at effective load {BESIDE:g}, {grids.PROCS} processors; jobs of all draws.",
         charts.stacked(panels),
     )
 
@@ -258,7 +260,7 @@ def _draw_widths(shown):
 def widths(size: str, progress: bool) -> pd.DataFrame:
     """Show on how many processors jobs run under each scheme: the reason behind the figures."""
     jobs, (loads, draws) = next(iter(grids.SAMPLES[size].items()))
-    load = min(loads, key=lambda each: abs(each - BESIDE))
+    load = min(loads, key=lambda candidate: abs(candidate - BESIDE))
     values = {"jobs": jobs, "load": load, "draw": range(draws), "scheme": (*SEVEN, EASY())}
     rows = []
     for scenario, A in SCENARIOS.items():
@@ -272,25 +274,25 @@ def widths(size: str, progress: bool) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _draw_waste(shown):
+def _draw_waste(runs):
     by = ["scenario", "scheme", "load"]
-    part = _primary(shown.data)
+    part = _primary(runs.data)
     means, rings = (
         None if data is None else over_seeds(_primary(data)[[*by, "seed", WASTED]], by)
-        for data in (shown.data, shown.now)
+        for data in (runs.data, runs.now)
     )
     most = means.loc[means[WASTED].idxmax()]
     at_most = {name: part.loc[part[WASTED].idxmax()] for name, part in means.groupby("scenario", sort=False)}
-    told = "; ".join(
+    maxima = "; ".join(
         f"{name}: up to {row[WASTED]:.0f} %, {short(row['scheme'])} at load {row['load']:g}"
         for name, row in at_most.items()
     )
     return Drawing(
         f"Wide partitions waste up to {most[WASTED]:.0f} % of the processor-seconds that jobs hold",
-        f"A job with speedup S(n) on n processors wastes n - S(n) of them. {told}. Rigid jobs waste the same "
+        f"A job with speedup S(n) on n processors wastes n - S(n) of them. {maxima}. Rigid jobs waste the same "
         f"under EASY and conservative backfilling (dotted). The waste adds to the effective "
         f"load. {NAMED}",
-        _sample(shown, part),
+        _sample(runs, part),
         _lines(means, WASTED, "scenario", rings),
     )
 

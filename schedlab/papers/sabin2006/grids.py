@@ -121,12 +121,12 @@ def measured(schedule: Schedule) -> pd.DataFrame:
     wide = procs > schedule.machine.procs // 2
     rows = []
     for number, group in enumerate((ALL, *CLASSES), -1):
-        own = slice(None) if group == ALL else classes == number
-        if count := len(procs[own]):
-            row = {"group": group, "count": count, "turnaround": turnaround[own].mean()}
-            row |= {"run": schedule.run[own].mean(), "queue": waits[own].sum() / makespan, "wide": wide[own].mean()}
-            row |= {"procs": procs[own].mean(), "area": area[own].sum(), "wasted": wasted[own].sum()}
-            rows.append(row | {"widths": np.bincount(procs[own], minlength=schedule.machine.procs + 1)})
+        jobs = slice(None) if group == ALL else classes == number
+        if count := len(procs[jobs]):
+            row = {"group": group, "count": count, "turnaround": turnaround[jobs].mean()}
+            row |= {"run": schedule.run[jobs].mean(), "queue": waits[jobs].sum() / makespan, "wide": wide[jobs].mean()}
+            row |= {"procs": procs[jobs].mean(), "area": area[jobs].sum(), "wasted": wasted[jobs].sum()}
+            rows.append(row | {"widths": np.bincount(procs[jobs], minlength=schedule.machine.procs + 1)})
     return pd.DataFrame(rows)
 
 
@@ -143,10 +143,10 @@ def results(scenario: str, size: str, progress: bool, schemes=EVERY, reading: st
     first jobs only. Quick runs leave them out, since greedy jobs take as long as all shares together. Readings of the
     shares other than that of the figures are simulated on the primary sample only.
     """
-    parts, shown = [], [each for each in schemes if size == "full" or each not in UNRESTRICTED]
+    parts, chosen = [], [scheme for scheme in schemes if size == "full" or scheme not in UNRESTRICTED]
     for jobs, (loads, draws) in _samples(size, reading):
         values = {"A": SCENARIOS[scenario], "jobs": jobs, "load": loads, "draw": range(draws)}
-        some = [each for each in shown if jobs is not None or each not in UNRESTRICTED]
+        some = [scheme for scheme in chosen if jobs is not None or scheme not in UNRESTRICTED]
         parts.append(_under(reading, f"moldable jobs, {scenario}", progress, some, **values))
     return pd.concat(parts, ignore_index=True)
 
@@ -166,14 +166,15 @@ def _samples(size, reading):
     return samples if reading == AS_DRAWN else samples[:1]
 
 
-def _under(reading, words, progress, schemes, **values):
+def _under(reading, label, progress, schemes, **values):
     """Run schemes under a reading of the shares; in the table they have their names of the figures."""
     read = {
-        each: replace(each, **READINGS[reading]) if isinstance(each, FairShareMoldable) else each for each in schemes
+        scheme: replace(scheme, **READINGS[reading]) if isinstance(scheme, FairShareMoldable) else scheme
+        for scheme in schemes
     }
-    words = words if reading == AS_DRAWN else f"{words}, {reading}"
-    data = compare(words, progress, **values, scheme=list(read.values()))
-    return data.assign(scheme=data["scheme"].map({str(own): str(each) for each, own in read.items()}))
+    label = label if reading == AS_DRAWN else f"{label}, {reading}"
+    data = compare(label, progress, **values, scheme=list(read.values()))
+    return data.assign(scheme=data["scheme"].map({str(variant): str(scheme) for scheme, variant in read.items()}))
 
 
 def of_all(data: pd.DataFrame) -> pd.DataFrame:
@@ -183,8 +184,8 @@ def of_all(data: pd.DataFrame) -> pd.DataFrame:
 
 def changes(data: pd.DataFrame, scheme: Scheme, base: Scheme, by=("jobs", "load")) -> pd.DataFrame:
     """Return the change of turnaround (percent) from a base to a scheme, draw by draw, for each group of jobs."""
-    one, other = (data[data["scheme"] == str(each)] for each in (scheme, base))
-    return geometric_changes(one, other, "turnaround", [*by, "group"])
+    with_scheme, with_base = (data[data["scheme"] == str(side)] for side in (scheme, base))
+    return geometric_changes(with_scheme, with_base, "turnaround", [*by, "group"])
 
 
 def how_many(jobs: int | None) -> str:

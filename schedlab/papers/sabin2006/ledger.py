@@ -65,9 +65,9 @@ def claims(size: str, progress: bool) -> list[dict]:
         data = alike if name in OF_ALIKE else random if name in OF_RANDOM else system
         why = " ".join(filter(None, (region(main), classes.get(name))))
         reasons = {"why": why, "conjecture": CONJECTURES.get(name, "")}
-        told = {"details": _widths(data), "measured": _smallest(main) if main.every else None}
+        texts = {"details": _widths(data), "measured": _smallest(main) if main.every else None}
         checks = {reading: checks[name][0] for reading, checks in expected.items()} if len(expected) > 1 else main
-        rows[name] = judged(CLAIMS[name], checks, trace, others=others, **reasons, **told)
+        rows[name] = judged(CLAIMS[name], checks, trace, others=others, **reasons, **texts)
     return [rows[name] for name in CLAIMS]
 
 
@@ -83,8 +83,8 @@ def _runs(size, progress, reading, drawn):
     )
     if drawn:
         system, random = (
-            pd.concat([own, runs[(runs["scheme"] == str(ITERATIVE)) & (runs["jobs"] == own["jobs"].iloc[0])]])
-            for own, runs in zip((system, random), drawn, strict=False)
+            pd.concat([part, runs[(runs["scheme"] == str(ITERATIVE)) & (runs["jobs"] == part["jobs"].iloc[0])]])
+            for part, runs in zip((system, random), drawn, strict=False)
         )
     alike = grids.scalings(size, progress, reading)
     sigma = [f"sigma {sigma:g}" for sigma in alike["sigma"]]
@@ -161,9 +161,11 @@ def _compared(data, pairs, measure="turnaround", groups=(ALL,)):
     """Compare schemes in pairs, draw by draw, for groups of jobs: value is the logarithm of the ratio of a measure."""
     values = data[data["group"].isin(groups)].pivot_table(measure, RUN, "scheme", sort=False)
     logarithms = np.log(values.where(values > 0))  # the queue of a few jobs may be empty
-    found = [(logarithms[str(one)] - logarithms[str(other)]).rename("value").reset_index() for one, other in pairs]
-    named = [f"{short(one)} against {short(other)}" for one, other in pairs]
-    return pd.concat([rows.assign(pair=pair) for rows, pair in zip(found, named, strict=True)], ignore_index=True)
+    ratios = [
+        (logarithms[str(scheme)] - logarithms[str(other)]).rename("value").reset_index() for scheme, other in pairs
+    ]
+    named = [f"{short(scheme)} against {short(other)}" for scheme, other in pairs]
+    return pd.concat([rows.assign(pair=pair) for rows, pair in zip(ratios, named, strict=True)], ignore_index=True)
 
 
 def _median(rows):
@@ -178,8 +180,8 @@ def _growth(rows):
     at_low, at_high = (rows[rows["load"] == loads.transform(end)] for end in ("min", "max"))
     keys = [name for name in (*RUN, "pair") if name != "load"]
     both = at_high.merge(at_low, on=keys, suffixes=("", "_low"))
-    told = [f"load {high:g} against {low:g}" for high, low in zip(both["load"], both["load_low"], strict=True)]
-    return both.assign(value=both["value"] - both["value_low"], loads=told)
+    spans = [f"load {high:g} against {low:g}" for high, low in zip(both["load"], both["load_low"], strict=True)]
+    return both.assign(value=both["value"] - both["value_low"], loads=spans)
 
 
 def region(check: Check) -> str:
@@ -191,11 +193,11 @@ def region(check: Check) -> str:
         Its cases may have loads, and classes as group.
     """
     cases = check.cases
-    told = [_clear(cases, key) for key in ("load", "group") if key in cases]
-    if not any(told) and {"load", "group"} <= set(cases) and (cases["outcome"] == "contradicts").any():
-        several = [(group, _clear(own, "load", always=True)) for group, own in cases.groupby("group", sort=False)]
-        told = ["; ".join(f"in the class {group} {loads}" for group, loads in several if loads)]
-    return f"No case contradicts {', or '.join(filter(None, told))}." if any(told) else ""
+    clear = [_clear(cases, key) for key in ("load", "group") if key in cases]
+    if not any(clear) and {"load", "group"} <= set(cases) and (cases["outcome"] == "contradicts").any():
+        several = [(group, _clear(part, "load", always=True)) for group, part in cases.groupby("group", sort=False)]
+        clear = ["; ".join(f"in the class {group} {loads}" for group, loads in several if loads)]
+    return f"No case contradicts {', or '.join(filter(None, clear))}." if any(clear) else ""
 
 
 def _clear(cases, key, always=False):
@@ -207,7 +209,7 @@ def _clear(cases, key, always=False):
         return "; ".join(f"in the class {group}" for group in clear.index[clear])
     clear = clear.sort_index()
     apart = (~clear).cumsum()[clear]  # the same for loads without one between them that contradicts
-    ends = [(own.index[0], own.index[-1]) for _, own in clear[clear].groupby(apart)]
+    ends = [(stretch.index[0], stretch.index[-1]) for _, stretch in clear[clear].groupby(apart)]
     return "; ".join(f"at load {low:g}" if low == high else f"at loads of {low:g} to {high:g}" for low, high in ends)
 
 
@@ -243,8 +245,8 @@ def by_class(data: pd.DataFrame, one: Scheme, other: Scheme) -> str:
     rows = _compared(data, [(one, other)], groups=CLASSES)
     rows = rows[rows["jobs"] == max(rows["jobs"], key=lambda jobs: jobs == WHOLE)]
     means = rows.groupby("group")["value"].mean()
-    told = ", ".join(f"{100 * np.expm1(means[name]):+.0f} % ({name})" for name in CLASSES if name in means)
-    return f"{short(one)} against {short(other)} by class, in processor-seconds: {told}."
+    changes = ", ".join(f"{100 * np.expm1(means[name]):+.0f} % ({name})" for name in CLASSES if name in means)
+    return f"{short(one)} against {short(other)} by class, in processor-seconds: {changes}."
 
 
 def _smallest(check):

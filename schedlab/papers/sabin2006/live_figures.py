@@ -71,7 +71,7 @@ def live(
     chosen = schemes[check_known("scheme", scheme, schemes)]
     settings = {"log": name, "jobs": jobs, "machine": machine, "A": A, "sigma": sigma, "share": share}
     settings |= {"load": load, "draw": draw}
-    schedules = {str(each): simulated(each, **settings) for each in (chosen, PLAIN, EASY())}
+    schedules = {str(choice): simulated(choice, **settings) for choice in (chosen, PLAIN, EASY())}
     first = schedules[str(chosen)]
     # The axes stay whatever the load and the scheme are.
     most = {"turnaround": float(np.ptp(first.submit)), "procs": first.machine.procs}
@@ -81,8 +81,8 @@ def live(
         for measure, title in (("turnaround", "Turnaround"), ("procs", "Processors of a job"))
     ]
     means = {
-        f"{each}: turnaround (h)": grids.measured(schedule).set_index("group")["turnaround"] / 3600
-        for each, schedule in schedules.items()
+        f"{label}: turnaround (h)": grids.measured(schedule).set_index("group")["turnaround"] / 3600
+        for label, schedule in schedules.items()
     }
     return charts.stacked(panels), charts.table(pd.DataFrame(means).rename_axis("processor-seconds in the log"))
 
@@ -129,8 +129,8 @@ def live_decision(
     draw : int
         Draw (A, sigma, submissions). Each draws A and sigma anew, and moves the submissions by other seconds.
     """
-    schedule, shown = _decided(load, scenario, name, jobs, draw)
-    return draw_step(schedule, shown[min(nth, shown.size - 1)], step)
+    schedule, times = _decided(load, scenario, name, jobs, draw)
+    return draw_step(schedule, times[min(nth, times.size - 1)], step)
 
 
 def _decided(load, scenario, name, jobs, draw):
@@ -142,9 +142,9 @@ def _decided(load, scenario, name, jobs, draw):
 
 def _decision_limits(nth, load, scenario, name, jobs, draw):
     """Say where the sliders of decisions and of their steps end, as the limits of `widgets.live`."""
-    schedule, shown = _decided(load, scenario, name, jobs, draw)
-    last = shown.size - 1
-    return {"nth": last, "step": len(situation(schedule, shown[min(nth, last)]).made()[2])}
+    schedule, times = _decided(load, scenario, name, jobs, draw)
+    last = times.size - 1
+    return {"nth": last, "step": len(situation(schedule, times[min(nth, last)]).made()[2])}
 
 
 live_decision.limits = _decision_limits
