@@ -206,7 +206,7 @@ def serve(path: str) -> None:
     _answer(answers, "ready")
     for workload in workloads:
         if exit_code is not None:
-            _answer(answers, smallest(lambda each: exit_code == _ending(scheme, each), workload, SHRINKING))
+            _answer(answers, smallest(lambda smaller: exit_code == _ending(scheme, smaller), workload, SHRINKING))
         else:
             _answer(answers, _checked(scheme, workload) if is_checked(scheme) else simulated(scheme, workload))
     answers.close()

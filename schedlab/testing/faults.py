@@ -139,25 +139,25 @@ def keeps(scheme: Scheme, others: Sequence[Workload], first: dict[Workload, np.n
             for other in others:
                 starts(scheme, other)
         after = starts(scheme, workload)
-        if found := difference(workload, before, after, "at first", "after simulations of other workloads"):
-            return found
+        if problem := difference(workload, before, after, "at first", "after simulations of other workloads"):
+            return problem
         # Starts that differ with each of the new numbers depend on the numbers themselves.
         new = [workload.numbers + (count + more) * UNSEEN for more in range(1, 5)]
         count += len(new)
         unseen = [starts(scheme, replace(workload, numbers=numbers)) for numbers in new]
-        if any(each is None or (each != unseen[0]).any() for each in unseen):
+        if any(start is None or (start != unseen[0]).any() for start in unseen):
             return None
         # Other jobs had the next numbers before: what is remembered of them by number is wrong for these.
         rows = workload.rows
         wide = np.column_stack([0 * rows[:, 0], rows[:, 1] + 5, rows[::-1, 2] + 5, np.full(len(rows), workload.procs)])
         for past in (np.column_stack([rows[:, 0], rows[::-1, 1:]]), wide, wide * [1, 1, 0, 1] + [0, 0, 900, 0]):
             count += 1
-            own = replace(workload, numbers=workload.numbers + count * UNSEEN)
-            starts(scheme, replace(own, rows=past))
-            again = starts(scheme, own)
+            renumbered = replace(workload, numbers=workload.numbers + count * UNSEEN)
+            starts(scheme, replace(renumbered, rows=past))
+            again = starts(scheme, renumbered)
             remembers |= again is None or (again != unseen[0]).any()
-        words = "if no earlier simulation had jobs with these numbers" if remembers else BY_NUMBER
-        return difference(workload, after, unseen[0], "at first", words)
+        condition = "if no earlier simulation had jobs with these numbers" if remembers else BY_NUMBER
+        return difference(workload, after, unseen[0], "at first", condition)
 
     return fault
 
@@ -178,14 +178,14 @@ def threads(scheme: Scheme, others: Sequence[Workload]) -> Fault:
         sys.setswitchinterval(1e-6)
         try:
             with pool(len(mixed)) as workers:
-                found = list(workers.map(repeated, mixed))
+                runs = list(workers.map(repeated, mixed))
         finally:
             sys.setswitchinterval(before)
-        for other in (*found[0], *found[-1]):
+        for other in (*runs[0], *runs[-1]):
             if other is None and alone is not None:
                 return "it fails while other simulations run", None
-            if words := difference(workload, alone, other, "alone", "while other simulations run"):
-                return words
+            if problem := difference(workload, alone, other, "alone", "while other simulations run"):
+                return problem
         return None
 
     return fault
@@ -209,13 +209,13 @@ def clock(scheme: Scheme, shifts: Sequence[int]) -> Fault:
             outcome = tried(scheme, workload.after(first, begin + shift))
             if isinstance(outcome, str):
                 return f"{outcome}, if it and all jobs but an early one are submitted {shift:,} s later", None
-            words = f"if it and all jobs but an early one are submitted {shift:,} s later"
-            if found := difference(workload, base[1:] + shift, outcome.start[1:], "in shifted time", words):
-                return found
+            condition = f"if it and all jobs but an early one are submitted {shift:,} s later"
+            if problem := difference(workload, base[1:] + shift, outcome.start[1:], "in shifted time", condition):
+                return problem
             other = starts(scheme, replace(workload.after(first, begin), origin=workload.origin + shift))
-            words = f"if the log begins {shift:,} s later"
-            if other is not None and (found := difference(workload, base[1:], other[1:], "at first", words)):
-                return found
+            condition = f"if the log begins {shift:,} s later"
+            if other is not None and (problem := difference(workload, base[1:], other[1:], "at first", condition)):
+                return problem
         return None
 
     return fault
@@ -239,10 +239,10 @@ def knows(scheme: Scheme, known: Collection[str]) -> Fault:
             if not _differs(scheme, case, outcome, now, all_of_it, way):
                 continue
             for what in all_of_it:
-                if found := _differs(scheme, case, outcome, now, [what], way):
-                    return _said(workload, found, now, what)
-            found = _differs(scheme, case, outcome, now, all_of_it, way)
-            return found and _said(workload, found, now, "all that is known later")
+                if finding := _differs(scheme, case, outcome, now, [what], way):
+                    return _said(workload, finding, now, what)
+            finding = _differs(scheme, case, outcome, now, all_of_it, way)
+            return finding and _said(workload, finding, now, "all that is known later")
         return None
 
     return fault
@@ -251,10 +251,10 @@ def knows(scheme: Scheme, known: Collection[str]) -> Fault:
 def _differs(scheme, case, outcome, now, what, way):
     """Return the place of a job, its start and its other start, or what was raised; None if nothing differs."""
     other = future.changed(case, outcome, now, what, *way)
-    own = copied(other)
-    answer = attempted(scheme, own)
-    if found := changed_input(own, other.jobs) or (answer if isinstance(answer, str) else None):
-        return found  # the case is as valid as the first
+    copy = copied(other)
+    answer = attempted(scheme, copy)
+    if problem := changed_input(copy, other.jobs) or (answer if isinstance(answer, str) else None):
+        return problem  # the case is as valid as the first
     start = answer.start
     known = int(np.searchsorted(case.jobs.submit, now, side="right"))
     start, before = start[:known], outcome.start[:known]
@@ -262,17 +262,17 @@ def _differs(scheme, case, outcome, now, what, way):
     return None if not wrong.size else (wrong[0], before[wrong[0]], start[wrong[0]])
 
 
-def _said(workload, found, now, what):
+def _said(workload, finding, now, what):
     reads = {
         future.ARRIVALS: f"if other jobs arrive after {now:,} s",
         future.RUN_TIMES: f"if jobs that run or wait at {now:,} s run for another time (run_time)",
     }
-    words = reads.get(what, f"if {what} of jobs that have not ended at {now:,} s is another")
-    if isinstance(found, str):
-        return f"{found}, {words}", None
-    place, before, after = found
+    condition = reads.get(what, f"if {what} of jobs that have not ended at {now:,} s is another")
+    if isinstance(finding, str):
+        return f"{finding}, {condition}", None
+    place, before, after = finding
     way_out = "" if what in reads else f", or known=[{what!r}] if it is known at submission"
-    first = f"job {workload.numbers[place]} starts at {before:,} s, but at {after:,} s {words}"
+    first = f"job {workload.numbers[place]} starts at {before:,} s, but at {after:,} s {condition}"
     return f"{first}; if that is meant, pass clairvoyant=True{way_out}", None
 
 
@@ -286,9 +286,9 @@ def forgets(scheme: Scheme) -> Fault:
         begin = int(rows[-1, 0] + np.maximum(rows[:, 1], rows[:, 2]).sum()) + IDLE
         # Other jobs of the same users: what is remembered of them is wrong for these.
         past = replace(workload, rows=np.column_stack([rows[:, 0], rows[::-1, 1:]]))
-        cases = [workload.after(each, begin) for each in (early, past)]
-        found = [None if (start := starts(scheme, each)) is None else start[-len(workload) :] for each in cases]
-        fault = difference(workload, *found, "after a long idle time", "if other jobs ran before that")
+        cases = [workload.after(before, begin) for before in (early, past)]
+        outcomes = [None if (start := starts(scheme, case)) is None else start[-len(workload) :] for case in cases]
+        fault = difference(workload, *outcomes, "after a long idle time", "if other jobs ran before that")
         return fault and (f"{fault[0]}; if that is meant, pass remembers=True", None)
 
     return fault
@@ -307,8 +307,8 @@ def unlike(scheme: Scheme, like: Scheme, first: dict[Workload, np.ndarray]) -> F
         if start is None or (start == expected).all():
             return None
         place = np.flatnonzero(start != expected)[0]
-        words = f"job {workload.numbers[place]} starts at {start[place]:,} s; under {like} at {expected[place]:,} s"
-        both = {str(each): each for each in (scheme, like)} if len(workload) <= DRAWN else {}
-        return words, lambda: {name: schedule(each, workload) for name, each in both.items()}
+        message = f"job {workload.numbers[place]} starts at {start[place]:,} s; under {like} at {expected[place]:,} s"
+        both = {str(side): side for side in (scheme, like)} if len(workload) <= DRAWN else {}
+        return message, lambda: {name: schedule(side, workload) for name, side in both.items()}
 
     return fault

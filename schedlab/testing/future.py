@@ -120,10 +120,10 @@ def _with_other_arrivals(case, known, now, seed, extra):
     own_place = np.arange(len(places))
     kept = np.where(own_place < len(case), own_place, places)  # users and the like stay
     first = columns["submit_time"][0] - case.jobs.submit[0]
-    own = {"submit_time": submit + first, "run_time": run, "requested_time": estimate, "requested_procs": procs}
+    altered = {"submit_time": submit + first, "run_time": run, "requested_time": estimate, "requested_procs": procs}
     columns = {name: column[kept] for name, column in columns.items()}
-    for name in own.keys() & columns.keys():  # those of the first jobs stay: a column may differ from the case
-        columns[name] = np.where(own_place < known, columns[name], own[name])
+    for name in altered.keys() & columns.keys():  # those of the first jobs stay: a column may differ from the case
+        columns[name] = np.where(own_place < known, columns[name], altered[name])
     numbers = np.asarray(case.numbers)
     numbers = np.concatenate([numbers, numbers.max() + 1 + np.arange(extra)])
     cut = None if case.cut is None else case.cut[kept]

@@ -24,10 +24,10 @@ def of_scheme(scheme: Scheme, seen: Mapping[Workload, Outcome]) -> list[str]:
         What was simulated.
     """
     real = [(workload, outcome) for workload, outcome in seen.items() if len(workload) > 20]
-    found = [*(_starved(scheme, *victim) for victim in VICTIMS), _waits(scheme, real), _promised(scheme, seen)]
+    notes = [*(_starved(scheme, *victim) for victim in VICTIMS), _waits(scheme, real), _promised(scheme, seen)]
     if getattr(scheme, "order", "fcfs") == "fcfs":  # else the head is another job
-        found.append(_delayed(seen))
-    return [note for note in found if note]
+        notes.append(_delayed(seen))
+    return [note for note in notes if note]
 
 
 # One job among others on 16 processors: the job's run time and processors, those of the others, and their load.
@@ -39,7 +39,9 @@ VICTIMS = (
 
 def _starved(scheme, name, victim, other, load):
     """Say so if a job waits as long as others arrive, and under EASY it does not."""
-    waits = [_wait(each, victim, other, load, count) for each in (scheme, EASY()) for count in (STREAM, 2 * STREAM)]
+    waits = [
+        _wait(contender, victim, other, load, count) for contender in (scheme, EASY()) for count in (STREAM, 2 * STREAM)
+    ]
     if None in waits:
         return None
     once, twice, _, easy = waits
@@ -62,8 +64,8 @@ def _wait(scheme, victim, other, load, count):
 def _promised(scheme, seen):
     """Say so if promises are declared, and none says more than the start itself."""
     for workload, outcome in seen.items():
-        made = outcome.promise >= 0
-        if not scheme.promises(workload.case.machine) or (made & (outcome.promise != outcome.start)).any():
+        promised = outcome.promise >= 0
+        if not scheme.promises(workload.case.machine) or (promised & (outcome.promise != outcome.start)).any():
             return None
     return (
         "promises are declared, but no promise was made: no job was promised a start other than its own"
@@ -79,7 +81,7 @@ def _waits(scheme, real):
         easy = (EASY().outcome(workload.case).start - outcome.submit).mean()
         if easy >= LEAST:
             ratios.append(((outcome.start - outcome.submit).mean() / easy, easy, workload))
-    ratio, easy, workload = max(ratios, default=(0, 0, None), key=lambda each: each[0])
+    ratio, easy, workload = max(ratios, default=(0, 0, None), key=lambda row: row[0])
     if ratio <= TIMES:
         return None
     jobs = f"{len(workload):,} jobs on {workload.procs:,} processors"
@@ -108,8 +110,8 @@ def _heads(jobs, start, procs):
     before = np.concatenate([[-1], np.maximum.accumulate(start)[:-1]])  # all earlier jobs have started then
     for place in np.flatnonzero((start > np.maximum(before, jobs.submit)) & (jobs.estimate > 0)):
         now = max(before[place], jobs.submit[place])
-        own = np.arange(len(start))
-        begun = (start < now) | ((start == now) & (own < place))
+        places = np.arange(len(start))
+        begun = (start < now) | ((start == now) & (places < place))
         runs = begun & ((start + jobs.run > now) | (start == now))  # a job of no length holds processors in its pass
         ends = np.maximum(start[runs] + jobs.estimate[runs], now)
         order = np.argsort(ends, kind="stable")

@@ -124,23 +124,23 @@ def check_policy(
         check_order(like)
     if trace is not None:
         check_trace(trace)
-    asked = Policy.of(policy, what)
-    row = _row(asked, trace)
-    samples = list(_samples(asked, row))
-    checks, notes = [_gives_numbers(asked, samples)], []
-    compiled = _compiled(asked)
+    wrapped = Policy.of(policy, what)
+    row = _row(wrapped, trace)
+    samples = list(_samples(wrapped, row))
+    checks, notes = [_gives_numbers(wrapped, samples)], []
+    compiled = _compiled(wrapped)
     if checks[0].passed:
-        checks.append(_compiles(asked, compiled, samples))
+        checks.append(_compiles(wrapped, compiled, samples))
     if all(check.passed for check in checks):
-        checks.append(_repeats_itself(asked, compiled, samples))
-        checks += [_does_not_overflow(asked, compiled, samples)] if checks[-1].passed else []
-        checks += [_moves_as_it_says(asked, row)] if "now" in asked.takes else []
-        checks += [] if clairvoyant else [_does_not_know_the_future(asked, row, known)]
-        checks += [] if like is None else [_unless_it_fails(_is_like, asked, like, trace)]
-        checks.append(_unless_it_fails(_speed, policy, asked, row, trace))
-        notes = [*_even(asked, samples), *(_same(asked, trace) if what == "order" else ())]
+        checks.append(_repeats_itself(wrapped, compiled, samples))
+        checks += [_does_not_overflow(wrapped, compiled, samples)] if checks[-1].passed else []
+        checks += [_moves_as_it_says(wrapped, row)] if "now" in wrapped.takes else []
+        checks += [] if clairvoyant else [_does_not_know_the_future(wrapped, row, known)]
+        checks += [] if like is None else [_unless_it_fails(_is_like, wrapped, like, trace)]
+        checks.append(_unless_it_fails(_speed, policy, wrapped, row, trace))
+        notes = [*_even(wrapped, samples), *(_same(wrapped, trace) if what == "order" else ())]
     covered = f"{len(samples):,} combinations of submission, estimate, processors, wait and other values"
-    report = Report(f"{what} {asked.name}", tuple(checks), tuple(notes), covered)
+    report = Report(f"{what} {wrapped.name}", tuple(checks), tuple(notes), covered)
     if raises and not report.passed:
         raise CheckError(report)
     return report
@@ -155,9 +155,9 @@ def _row(policy, trace, jobs=None):
     submit, estimate, procs = (np.ascontiguousarray(column) for column in jobs.T)
     columns, known = _columns(trace, len(jobs)), Jobs(submit, estimate, estimate, procs)
     row = Row(Case(known, Flat(MACHINE), columns=columns, name="these jobs" if trace is None else trace.name))
-    for name, asked in policy.takes.items():
-        if not row.ask(name, asked):
-            raise policy.unknown(name if asked is None else str(asked.of), columns.known)
+    for name, what in policy.takes.items():
+        if not row.ask(name, what):
+            raise policy.unknown(name if what is None else str(what.of), columns.known)
     if row.unknown:
         raise policy.unknown_for_all(row.unknown, row.case.name)
     return row
@@ -175,10 +175,10 @@ def _samples(policy, row):
     """Return values for the policy, by name: for each job at its submission and later, with small and large sums."""
     levels = {name: USED if what.kind == "usage" else COUNTED for name, (what, _) in row.sums.items()}
     for count, (job, waited) in enumerate(product(range(len(row.case)), WAITED if row.moving else (0,))):
-        given = {"now": int(row.case.jobs.submit[job]) + waited} if row.moving else {}
-        given |= {name: column[job].item() for name, column in row.columns.items()}
-        given |= {name: values[(count + count // 3) % 3] for name, values in levels.items()}
-        yield given
+        sample = {"now": int(row.case.jobs.submit[job]) + waited} if row.moving else {}
+        sample |= {name: column[job].item() for name, column in row.columns.items()}
+        sample |= {name: values[(count + count // 3) % 3] for name, values in levels.items()}
+        yield sample
 
 
 # What must hold -----------------------------------------------------------------------------------------------------
@@ -186,15 +186,15 @@ def _samples(policy, row):
 
 def _gives_numbers(policy, samples):
     name = "gives a number for every job"
-    call = Call((), tuple((each, each, isinstance(value, int)) for each, value in samples[0].items()))
+    call = Call((), tuple((parameter, parameter, isinstance(value, int)) for parameter, value in samples[0].items()))
     value = checked_in_python(policy, call)
     try:
-        for given in samples:
-            value(*given.values())
+        for sample in samples:
+            value(*sample.values())
     except PolicyError as failure:
         return Check(name, False, str(failure))
     except OverflowError:
-        return Check(name, False, f"too large for a number of 64 bits {_for(given, policy)}")
+        return Check(name, False, f"too large for a number of 64 bits {_for(sample, policy)}")
     return Check(name, True)
 
 
@@ -203,7 +203,9 @@ def _compiles(policy, compiled, samples):
     try:
         compiled(samples[0])
     except Exception as error:  # numba raises nearly anything
-        call = Call((), tuple((each, each, isinstance(value, int)) for each, value in samples[0].items()))
+        call = Call(
+            (), tuple((parameter, parameter, isinstance(value, int)) for parameter, value in samples[0].items())
+        )
         return Check(name, False, str(policy.not_compiled(error, call)))
     return Check(name, True)
 
@@ -211,18 +213,18 @@ def _compiles(policy, compiled, samples):
 def _compiled(policy):
     """Return the policy as a function of the values by name; it is compiled at the first call."""
     function = numba.njit(policy.function)
-    return lambda given: float(
-        function(*(given[name] if name in policy.takes else value for name, value in policy.arguments))
+    return lambda sample: float(
+        function(*(sample[name] if name in policy.takes else value for name, value in policy.arguments))
     )
 
 
 def _does_not_overflow(policy, compiled, samples):
     name = "gives what exact arithmetic gives: no overflow"
-    for given in samples:
+    for sample in samples:
         with np.errstate(all="ignore"):
-            exact, found = float(policy(**given)), compiled(given)
-        if not math.isclose(exact, found, rel_tol=1e-6, abs_tol=1e-9):
-            values = f"gives {found:,.6g} instead of {exact:,.6g} {_for(given, policy)}"
+            exact, computed = float(policy(**sample)), compiled(sample)
+        if not math.isclose(exact, computed, rel_tol=1e-6, abs_tol=1e-9):
+            values = f"gives {computed:,.6g} instead of {exact:,.6g} {_for(sample, policy)}"
             return Check(
                 name, False, f"{values}\nWhole numbers have 64 bits: begin with a float, such as 1.0 * estimate."
             )
@@ -231,16 +233,18 @@ def _does_not_overflow(policy, compiled, samples):
 
 def _repeats_itself(policy, compiled, samples):
     name = "gives the same value when asked again"
-    for given in samples:
-        values = compiled(given), compiled(given)
+    for sample in samples:
+        values = compiled(sample), compiled(sample)
         if values[0] != values[1]:
-            return Check(name, False, f"gives {values[0]:.6g}, then {values[1]:.6g} {_for(given, policy)}")
+            return Check(name, False, f"gives {values[0]:.6g}, then {values[1]:.6g} {_for(sample, policy)}")
     return Check(name, True)
 
 
 def _moves_as_it_says(policy, row):
     name = "depends on the time, since it takes now"
-    jobs = [{each: column[job].item() for each, column in row.columns.items()} for job in range(len(row.case))]
+    jobs = [
+        {parameter: column[job].item() for parameter, column in row.columns.items()} for job in range(len(row.case))
+    ]
     for job, values in enumerate(jobs):
         values |= dict.fromkeys(row.sums, 1000.0 * (job % 7))
     seen = set()
@@ -257,26 +261,26 @@ def _moves_as_it_says(policy, row):
 
 def _does_not_know_the_future(policy, row, known):
     name = "does not know the future"
-    for each, what in policy.takes.items():
-        if each in row.sums:
-            column = row.sums[each][0].of
-        elif what is not None or each not in row.case.columns:  # the number of distinct values of a column
-            column = getattr(what or sum_named(each), "of", None)
+    for parameter, what in policy.takes.items():
+        if parameter in row.sums:
+            column = row.sums[parameter][0].of
+        elif what is not None or parameter not in row.case.columns:  # the number of distinct values of a column
+            column = getattr(what or sum_named(parameter), "of", None)
         else:
-            column = each
-        if column is None or each in MOVING or is_known(column, known):
+            column = parameter
+        if column is None or parameter in MOVING or is_known(column, known):
             continue
-        subject = "which" if column == each else f"and {column}"
+        subject = "which" if column == parameter else f"and {column}"
         when = "is known only after a job has ended" if column in FIELDS else "is not declared as known at submission"
         way_out = f"if that is meant, pass clairvoyant=True, or known=[{column!r}] if it is known at submission"
-        return Check(name, False, f"takes {each}, {subject} {when}; {way_out}")
+        return Check(name, False, f"takes {parameter}, {subject} {when}; {way_out}")
     return Check(name, True)
 
 
 def _even(policy, samples):
     """Return notes on a policy that says nothing about the jobs."""
     with np.errstate(all="ignore"):
-        values = {float(policy(**given)) for given in samples}
+        values = {float(policy(**sample)) for sample in samples}
     if all(map(math.isinf, values)):
         yield "every value is infinite"
     if len(values) == 1:
@@ -300,9 +304,9 @@ def _orders(policy, trace):
     for waited in WAITED if row.moving else WAITED[:1]:
         values = []
         for job in range(len(jobs)):
-            given = {name: column[job] for name, column in (columns | sums).items()}
+            sample = {name: column[job] for name, column in (columns | sums).items()}
             with np.errstate(all="ignore"):
-                values.append(float(policy(now=int(jobs[-1, 0]) + waited, **given)))
+                values.append(float(policy(now=int(jobs[-1, 0]) + waited, **sample)))
         yield waited, np.argsort(values, kind="stable")
 
 
@@ -334,10 +338,10 @@ def _of(order):
 
 def _is_like(policy, like, trace):
     name = f"puts jobs in the order of {order_name(like)}"
-    found = _first_difference(policy, _of(like), trace)
-    if found is None:
+    difference = _first_difference(policy, _of(like), trace)
+    if difference is None:
         return Check(name, True)
-    waited, *jobs = found
+    waited, *jobs = difference
     rows = _jobs_in_a_queue()
     first, other = (
         f"the job with submit = {submit:,}, estimate = {estimate:,}, procs = {procs:,}"
@@ -361,20 +365,20 @@ def _unless_it_fails(check, *arguments):
     try:
         return check(*arguments)
     except Exception as error:  # a policy may raise anything
-        found = str(error) if isinstance(error, PolicyError) else f"{type(error).__name__}: {error}"
-        return Check("gives a number for every job in a simulation", False, found)
+        message = str(error) if isinstance(error, PolicyError) else f"{type(error).__name__}: {error}"
+        return Check("gives a number for every job in a simulation", False, message)
 
 
-def _speed(given, policy, row, trace):
+def _speed(function, policy, row, trace):
     builtin = "wfp3" if row.moving else "sjf"
     schemes = {
-        "order": (EASY(order=builtin), lambda: EASY(order=given), f"EASY-{builtin.upper()}"),
-        "may_backfill": (EASY(), lambda: EASY(may_backfill=given), "EASY"),
-        "objective": (DPSA(objective="slowdown"), lambda: DPSA(objective=given), "DPSA (objective slowdown)"),
+        "order": (EASY(order=builtin), lambda: EASY(order=function), f"EASY-{builtin.upper()}"),
+        "may_backfill": (EASY(), lambda: EASY(may_backfill=function), "EASY"),
+        "objective": (DPSA(objective="slowdown"), lambda: DPSA(objective=function), "DPSA (objective slowdown)"),
     }
-    other, own, words = schemes[policy.what]
+    other, make, label = schemes[policy.what]
     jobs = _busy(trace)
-    cases = [(scheme, case_of(jobs, scheme)[0]) for scheme in (other, own())]
+    cases = [(scheme, case_of(jobs, scheme)[0]) for scheme in (other, make())]
     times = [[] for _ in cases]
     for _ in range(1 + ROUNDS):
         for (scheme, case), taken in zip(cases, times, strict=True):
@@ -382,8 +386,8 @@ def _speed(given, policy, row, trace):
             scheme.outcome(case)
             taken.append(time.perf_counter() - begin)
     slow, fast = (statistics.median(taken[1:]) for taken in (times[1], times[0]))
-    found = f"{slow / fast:.1f} times as long as {words}, for {len(jobs):,} jobs"
-    return Check("is timed", True, found)
+    comparison = f"{slow / fast:.1f} times as long as {label}, for {len(jobs):,} jobs"
+    return Check("is timed", True, comparison)
 
 
 def _busy(trace):
@@ -396,6 +400,6 @@ def _busy(trace):
     )
 
 
-def _for(given, policy):
-    values = ", ".join(f"{name} = {given[name]:,}" for name in policy.takes)
+def _for(sample, policy):
+    values = ", ".join(f"{name} = {sample[name]:,}" for name in policy.takes)
     return f"for a job with {values}"

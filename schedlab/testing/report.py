@@ -125,10 +125,10 @@ class Report:
 
         parts = [show.line(self._summary(), strong=self.subject)]
         for check in self.checks:
-            words = [f"{'✓' if check.passed else '✗'} {check.name}", *filter(None, check.found.split("\n"))]
-            parts.append((show.line if check.passed else show.note)(words[0]))
-            parts += [show.line(words[1], faint=True)] if len(words) > 1 else []
-            parts += [show.text("\n".join(words[2:]))] if len(words) > 2 else []
+            lines = [f"{'✓' if check.passed else '✗'} {check.name}", *filter(None, check.found.split("\n"))]
+            parts.append((show.line if check.passed else show.note)(lines[0]))
+            parts += [show.line(lines[1], faint=True)] if len(lines) > 1 else []
+            parts += [show.text("\n".join(lines[2:]))] if len(lines) > 2 else []
             parts += [within(chart, check.name)] if (chart := check.chart()) else []
         for note in self.notes:
             first, *more = note.split("\n")
@@ -142,5 +142,5 @@ class Report:
         return f"{len(self.failed)} of {len(self.checks)} checks failed"
 
 
-def _indented(words):
-    return [f"    {line}" for line in words.split("\n") if line]
+def _indented(text):
+    return [f"    {line}" for line in text.split("\n") if line]

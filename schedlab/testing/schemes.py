@@ -140,9 +140,11 @@ def check_scheme(
         raise ValueError(f"effort must be a number greater than 0, got {effort!r}")
     scheme = scheme_named(scheme)
     like = None if like is None else scheme_named(like)
-    for each in (scheme, like):
-        if each is not None and each.needs is not None:
-            raise ValueError(f"{each} needs {each.needs!r} of the jobs; check_scheme is for schemes of rigid jobs")
+    for candidate in (scheme, like):
+        if candidate is not None and candidate.needs is not None:
+            raise ValueError(
+                f"{candidate} needs {candidate.needs!r} of the jobs; check_scheme is for schemes of rigid jobs"
+            )
     if trace is not None:
         check_trace(trace)
     run = _Run(scheme, like, known, effort, trace)
@@ -151,8 +153,8 @@ def check_scheme(
             checks = list(run.checks(remembers, clairvoyant, dated))
     finally:
         run.close()
-    said = [*run.notes, *notes.of_scheme(scheme, run.seen)] if run.lawful else []
-    report = Report(f"scheme {scheme}", tuple(checks), tuple(said), run.covered)
+    remarks = [*run.notes, *notes.of_scheme(scheme, run.seen)] if run.lawful else []
+    report = Report(f"scheme {scheme}", tuple(checks), tuple(remarks), run.covered)
     if raises and not report.passed:
         raise CheckError(report)
     return report
@@ -165,7 +167,7 @@ class _Run:
         self.scheme, self.like, self.known = scheme, like, tuple(known)
         self.own = not _is_of_the_package(scheme)
         schemes, of = [scheme, *([] if like is None else [like])], None if trace is None else trace.columns
-        self.fast = all(_is_of_the_package(each) or isinstance(each, CompiledScheme) for each in schemes)
+        self.fast = all(_is_of_the_package(candidate) or isinstance(candidate, CompiledScheme) for candidate in schemes)
         rules = overruns_of(*schemes)
         self.tiny = sorted(tiny(ceil(TINY[not self.fast] * effort), rules, of), key=len)
         self.real = list(realistic(effort, self.fast, rules, of, trace))
@@ -332,21 +334,21 @@ class _Run:
         before = [*self.seen][: [*self.seen].index(workload) + 1]
         second = Apart(self.scheme, before, extra=False)
         try:
-            alone = [second.answer_to(each) for each in before][-1]
+            alone = [second.answer_to(past) for past in before][-1]
         except Lost:
             alone = None
         finally:
             second.close()
-        words = "after simulations of other workloads"
+        condition = "after simulations of other workloads"
         check, more = KEEPS, [HOLDS]
         if (isinstance(answer, str) and answer == alone) or np.array_equal(answer, alone):
-            words = "in a process in which sets and dictionaries have another order"
+            condition = "in a process in which sets and dictionaries have another order"
             check, more = HASHES, []
         if isinstance(answer, str):
-            found = f"{answer}, {words}"
+            message = f"{answer}, {condition}"
         else:
-            found, _ = faults.difference(workload, self.seen[workload].start, answer, "at first", words)
-        return Check(check, False, "\n".join([found, *more, str(workload)]))
+            message, _ = faults.difference(workload, self.seen[workload].start, answer, "at first", condition)
+        return Check(check, False, "\n".join([message, *more, str(workload)]))
 
     def _clock(self, dated):
         """Say whether the starts shift with the submissions; a scheme may depend on the time of day or week."""
@@ -365,24 +367,24 @@ class _Run:
 def look(name: str, fault: faults.Fault, workloads: Iterable[Workload]) -> Check:
     """Look for a fault; if a workload shows it, return the smallest one that does."""
     for workload in workloads:
-        if found := fault(workload):
+        if problem := fault(workload):
             break
     else:
         return Check(name, True)
     smaller = smallest(fault, workload)
     if again := fault(smaller):  # a scheme that uses randomness may not show it again
-        workload, found = smaller, again
-    words, schedules = found
-    return Check(name, False, f"{words}\n{workload}", schedules() if schedules else {})
+        workload, problem = smaller, again
+    message, schedules = problem
+    return Check(name, False, f"{message}\n{workload}", schedules() if schedules else {})
 
 
-def _with(check, words, more=""):
+def _with(check, line, more=""):
     """Return a failed check with another line, and more words in the first."""
     first, *rest = check.found.split("\n")
-    lines = [f"{first}{more}", *filter(None, [words]), *rest]
+    lines = [f"{first}{more}", *filter(None, [line]), *rest]
     return Check(check.name, False, "\n".join(lines), check.schedules)
 
 
 def _is_of_the_package(scheme):
-    own = isinstance(scheme, PythonScheme | CompiledScheme)
-    return type(scheme).__module__.startswith("schedlab.") and not own
+    by_user = isinstance(scheme, PythonScheme | CompiledScheme)
+    return type(scheme).__module__.startswith("schedlab.") and not by_user

@@ -29,7 +29,7 @@ def smallest(fault: Callable[[Workload], object], workload: Workload, seconds: f
         return time.perf_counter() < end and fault(simpler)
 
     workload = _fewer(shows, workload)
-    while simpler := next((each for each in _simpler(workload) if shows(each)), None):
+    while simpler := next((candidate for candidate in _simpler(workload) if shows(candidate)), None):
         workload = _fewer(shows, simpler) if len(simpler) < 9 else simpler
     return workload
 
@@ -89,7 +89,7 @@ def _simpler(workload) -> Iterator[Workload]:
 
 def _smaller(value, least):
     """Return smaller values, the smallest first."""
-    return sorted({each for each in (least, (least + value) // 2, value - 1) if least <= each < value})
+    return sorted({number for number in (least, (least + value) // 2, value - 1) if least <= number < value})
 
 
 def _one(workload, place, column, value, estimate=None):

@@ -194,11 +194,11 @@ class Workload:
         instant : int, seconds
             When the first of these is submitted.
         """
-        own = self.rows + np.array([instant, 0, 0, 0])
+        moved = self.rows + np.array([instant, 0, 0, 0])
         new = self.numbers.max() + 1 + np.arange(len(past))
         return replace(
             self,
-            rows=np.concatenate([past.rows, own]),
+            rows=np.concatenate([past.rows, moved]),
             numbers=np.concatenate([new, self.numbers]),
             who=np.concatenate([past.who, self.who]),
         )
@@ -207,10 +207,10 @@ class Workload:
     def columns(self) -> dict[str, np.ndarray]:
         """The columns of the jobs as a trace has them, by name."""
         submit, run, estimate, procs = self.rows.T.copy()
-        own = {"submit_time": submit + self.origin, "run_time": run, "requested_time": estimate}
-        own |= {"requested_procs": procs, "allocated_procs": procs}
+        columns = {"submit_time": submit + self.origin, "run_time": run, "requested_time": estimate}
+        columns |= {"requested_procs": procs, "allocated_procs": procs}
         rows = self.who % len(self.of.table)
-        return {name: own[name] if name in own else self.of[name][rows] for name in self.of.table.columns}
+        return {name: columns[name] if name in columns else self.of[name][rows] for name in self.of.table.columns}
 
     @cached_property
     def case(self) -> Case:
@@ -231,10 +231,10 @@ class Workload:
     def spoiled(self) -> str | None:
         """Say how a scheme has changed the case; if it has, the next simulation gets a new one."""
         case = self.__dict__.get("case")
-        words = None if case is None else changed_input(case, self._jobs)
-        if words:
+        change = None if case is None else changed_input(case, self._jobs)
+        if change:
             self.__dict__.pop("case", None)
-        return words
+        return change
 
     def trace(self) -> Trace:
         """Return the workload as a trace."""
@@ -279,8 +279,8 @@ def changed_input(case: Case, jobs: Jobs) -> str | None:
     for name, before, after in zip(Jobs._fields, jobs, case.jobs, strict=True):
         if not np.array_equal(before, after):
             place = np.flatnonzero(before != after)[0]
-            words = f"{name} of job {case.number(place)} from {before[place]:,} to {after[place]:,}"
-            return f"changes its input: {words}; work on a copy: case.jobs.{name}.copy()"
+            change = f"{name} of job {case.number(place)} from {before[place]:,} to {after[place]:,}"
+            return f"changes its input: {change}; work on a copy: case.jobs.{name}.copy()"
     return None
 
 

@@ -96,14 +96,14 @@ class Assumptions:
             # The factor just below 1 undoes the product's rounding error: 1.1 x 50 s are 55 s, not 56.
             table["requested_time"] = whole_seconds(np.ceil(run * factor * (1 - 1e-12)))
             return self._with(table, f"estimates: run time x {factor:g}")
-        given = np.asarray(kind.reindex(table.index) if isinstance(kind, pd.Series) else kind, dtype="float64")
-        if given.shape != (len(table),):
-            raise ValueError(f"estimates have shape {given.shape}, expected one for each of the {len(table)} jobs")
-        bad = np.flatnonzero(~((given > 0) & (given < np.inf)))
+        estimates = np.asarray(kind.reindex(table.index) if isinstance(kind, pd.Series) else kind, dtype="float64")
+        if estimates.shape != (len(table),):
+            raise ValueError(f"estimates have shape {estimates.shape}, expected one for each of the {len(table)} jobs")
+        bad = np.flatnonzero(~((estimates > 0) & (estimates < np.inf)))
         if bad.size:
-            job, found = table.index[bad[0]], given[bad[0]]
-            raise ValueError(f"estimate of job {job} is {found}, expected a positive number")
-        table["requested_time"] = whole_seconds(np.ceil(given))
+            job, estimate = table.index[bad[0]], estimates[bad[0]]
+            raise ValueError(f"estimate of job {job} is {estimate}, expected a positive number")
+        table["requested_time"] = whole_seconds(np.ceil(estimates))
         return self._with(table, "estimates: given by the caller")
 
     def _with_fitted_estimates(self, seed):
@@ -114,9 +114,9 @@ class Assumptions:
         missing = self.table.index.isin(self.repaired.loc[self.repaired["field"] == "requested_time", "job_number"])
         if not missing.any():
             return self._with(self.table, "estimates: none is missing")
-        if (given := (~missing).sum()) < LEAST_JOBS:
+        if (count := (~missing).sum()) < LEAST_JOBS:
             raise ValueError(
-                f"{given} jobs have an estimate of their own, expected at least {LEAST_JOBS} to fit the model"
+                f"{count} jobs have an estimate of their own, expected at least {LEAST_JOBS} to fit the model"
             )
         run, model = self.table["run_time"], fit_tsafrir(replace(self, table=self.table[~missing]))
         drawn = np.maximum(model.assign(run.clip(upper=model.longest).to_numpy(), seed), run)
@@ -199,8 +199,8 @@ class Assumptions:
         gone = self.table[too_wide]
         gone.insert(0, "reason", f"{TOO_WIDE} ({machine} processors)")
         kept = self.table[~too_wide]
-        words = warn_of_lost_work(self.name, gone, kept, stacklevel=3)
-        changed = self._altered(kept, f"machine of {machine:,} processors{words and ': '}{words}")
+        loss = warn_of_lost_work(self.name, gone, kept, stacklevel=3)
+        changed = self._altered(kept, f"machine of {machine:,} processors{loss and ': '}{loss}")
         return replace(changed, procs=int(machine), dropped=pd.concat([self.dropped, gone]))
 
     def with_parameter_sweeps(

@@ -116,13 +116,13 @@ class Columns:
         **columns : array, shape (n_jobs,)
             The numbers, by column name.
         """
-        made = dict(self._made)
+        arrays = dict(self._made)
         for name, numbers in columns.items():
             if name in self.table:
-                made[name] = np.zeros(len(self.table), numbers.dtype)
-                made[name][self.chosen] = numbers
-                made[name].flags.writeable = False
-        return Columns(self.table, self.epoch, self.chosen, self.counted, made)
+                arrays[name] = np.zeros(len(self.table), numbers.dtype)
+                arrays[name][self.chosen] = numbers
+                arrays[name].flags.writeable = False
+        return Columns(self.table, self.epoch, self.chosen, self.counted, arrays)
 
     def codes(self, word: str) -> dict[str, int]:
         """Return the code of each text of a column.

@@ -213,16 +213,16 @@ def model_trace(
     """
     check_known("model", model, tuple(MODELS))
     generate, name, seed = MODELS[model], MODEL_NAMES[model], entropy(seed)
-    own = [word for word in inspect.signature(generate).parameters if word not in ("jobs", "machine", "seed")]
+    known = [word for word in inspect.signature(generate).parameters if word not in ("jobs", "machine", "seed")]
     for word in parameters:
-        check_known(f"parameter of {model}", word, own)
+        check_known(f"parameter of {model}", word, known)
     settings = "".join(f", {word} {value}" for word, value in parameters.items())
     left_out = ()
     if model == "jann":
         table = parameters["table"] = jann_table(parameters.get("table", "ctc"))
         name = f"{name} ({table.name})"
         machine = table.procs if machine is None else machine
-        wider = [each.label for each in table.ranges if each.smallest > machine]
+        wider = [span.label for span in table.ranges if span.smallest > machine]
         left_out = (f"sizes {', '.join(wider)} of the table left out: wider than the machine",) if wider else ()
     machine = 256 if machine is None else machine
     drawn = generate(jobs=jobs, machine=machine, seed=seed, **parameters).reset_index()
@@ -282,5 +282,5 @@ def _skipped(lines):
 
 def _summary(dropped):
     counts = dropped["reason"].value_counts()
-    words = [f"{count:,}: {reason}" for reason, count in counts.iloc[:MOST_REASONS].items()]  # one per bad line
-    return "; ".join([*words, "..."] if len(counts) > MOST_REASONS else words)
+    reasons = [f"{count:,}: {reason}" for reason, count in counts.iloc[:MOST_REASONS].items()]  # one per bad line
+    return "; ".join([*reasons, "..."] if len(counts) > MOST_REASONS else reasons)

@@ -37,10 +37,10 @@ def warn_of_lost_work(name: str, dropped: pd.DataFrame, kept: pd.DataFrame, stac
         return ""
     counts = dropped["reason"].value_counts().to_dict()
     reasons = "; ".join(f"{counts[reason]:,} job{'s' * (counts[reason] != 1)}: {reason}" for reason in lost)
-    words = f"{100 * work / total:.3g} % of the work left out"
-    message = f"{plain(str(name))}: {words} ({work:,.0f} processor-seconds; {reasons})"
+    share = f"{100 * work / total:.3g} % of the work left out"
+    message = f"{plain(str(name))}: {share} ({work:,.0f} processor-seconds; {reasons})"
     warnings.warn(message, LoadWarning, stacklevel=stacklevel)
-    return words
+    return share
 
 
 def area(table):

@@ -117,7 +117,9 @@ class Parts:
         >>> trace.where("requested_procs > 64 and run_time > 3600").history[-1]  # doctest: +ELLIPSIS
         'where requested_procs > 64 and run_time > 3600: ... of 1,000 jobs'
         """
-        said, found = (chosen, f"{chosen!r} gives") if isinstance(chosen, str) else ("a mask is true", "the mask holds")
+        condition, subject = (
+            (chosen, f"{chosen!r} gives") if isinstance(chosen, str) else ("a mask is true", "the mask holds")
+        )
         if isinstance(chosen, str):
             mask = self._asked(chosen)
         else:
@@ -128,13 +130,13 @@ class Parts:
         if len(mask) != len(self):
             raise ValueError(f"the mask has {len(mask):,} values, expected one for each of the {len(self):,} jobs")
         if missing := int(mask.isna().sum()):
-            raise ValueError(f"{found} nothing for {missing:,} jobs, expected true or false for each job")
+            raise ValueError(f"{subject} nothing for {missing:,} jobs, expected true or false for each job")
         if not pd.api.types.is_bool_dtype(mask := mask.infer_objects()):
-            raise ValueError(f"{found} {mask.dtype}, expected true or false for each job")
+            raise ValueError(f"{subject} {mask.dtype}, expected true or false for each job")
         if not mask.any():
-            raise ValueError(f"no job of {self.name} has {said!r}")
+            raise ValueError(f"no job of {self.name} has {condition!r}")
         kept = self.table[mask.to_numpy(bool)]
-        return self._with(kept, f"where {said}: {len(kept):,} of {len(self):,} jobs")
+        return self._with(kept, f"where {condition}: {len(kept):,} of {len(self):,} jobs")
 
     def _asked(self, condition):
         """Evaluate a condition on the columns, and on the names of users, groups, queues and partitions."""
@@ -145,16 +147,16 @@ class Parts:
             elif word not in table:
                 table[word] = table[column]
         try:
-            found = table.eval(condition, engine="python")
+            mask = table.eval(condition, engine="python")
         except (
             Exception
         ) as error:  # pandas raises nearly anything for a condition: NameError, SyntaxError, TypeError, ...
             unknown = re.search(r"name '(\w+)' is not defined", str(error))
             known = f"{', '.join(map(str, table.columns))}{suggestion(unknown and unknown[1], table.columns)}"
             raise ValueError(f"cannot evaluate {condition!r} ({error}); columns: {known}") from None
-        if not isinstance(found, pd.Series):
-            raise ValueError(f"{condition!r} gives a {type(found).__name__}, expected true or false for each job")
-        return pd.Series(np.where(found.isna(), False, found), index=found.index)  # an unknown value meets no condition
+        if not isinstance(mask, pd.Series):
+            raise ValueError(f"{condition!r} gives a {type(mask).__name__}, expected true or false for each job")
+        return pd.Series(np.where(mask.isna(), False, mask), index=mask.index)  # an unknown value meets no condition
 
     def sample(self, share: float, seed: int = 0) -> "Trace":
         """Keep a random share of the jobs; the load falls with them.

@@ -22,5 +22,5 @@ def queue_limits(queues: Mapping[int, str]) -> dict[int, int]:
     >>> queue_limits({1: "q4t", 2: "qf32m", 3: "standby"})
     {1: 3600, 2: 14400}
     """
-    found = {number: NAME.fullmatch(name.strip()) for number, name in queues.items()}
-    return {number: HOUR * HOURS[name[1]] for number, name in found.items() if name}
+    matches = {number: NAME.fullmatch(name.strip()) for number, name in queues.items()}
+    return {number: HOUR * HOURS[match[1]] for number, match in matches.items() if match}

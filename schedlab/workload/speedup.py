@@ -315,9 +315,9 @@ class Speedup(Model):
             parameters = inspect.signature(self.curve).parameters.values()
         except ValueError:  # some built-in functions have no signature
             return 1
-        places = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-        needed = sum(each.default is each.empty for each in places)
-        return needed or int(bool(places) or any(each.kind == each.VAR_POSITIONAL for each in parameters))
+        places = [arg for arg in parameters if arg.kind in (arg.POSITIONAL_ONLY, arg.POSITIONAL_OR_KEYWORD)]
+        needed = sum(arg.default is arg.empty for arg in places)
+        return needed or int(bool(places) or any(arg.kind == arg.VAR_POSITIONAL for arg in parameters))
 
     @property
     def _by_size(self):
@@ -349,7 +349,7 @@ class Speedup(Model):
         except (TypeError, ValueError):
             values = None  # not made for arrays; other errors are raised below
         if values is None or values.shape != n.shape:
-            values = np.array([self.curve(each, *more) for each in n.tolist()], dtype="float64")
+            values = np.array([self.curve(count, *more) for count in n.tolist()], dtype="float64")
         return _checked_curve(values, f", for a job of {size}" if more else "")
 
 
@@ -378,19 +378,19 @@ def _checked_curve(values, whose):
     return highest
 
 
-def _span(name, given, least, most=np.inf):
+def _span(name, setting, least, most=np.inf):
     """Check a number or a pair (low, high) of numbers within bounds."""
-    pair = isinstance(given, tuple | list) and len(given) == 2
-    ends = tuple(given) if pair else (given,)
+    pair = isinstance(setting, tuple | list) and len(setting) == 2
+    ends = tuple(setting) if pair else (setting,)
     if not all(isinstance(end, Real) and not isinstance(end, bool) for end in ends):
-        raise ValueError(f"{name} must be a number or (low, high), got {given!r}")
+        raise ValueError(f"{name} must be a number or (low, high), got {setting!r}")
     for end in ends:
         if not (least <= end <= most and np.isfinite(end)):
             bounds = f"at least {least} and finite" if most == np.inf else f"from {least} to {most}"
             raise ValueError(f"{name} must be {bounds}, got {end:g}")
     if ends[0] > ends[-1]:
-        raise ValueError(f"{name} must be (low, high), got {given!r}")
-    return ends if pair else given
+        raise ValueError(f"{name} must be (low, high), got {setting!r}")
+    return ends if pair else setting
 
 
 def _ends(span):

@@ -211,7 +211,7 @@ def fit(log: swf.Log, name: str) -> dict:
     jobs = {field: dated[field].to_numpy() for field in swf.FIELDS}
     n, submit, run, user = len(dated), jobs["submit_time"], jobs["run_time"], jobs["user_id"]
     size = np.where(jobs["requested_procs"] > 0, jobs["requested_procs"], np.maximum(jobs["allocated_procs"], 0))
-    asked = np.maximum(jobs["requested_time"], 0)
+    requested = np.maximum(jobs["requested_time"], 0)
     strata = _strata(run, size, log.header.procs)
     strata = _nearest(strata, _frequent(strata, FEW))
     if n > BLOCKS * MOST:
@@ -233,9 +233,9 @@ def fit(log: swf.Log, name: str) -> dict:
     hours = np.bincount(_hours(table, submit), minlength=168)
     table["week"] = (1 + hours * 999 // hours.max()).tolist()
 
-    kind = pd.factorize(pd.MultiIndex.from_arrays([user, size, asked]))[0]
-    popular_size, estimate = _pooled(*_popular(size, asked, strata), strata)
-    asked = np.where((estimate > 0) == (asked > 0), asked, estimate)
+    kind = pd.factorize(pd.MultiIndex.from_arrays([user, size, requested]))[0]
+    popular_size, estimate = _pooled(*_popular(size, requested, strata), strata)
+    requested = np.where((estimate > 0) == (requested > 0), requested, estimate)
     model = np.full(n, -1)
     adjacent = _adjacent(strata, block)
     table["strata"] = strata_table = {}
@@ -258,7 +258,7 @@ def fit(log: swf.Log, name: str) -> dict:
     table["work"] = _digits(_nearest_place(work * 1000 // np.maximum(expected, 1), WORK))
     table["users"] = _users(user, model < 0)
     table["gaps"] = _gaps(table, submit, user)
-    table["run_times"] = _run_time_quantiles(strata, run, asked, estimate)
+    table["run_times"] = _run_time_quantiles(strata, run, requested, estimate)
     table["other"] = {str(ran): _other(jobs, (run > 0) == ran) for ran in (False, True)}
     return table
 
@@ -407,7 +407,7 @@ def _users(user, new):
     some = jobs[jobs >= FEW].tolist() + [FEW] * (int(jobs[jobs < FEW].sum()) // FEW)  # users with few jobs are combined
     return {
         "back": _back_counts(back[new]),
-        "jobs": sorted((_rounded(one, 2) for one in some or [FEW]), reverse=True),
+        "jobs": sorted((_rounded(count, 2) for count in some or [FEW]), reverse=True),
         "spread": int(typical[len(typical) // 2]) * 1000 // len(user),
     }
 
@@ -418,7 +418,7 @@ def _gaps(table, submit, user):
     mean = np.diff(clock.spells) // clock.jobs + 1
     gap = np.diff(clock.show(submit)) * 1000 // mean[clock.spell[:-1]]
     same = np.diff(user) == 0
-    return [_quantiles(gap[same == one], 8 * POINTS) for one in (False, True)]
+    return [_quantiles(gap[same == is_same], 8 * POINTS) for is_same in (False, True)]
 
 
 def _quantiles(values, points, per_point=PER_POINT):
@@ -436,7 +436,7 @@ def _rounded(value, digits=3):
     return (value + unit // 2) // unit * unit
 
 
-def _run_time_quantiles(strata, run, asked, estimate):
+def _run_time_quantiles(strata, run, requested, estimate):
     """Return, by class, how many jobs ran within their estimate and how many over it, and quantiles of both.
 
     Within: millionths of the estimate, or seconds if there is none. Over: seconds beyond the estimate. If only a few
@@ -447,7 +447,7 @@ def _run_time_quantiles(strata, run, asked, estimate):
     table = {}
     for number in np.unique(classes[classes >= 0]).tolist():
         mine = classes == number
-        ran, limit = run[mine], asked[mine]
+        ran, limit = run[mine], requested[mine]
         over = (ran > limit) & (limit > 0)
         if 0 < min(over.sum(), (~over).sum()) < FEW:
             over[:] = False
@@ -555,12 +555,12 @@ def _order(table, draws):
     """Return each job's stratum and block, in order."""
     strata = np.array([int(key) for key in table["strata"]])
     fitted = table["strata"].values()
-    counts = np.stack([_numbers(one["jobs"]) for one in fitted]).T
+    counts = np.stack([_numbers(entry["jobs"]) for entry in fitted]).T
     group = np.repeat(np.arange(counts.size), counts.ravel())
     block, column = np.divmod(group, len(strata))
     # The jobs of a group are adjacent. Some stay directly behind the one before them, the others go anywhere in the
     # block.
-    glued = np.array([one["glued"] for one in fitted])[column]
+    glued = np.array([entry["glued"] for entry in fitted])[column]
     loose = (draws.below(1000, len(group)) >= glued) | np.append(True, np.diff(group) > 0)
     leader = np.maximum.accumulate(np.where(loose, np.arange(len(group)), 0))
     order = np.lexsort((leader, draws.below(1 << 31, len(group))[leader], block))
@@ -676,8 +676,8 @@ def _submissions(table, draws, user):
     clock = _Clock(table)
     same = np.append(np.diff(user) == 0, False)
     gap = np.zeros(len(user), np.int64)
-    for one, points in enumerate(table["gaps"]):
-        mine = np.flatnonzero(same == one)
+    for is_same, points in enumerate(table["gaps"]):
+        mine = np.flatnonzero(same == is_same)
         gap[mine] = _at(points, draws.below(ONE, len(mine)))
     reached = np.append(0, np.cumsum(gap))
     end = np.cumsum(clock.jobs)
@@ -686,8 +686,8 @@ def _submissions(table, draws, user):
     before = draws.below(gap[end - 1] + 1, len(end))
     part = reached[:-1] + (before - reached[begin])[clock.spell]
     whole = np.maximum(reached[end] - reached[begin], 1)
-    shown = clock.spells[clock.spell] + np.diff(clock.spells)[clock.spell] * part // whole[clock.spell]
-    return clock.seconds(shown)
+    clock_time = clock.spells[clock.spell] + np.diff(clock.spells)[clock.spell] * part // whole[clock.spell]
+    return clock.seconds(clock_time)
 
 
 def _started(columns, size, procs):
@@ -698,18 +698,18 @@ def _started(columns, size, procs):
     ends, waiting, free = [], [], procs
     for job, now in enumerate([*start, inf]):
         while ends and ends[0][0] <= now:
-            end, done = heappop(ends)
-            free += size[done]
+            end, ended = heappop(ends)
+            free += size[ended]
             if ends and ends[0][0] == end:  # more jobs end at the same instant
                 continue
             still = []
-            for one in waiting:
-                if size[one] > free:
-                    still.append(one)
+            for candidate in waiting:
+                if size[candidate] > free:
+                    still.append(candidate)
                     continue
-                free -= size[one]
-                start[one] = end
-                heappush(ends, (end + run[one], one))
+                free -= size[candidate]
+                start[candidate] = end
+                heappush(ends, (end + run[candidate], candidate))
             waiting = still
         if now == inf:
             break

@@ -124,10 +124,10 @@ class Trace(Parts, Variations, Assumptions):
             f"<Trace {self.name} ({self.source}){standin}: {len(self):,} jobs on {self.procs:,} processors,"
             f" offered load {_load_text(self)}",
         ]
-        if words := in_one_line(self.repairs):
-            lines.append(f"   {words}")
-        if words := self.cut_words():
-            lines.append(f"   {words}")
+        if line := in_one_line(self.repairs):
+            lines.append(f"   {line}")
+        if line := self.cut_words():
+            lines.append(f"   {line}")
         return "\n".join([*lines, *(f"   {step}" for step in self.history)]) + ">"
 
     @property
@@ -166,8 +166,8 @@ class Trace(Parts, Variations, Assumptions):
         if self.source == "stand-in":
             parts.append(show.note("a stand-in, not the real log"))
         parts.append(show.facts(facts))
-        if words := self.cut_words():
-            parts.append(show.note(words))
+        if note := self.cut_words():
+            parts.append(show.note(note))
         parts += [show.line(step, faint=True) for step in self.history]
         return show.page(*parts, self.account_html())
 
@@ -177,8 +177,8 @@ class Trace(Parts, Variations, Assumptions):
         if not len(repairs):
             return show.line("nothing was left out or filled in", faint=True)
         look = repairs.loc[repairs["kind"] == "worth a look", "words"].tolist()
-        said = f"worth a look: {', '.join(look)}" if look else "left out and filled in: nothing to worry about"
-        return show.folded(said, show.table(("", ""), repairs[["kind", "words"]].to_numpy(), words=(0, 1)))
+        heading = f"worth a look: {', '.join(look)}" if look else "left out and filled in: nothing to worry about"
+        return show.folded(heading, show.table(("", ""), repairs[["kind", "words"]].to_numpy(), words=(0, 1)))
 
     @property
     def title(self) -> str:
@@ -471,12 +471,12 @@ class Trace(Parts, Variations, Assumptions):
 
     def swf_header(self) -> swf.Header:
         """Return the header to write: the log's own lines, and notes of what was done to the trace."""
-        done = [f"read by schedlab as {self.name} ({self.source})", *self.history]
-        if words := in_one_line(self.repairs):
-            done.append(words)
+        steps = [f"read by schedlab as {self.name} ({self.source})", *self.history]
+        if repairs := in_one_line(self.repairs):
+            steps.append(repairs)
         kept = [line for line in self.header.lines if not _COUNTS.match(line)]
         size = [f"; MaxRecords: {len(self)}", f"; MaxProcs: {self.procs}"]
-        return swf.Header((*kept, *size, *(f"; Note: {step}" for step in done)))
+        return swf.Header((*kept, *size, *(f"; Note: {step}" for step in steps)))
 
 
 def _load_text(trace):

@@ -271,20 +271,20 @@ def _table(columns, places, dated=False):
     return table
 
 
-def _whole(words, places, label, what="second"):
+def _whole(texts, places, label, what="second"):
     """Read numbers of seconds, or of jobs; rounding noise such as Batsim's 10.000001 is removed."""
     try:
-        values = np.array(words, dtype="float64")
+        values = np.array(texts, dtype="float64")
     except (ValueError, TypeError, OverflowError):
-        values = np.array([_number(word) for word in words])
-    values[[isinstance(word, bool | np.bool_) for word in words]] = np.nan
+        values = np.array([_number(text) for text in texts])
+    values[[isinstance(text, bool | np.bool_) for text in texts]] = np.nan
     large = np.abs(values) >= LIMIT
     values = np.where(large, 0, values)
     whole = np.round(values)
     wrong = np.flatnonzero(large | ~(np.abs(values - whole) < 0.01))
     if wrong.size:
         expected = f"a {what} below 2**53" if large[wrong[0]] else "a whole number"
-        raise ValueError(f"{places[wrong[0]]}: {label} is {words[wrong[0]]!r}, expected {expected}")
+        raise ValueError(f"{places[wrong[0]]}: {label} is {texts[wrong[0]]!r}, expected {expected}")
     return whole
 
 

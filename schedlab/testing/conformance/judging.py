@@ -114,13 +114,15 @@ def judge(
     return Verdicts(rows, columns=["case", "scheme", "title", "starts", "follows", "convention", "words"])
 
 
-def _check_given(given, trace, conventions):
+def _check_given(subject, trace, conventions):
     """Raise if `judge` was given what it cannot judge, or conventions that it would not use."""
-    if not isinstance(given, str | PathLike | Scheme | pd.DataFrame | pd.Series | Schedule | Mapping) or (
-        trace is not None and isinstance(given, Mapping)
+    if not isinstance(subject, str | PathLike | Scheme | pd.DataFrame | pd.Series | Schedule | Mapping) or (
+        trace is not None and isinstance(subject, Mapping)
     ):
         kind_of_object = (
-            f"the class {given.__name__}" if isinstance(given, type) else f"an object of type {type(given).__name__}"
+            f"the class {subject.__name__}"
+            if isinstance(subject, type)
+            else f"an object of type {type(subject).__name__}"
         )
         if trace is None:
             expected = (
@@ -132,20 +134,22 @@ def _check_given(given, trace, conventions):
                 "the path of a file with starts, a table, a Series of starts by job number, a Schedule or a scheme"
             )
         raise TypeError(f"judge was given {kind_of_object}, expected {expected}")
-    if isinstance(given, str) and not Path(given).exists() and given.casefold() in by_name():
-        raise ValueError(f"{given}: no such file or folder; for a scheme expected an instance of it, such as sl.EASY()")
-    if conventions and not isinstance(given, Scheme):
+    if isinstance(subject, str) and not Path(subject).exists() and subject.casefold() in by_name():
+        raise ValueError(
+            f"{subject}: no such file or folder; for a scheme expected an instance of it, such as sl.EASY()"
+        )
+    if conventions and not isinstance(subject, Scheme):
         raise ValueError(
             f"{', '.join(conventions)}: only for a scheme, which judge runs; results are judged as they are"
         )
 
 
-def _whole_starts(case, given):
+def _whole_starts(case, by_job):
     """Return the starts of a case by job number, after a check: jobs of the case, and whole seconds."""
-    if not hasattr(given, "items"):
-        raise ValueError(f"{case.name}: the starts are {given!r}, expected the start of each job by its number")
+    if not hasattr(by_job, "items"):
+        raise ValueError(f"{case.name}: the starts are {by_job!r}, expected the start of each job by its number")
     jobs, starts = case.records.index.tolist(), {}
-    for job, start in given.items():
+    for job, start in by_job.items():
         if job not in jobs:
             raise ValueError(f"{case.name}: there is no job {job!r}, expected numbers of {', '.join(map(str, jobs))}")
         if job in starts:
@@ -284,9 +288,9 @@ def _first_difference(case, starts):
     for answer in case.answers:
         if answer.follows:
             pairs = zip(starts, answer.starts, strict=True)
-            differ = [(min(own, right), i, right) for i, (own, right) in enumerate(pairs) if own != right]
+            differ = [(min(start, right), i, right) for i, (start, right) in enumerate(pairs) if start != right]
             differences.append((*min(differ, default=(np.inf, 0, 0)), answer.convention))
-    instant, i, right, convention = max(differences, key=lambda one: one[0])
+    instant, i, right, convention = max(differences, key=lambda difference: difference[0])
     if instant == np.inf:
         return "follows a known convention"
     return f"job {i + 1} starts at {starts[i]}, but at {right} if {convention}"
@@ -370,28 +374,28 @@ class Verdicts(pd.DataFrame):
         return explanations
 
     def __str__(self) -> str:
-        cases = [f"{'' if follows else 'not '}{words}" for follows, words in self._cases()]
+        cases = [f"{'' if follows else 'not '}{sentence}" for follows, sentence in self._cases()]
         return "\n".join([*cases, *self._explained(), self._total()])
 
     def _repr_html_(self) -> str:
         cases = self._cases()
-        wrong = [words for follows, words in cases if not follows]
+        wrong = [sentence for follows, sentence in cases if not follows]
         parts = [show.line("", strong=self._total()), *map(show.line, self._explained())]
-        parts += [show.note(f"not {words}") for words in wrong[:MOST_SHOWN]]
-        every = [show.line(f"{'' if follows else 'not '}{words}") for follows, words in cases]
+        parts += [show.note(f"not {sentence}") for sentence in wrong[:MOST_SHOWN]]
+        every = [show.line(f"{'' if follows else 'not '}{sentence}") for follows, sentence in cases]
         return show.page(*parts, show.folded(f"each of the {len(cases)} cases", *every))
 
     def _cases(self):
         """Return for each case whether it follows its scheme, and a sentence about it."""
-        told = []
+        sentences = []
         for row in self.itertuples():
             about = f"case {row.case} ({row.title})"
             if row.follows:
-                told.append((True, f"{row.scheme}, {about}: {row.convention}"))
+                sentences.append((True, f"{row.scheme}, {about}: {row.convention}"))
             else:
                 fault_words = f"as with: {row.convention}. {row.words}" if row.convention else row.words
-                told.append((False, f"{row.scheme}: {about}: {fault_words}"))
-        return told
+                sentences.append((False, f"{row.scheme}: {about}: {fault_words}"))
+        return sentences
 
     def _explained(self):
         """Return what all cases of a scheme say together, in a sentence each."""
@@ -403,7 +407,7 @@ class Verdicts(pd.DataFrame):
         ]
         lines += [f"{scheme}, {choice}: {' or '.join(names)}" for (scheme, choice), names in self.conventions.items()]
         for scheme, numbers in self.groupby("scheme")["case"]:
-            every = sum(each.scheme == scheme for each in cases())
+            every = sum(case.scheme == scheme for case in cases())
             if len(numbers) < every:
                 lines.append(f"{scheme}: {len(numbers)} of {every} cases are here; the others may tell more")
         return lines
@@ -422,9 +426,9 @@ class Verdicts(pd.DataFrame):
 def _known_mistakes(scheme):
     return {
         name
-        for each in cases()
-        if each.scheme == scheme
-        for names in mistakes()[each.number].values()
+        for case in cases()
+        if case.scheme == scheme
+        for names in mistakes()[case.number].values()
         for name in names
     }
 
@@ -481,10 +485,10 @@ def picture():
     meanings = same, other, wrong = "the scheme, as in schedlab", "the scheme, by another convention", "not the scheme"
     rows = others()
     tested = [case(number) for number in rows["case"]]
-    first = rows["convention"] == [one.answers[0].convention for one in tested]
+    first = rows["convention"] == [test.answers[0].convention for test in tested]
     rows["mark"] = np.where(rows["follows"], np.where(first, same, other), wrong)
-    rows["tested"] = [f"{one.scheme}, case {one.number}: {one.title}" for one in tested]
-    rows["kind"] = [KINDS.index(one.scheme) for one in tested]
+    rows["tested"] = [f"{test.scheme}, case {test.number}: {test.title}" for test in tested]
+    rows["kind"] = [KINDS.index(test.scheme) for test in tested]
     return marks(
         rows.sort_values(["kind", "case"], kind="stable"),
         "simulator",

@@ -95,7 +95,7 @@ def _delayed_head(schedule):
     expected, procs = (schedule.start + schedule.estimate).tolist(), schedule.procs.tolist()
     heads = np.maximum.accumulate(np.append(schedule.submit[0], np.maximum(schedule.submit[1:], schedule.start[:-1])))
     by_start, began, running, late = np.argsort(schedule.start, kind="stable").tolist(), 0, [], []
-    each = schedule.events == "each"
+    each_event = schedule.events == "each"
     shadows = {}
     for i, now in enumerate(heads.tolist()):
         if start[i] <= now:
@@ -107,7 +107,7 @@ def _delayed_head(schedule):
         free, shadow = schedule.machine.procs, now
         ends = [(now, 0)]
         for job in running:
-            if start[job] < now or job < i or each:
+            if start[job] < now or job < i or each_event:
                 free -= procs[job]
                 ends.append((max(expected[job], now + 1), procs[job]))
         for expected_end, released in sorted(ends):

@@ -168,7 +168,11 @@ class LogVerdict:
         place = self.ours.trace.table.index.get_loc(at.job)
         schedules = {"ours": self.ours, "theirs": self.theirs}
         # A job that starts before its submission did not wait.
-        return {name: one.why(at.job) for name, one in schedules.items() if one.start[place] >= one.submit[place]}
+        return {
+            name: schedule.why(at.job)
+            for name, schedule in schedules.items()
+            if schedule.start[place] >= schedule.submit[place]
+        }
 
     def chart(self):
         """Draw both schedules around their first difference as Gantt charts below one another.
@@ -187,7 +191,9 @@ class LogVerdict:
         at = self.first_difference
         if at is None:
             raise ValueError("the schedules do not differ, so there is no first difference to draw")
-        starts = [int(one.start[one.trace.table.index.get_loc(at.job)]) for one in (self.theirs, self.ours)]
+        starts = [
+            int(schedule.start[schedule.trace.table.index.get_loc(at.job)]) for schedule in (self.theirs, self.ours)
+        ]
         span = max(abs(starts[0] - starts[1]), SHORTEST)
         window = int(at.time - BEFORE * span), int(at.time + AFTER * span)
         schedules = {"theirs": self.theirs, f"ours: {self.ours.scheme}": self.ours}
@@ -211,10 +217,10 @@ class LogVerdict:
             yield f"{prefix}all {count(total, 'start')} are those of {exact[0]}"
             estimates = list(dict.fromkeys(fit.setting.estimates for fit in claimed or self.exact))
             if settings.GIVEN not in estimates:
-                told = " or ".join(settings.ESTIMATES[name] for name in estimates)
-                yield f"    only with {told}: not with the estimates of the log"
-            for words in exact[1:SETTINGS]:
-                yield f"    this log does not tell it from {words}"
+                kinds = " or ".join(settings.ESTIMATES[name] for name in estimates)
+                yield f"    only with {kinds}: not with the estimates of the log"
+            for description in exact[1:SETTINGS]:
+                yield f"    this log does not tell it from {description}"
             if len(exact) > SETTINGS:
                 yield f"    nor from {len(exact) - SETTINGS} others (candidates)"
             if (self.theirs.start == self.theirs.submit).all():
@@ -247,8 +253,8 @@ class LogVerdict:
         """Name a scheme and its conventions, without those of which only one was tried."""
         names = ("events", "overrun", "estimates")
         several = [len(set(self.candidates[name])) > 1 for name in names]
-        told = [f"{name} {value}" for name, value, many in zip(names, conventions, several, strict=True) if many]
-        return f"{scheme} ({', '.join(told)})"
+        choices = [f"{name} {value}" for name, value, many in zip(names, conventions, several, strict=True) if many]
+        return f"{scheme} ({', '.join(choices)})"
 
     def _grouped(self, exact):
         """Describe settings that give the same schedule, one scheme a line."""
@@ -258,7 +264,7 @@ class LogVerdict:
             values = [list(dict.fromkeys(column)) for column in zip(*conventions, strict=True)]
             if len(conventions) == len([*product(*values)]):
                 conventions = [tuple(" or ".join(column) for column in values)]
-            lines += [self._named(scheme, each) for each in conventions]
+            lines += [self._named(scheme, convention) for convention in conventions]
         return lines
 
     def _difference(self):
@@ -274,10 +280,10 @@ class LogVerdict:
         for name in ("theirs", "ours"):
             started = waiting.index[waiting[name] == at.time]
             yield f"    {name} starts {', '.join(f'job {job}' for job in started[:WAITING]) or 'nothing'} then"
-        for job, one in waiting[:WAITING].iterrows():
+        for job, entry in waiting[:WAITING].iterrows():
             yield (
-                f"    job {job}: {count(one.procs, 'processor')}, estimate {one.estimate:,} s, submitted at "
-                f"{one.submit_time:,} s; starts at {one.theirs:,} s in theirs, at {one.ours:,} s in ours"
+                f"    job {job}: {count(entry.procs, 'processor')}, estimate {entry.estimate:,} s, submitted at "
+                f"{entry.submit_time:,} s; starts at {entry.theirs:,} s in theirs, at {entry.ours:,} s in ours"
             )
         if len(waiting) > WAITING:
             yield f"    and {count(len(waiting) - WAITING, 'other job')} (first_difference.waiting)"
@@ -296,8 +302,8 @@ class LogVerdict:
             if jobs < len(self.output.start)
         )
         schemes = self.candidates["scheme"].nunique()
-        words = f"tried: {count(len(self.fits), 'setting')} of {schemes} schemes"
-        return words + (f" ({part}: these do not give all starts of that part, or of the whole log)" if part else "")
+        summary = f"tried: {count(len(self.fits), 'setting')} of {schemes} schemes"
+        return summary + (f" ({part}: these do not give all starts of that part, or of the whole log)" if part else "")
 
     def __str__(self) -> str:
         lines = [*self._laws(), *self._verdict(), *self._difference(), *self._reasons()]
@@ -314,7 +320,7 @@ class LogVerdict:
         parts += map(show.line, self._verdict())
         if self.first_difference is not None:
             first, free, *starts = list(self._difference())[:4]
-            parts += [show.line(words.strip()) for words in (first, free, *starts)]
+            parts += [show.line(line.strip()) for line in (first, free, *starts)]
             parts.append(within(self.chart(), first))
             table = self.first_difference.waiting[:WAITING]
             rows = [
@@ -327,14 +333,14 @@ class LogVerdict:
         best = self.candidates[:WAITING]
         rows = [
             (
-                one.scheme,
-                one.events,
-                one.overrun,
-                one.estimates,
-                f"{one.agree:,} of {one.jobs:,}",
-                f"{one.mean_difference:,.4g}",
+                candidate.scheme,
+                candidate.events,
+                candidate.overrun,
+                candidate.estimates,
+                f"{candidate.agree:,} of {candidate.jobs:,}",
+                f"{candidate.mean_difference:,.4g}",
             )
-            for one in best.itertuples()
+            for candidate in best.itertuples()
         ]
         names = ("scheme", "events", "overrun", "estimates", "same start", "mean difference (s)")
         parts.append(show.folded(self._tried(), show.table(names, rows, (0, 1, 2, 3))))

@@ -52,9 +52,9 @@ def theirs_on(trace: Trace, start: np.ndarray, overrun: str = "kill") -> Schedul
         How long the jobs run, as in `simulate`.
     """
     submit = trace.table["submit_time"].to_numpy()
-    told = replace(trace, table=trace.table.assign(wait_time=start - submit))
-    case, origin = case_of(told, Theirs(), None, overrun)
-    return Schedule(told, Theirs(), case.machine, case.overrun, case.events, case.outcome(start - origin), origin)
+    replayed = replace(trace, table=trace.table.assign(wait_time=start - submit))
+    case, origin = case_of(replayed, Theirs(), None, overrun)
+    return Schedule(replayed, Theirs(), case.machine, case.overrun, case.events, case.outcome(start - origin), origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ def matched(table: pd.DataFrame, trace: Trace) -> Output:
     table = table[~again]
     known = table["job"].isin(numbers).to_numpy()
     if not known.any():
-        theirs, ours = (f"{one.min():,} to {one.max():,}" for one in (table["job"], numbers))
+        theirs, ours = (f"{column.min():,} to {column.max():,}" for column in (table["job"], numbers))
         raise ValueError(f"no job of the output is in {trace.name}: its jobs are {theirs}, those of the trace {ours}")
     if not known.all():
         strange = table["job"].to_numpy()[~known]
@@ -115,19 +115,21 @@ def matched(table: pd.DataFrame, trace: Trace) -> Output:
     unlike = np.flatnonzero((table["start"] - table["submit"] - table["wait"]).abs() > 1)  # 1 s: each may be rounded
     if unlike.size:
         first = table.iloc[unlike[0]]
-        said = f"submitted at {first.submit:,.0f} s, waited {first.wait:,.0f} s, started at {first.start:,.0f} s"
-        laws.append(f"submission, wait and start contradict each other: {_jobs(table.index[unlike])}; the first {said}")
+        times = f"submitted at {first.submit:,.0f} s, waited {first.wait:,.0f} s, started at {first.start:,.0f} s"
+        laws.append(
+            f"submission, wait and start contradict each other: {_jobs(table.index[unlike])}; the first {times}"
+        )
     submit = trace.table["submit_time"].loc[table.index].to_numpy()
-    start, told = _on_the_clock(table, submit, trace, notes, laws)
-    absent = numbers.difference(table.index, sort=False).append(table.index[~told])
+    start, has_start = _on_the_clock(table, submit, trace, notes, laws)
+    absent = numbers.difference(table.index, sort=False).append(table.index[~has_start])
     if len(absent):
         laws.append(f"without a start: {_jobs(absent)}")
         notes.append(f"judged without {'it' if len(absent) == 1 else 'them'}, though others could then start otherwise")
-    if not told.any():
+    if not has_start.any():
         raise ValueError(f"no job of {trace.name} has a start in the output")
     if len(absent):
-        trace = trace.where(numbers.isin(table.index[told]))
-    return Output(trace, start[told].astype("int64"), tuple(notes), tuple(laws))
+        trace = trace.where(numbers.isin(table.index[has_start]))
+    return Output(trace, start[has_start].astype("int64"), tuple(notes), tuple(laws))
 
 
 def _on_the_clock(table, submit, trace, notes, laws):
@@ -137,9 +139,9 @@ def _on_the_clock(table, submit, trace, notes, laws):
         return submit + wait, ~np.isnan(wait)
     off = theirs - submit
     if np.isnan(off).all():
-        offset, words = _origin(start[~np.isnan(start)], submit[~np.isnan(start)], trace)
-        if words:
-            notes.append(words)
+        offset, note = _origin(start[~np.isnan(start)], submit[~np.isnan(start)], trace)
+        if note:
+            notes.append(note)
         known = ~np.isnan(start)
         if _is_longer(start[known], submit[known]):
             notes.append(
@@ -153,9 +155,9 @@ def _on_the_clock(table, submit, trace, notes, laws):
         job = table.index[wrong[0]]
         known = ~np.isnan(theirs)
         units = ", but milliseconds instead of seconds would" * _is_longer(theirs[known], submit[known])
-        found = f"job {job} is submitted at {theirs[wrong[0]]:.0f} s, in the trace at {submit[wrong[0]]:,} s"
+        clash = f"job {job} is submitted at {theirs[wrong[0]]:.0f} s, in the trace at {submit[wrong[0]]:,} s"
         raise ValueError(
-            f"the submissions of the output are not those of {trace.name}: {found}, and no shift of the clock explains "
+            f"the submissions of the output are not those of {trace.name}: {clash}, and no shift of the clock explains "
             f"this for most jobs{units}; give the trace that was simulated, with its load and its changes"
         )
     if wrong.size:

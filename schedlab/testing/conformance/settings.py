@@ -136,17 +136,17 @@ def estimates_of(trace: Trace, overrun: str) -> dict[str, Trace]:
         Under "kill", run times are cut at the estimates of the log before they are replaced.
     """
     table = trace.table
-    given = table["requested_time"].to_numpy()
-    cut = trace.cut_at_estimates() if overrun == "kill" and (table["run_time"].to_numpy() > given).any() else trace
+    original = table["requested_time"].to_numpy()
+    cut = trace.cut_at_estimates() if overrun == "kill" and (table["run_time"].to_numpy() > original).any() else trace
     run = cut.table["run_time"].to_numpy()
-    doubled = 2 * (np.maximum(given, run) if overrun == "extend" else given)
+    doubled = 2 * (np.maximum(original, run) if overrun == "extend" else original)
     variants = {EXACT: run, DOUBLED: doubled, TWICE_RUN: 2 * run}
     repaired = trace.repaired[trace.repaired["field"] == "requested_time"] if len(trace.repaired) else ()
     missing = table.index.isin(repaired["job_number"]) if len(repaired) else np.zeros(len(table), bool)
     if missing.any() and not missing.all():
-        variants[LONGEST] = np.where(missing, np.maximum(given[~missing].max(), run), given)
-        variants[UNKNOWN] = np.where(missing, NO_END, given)
-    named, seen = {GIVEN: trace}, [np.maximum(given, run) if overrun == "extend" else given]
+        variants[LONGEST] = np.where(missing, np.maximum(original[~missing].max(), run), original)
+        variants[UNKNOWN] = np.where(missing, NO_END, original)
+    named, seen = {GIVEN: trace}, [np.maximum(original, run) if overrun == "extend" else original]
     for name, estimates in variants.items():
         if not any(np.array_equal(estimates, other) for other in seen):
             seen.append(estimates)
@@ -202,18 +202,18 @@ def fits(trace: Trace, start: np.ndarray, kind: str | None = None) -> list[Fit]:
         Try the best settings of this kind (`Setting.kind`) on the whole log, too.
     """
     submit, waiting = trace.table["submit_time"].to_numpy(), settings(trace)
-    done, jobs = [], min(FIRST, len(trace))
+    dropped, jobs = [], min(FIRST, len(trace))
     while True:
         if 2 * jobs > len(trace):
             jobs = len(trace)
         tried = list(_tried(waiting, jobs, submit, start))
         tried.sort(key=lambda fit: (not fit.all, -fit.alike, -fit.agree))
         if jobs == len(trace):
-            return tried + done
+            return tried + dropped
         last = sum(fit.all for fit in tried) + BEST
         of_kind = [fit for fit in tried[last:] if fit.setting.kind == kind][:BEST] if kind else []
         waiting = [fit.setting for fit in (*tried[:last], *of_kind)]
-        done = [fit for fit in tried[last:] if fit not in of_kind] + done
+        dropped = [fit for fit in tried[last:] if fit not in of_kind] + dropped
         jobs *= GROWTH
 
 

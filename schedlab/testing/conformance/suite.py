@@ -165,8 +165,8 @@ class Case:
 
 
 def _told(starts):
-    words = ["never" if start == NONE else str(start) for start in starts[:MOST_TOLD]]
-    return ", ".join([*words, f"... ({len(starts)} jobs)"] if len(starts) > MOST_TOLD else words)
+    times = ["never" if start == NONE else str(start) for start in starts[:MOST_TOLD]]
+    return ", ".join([*times, f"... ({len(starts)} jobs)"] if len(starts) > MOST_TOLD else times)
 
 
 def _named(mistakes):
@@ -213,7 +213,7 @@ def cases() -> tuple[Case, ...]:
     table = tomllib.loads((folder() / "cases.toml").read_text(encoding="utf-8"))["case"]
     return tuple(
         Case(
-            **{each.name: row[each.name] for each in fields(Case) if each.name in row},
+            **{field.name: row[field.name] for field in fields(Case) if field.name in row},
             answers=tuple(Answer(**answer) for answer in row["answer"]),
             path=folder() / f"{row['number']:02d}-{row['name']}.swf",
         )
@@ -261,7 +261,7 @@ def case(number: int) -> Case:
     Case 6, EASY: Candidates that would delay the head of the queue
     >>> chart = case.chart()
     """
-    known = {each.number: each for each in cases()}
+    known = {example.number: example for example in cases()}
     if number not in known:
         raise ValueError(f"unknown case {number!r}; known: 1 to {len(known)}")
     return known[number]

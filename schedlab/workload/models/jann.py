@@ -134,11 +134,11 @@ class HyperErlang:
             law = _matched(order, m1, m2, m3)
             if law is not None:
                 return law
-        given = f"the moments {m1:.6g}, {m2:.6g}, {m3:.6g}"
+        moments = f"the moments {m1:.6g}, {m2:.6g}, {m3:.6g}"
         if not (m1 > 0 and m2 > m1 * m1 and m1 * m3 > m2 * m2):
-            raise ValueError(f"no positive law has {given}; feasible are m1 > 0, m2 > m1**2 and m1 * m3 > m2**2")
+            raise ValueError(f"no positive law has {moments}; feasible are m1 > 0, m2 > m1**2 and m1 * m3 > m2**2")
         raise ValueError(
-            f"no hyper-Erlang law up to order {_HIGHEST_ORDER} has {given} (squared coefficient of variation "
+            f"no hyper-Erlang law up to order {_HIGHEST_ORDER} has {moments} (squared coefficient of variation "
             f"{m2 / m1 / m1 - 1:.3g}); feasible are at least 1 / {_HIGHEST_ORDER} of it and m3 not too near m2**2 / m1"
         )
 
@@ -219,12 +219,12 @@ class JannTable:
     @property
     def gap(self) -> float:
         """Mean time between arrivals over all ranges, in seconds."""
-        return 1 / sum(1 / each.arrival.mean for each in self.ranges)
+        return 1 / sum(1 / span.arrival.mean for span in self.ranges)
 
     def frame(self) -> pd.DataFrame:
         """Return the table as columns: one row a range, int64 sizes and orders, float64 rates per second."""
-        rows = [(each.smallest, each.largest, *_flat(each.arrival), *_flat(each.service)) for each in self.ranges]
-        labels = pd.Index([each.label for each in self.ranges], name="range")
+        rows = [(span.smallest, span.largest, *_flat(span.arrival), *_flat(span.service)) for span in self.ranges]
+        labels = pd.Index([span.label for span in self.ranges], name="range")
         return pd.DataFrame(rows, columns=list(_COLUMNS), index=labels)
 
     def on_machine(self, procs: int) -> "JannTable":
@@ -241,8 +241,8 @@ class JannTable:
             If no range fits.
         """
         procs = at_least_one("procs", procs)
-        fitting = (each for each in self.ranges if each.smallest <= procs)
-        cut = tuple(dataclasses.replace(each, largest=min(each.largest, procs)) for each in fitting)
+        fitting = (span for span in self.ranges if span.smallest <= procs)
+        cut = tuple(dataclasses.replace(span, largest=min(span.largest, procs)) for span in fitting)
         if not cut:
             least = self.ranges[0].smallest
             raise ValueError(f"no range of {self.name} fits on {procs} processors; the least size is {least}")
@@ -263,7 +263,7 @@ class JannTable:
         """
         if not 0 < factor < math.inf:
             raise ValueError(f"factor must be greater than 0, got {factor}")
-        return dataclasses.replace(self, ranges=tuple(_faster(each, factor) for each in self.ranges))
+        return dataclasses.replace(self, ranges=tuple(_faster(span, factor) for span in self.ranges))
 
     def to_csv(self, path: str | os.PathLike) -> None:
         """Write the table with all digits, in the form that `read_jann` reads.
@@ -341,11 +341,11 @@ def jann(
     arrival, range_of = _arrivals(ranges, streams, jobs)
     size = np.empty(jobs, np.int64)
     run_time = np.empty(jobs, np.int64)
-    for i, each in enumerate(ranges):
+    for i, span in enumerate(ranges):
         mine = range_of == i
         count = int(mine.sum())
-        size[mine] = _sizes(each, count, streams[i], sizes)
-        run_time[mine] = whole_seconds(np.maximum(1, np.rint(each.service.draw(count, streams[i]("service")))))
+        size[mine] = _sizes(span, count, streams[i], sizes)
+        run_time[mine] = whole_seconds(np.maximum(1, np.rint(span.service.draw(count, streams[i]("service")))))
     return pd.DataFrame(
         {"submit_time": whole_seconds(np.floor(arrival)), "run_time": run_time, "requested_procs": size},
         index=job_numbers(jobs),
@@ -413,8 +413,8 @@ def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
     try:
         header = next(reader, [])
         if tuple(header) != _COLUMNS:
-            found = _clipped(",".join(header), 200)
-            raise ValueError(f"{file}:1: the header is {found!r}, expected {','.join(_COLUMNS)!r}")
+            line = _clipped(",".join(header), 200)
+            raise ValueError(f"{file}:1: the header is {line!r}, expected {','.join(_COLUMNS)!r}")
         for row in reader:
             where = f"{file}:{reader.line_num}"
             if len(row) != len(_COLUMNS):
@@ -494,12 +494,12 @@ def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str
 
 def _arrivals(ranges, streams, jobs):
     """Draw the first arrivals of all ranges together: seconds, float64, shape (jobs,), and each one's range."""
-    share = np.array([1 / each.arrival.mean for each in ranges])
+    share = np.array([1 / span.arrival.mean for span in ranges])
     counts = np.ceil(1.2 * jobs * share / share.sum()).astype(np.int64) + 20
     while True:
         clocks = [
-            np.cumsum(each.arrival.draw(count, stream("gap")))
-            for each, count, stream in zip(ranges, counts, streams, strict=True)
+            np.cumsum(span.arrival.draw(count, stream("gap")))
+            for span, count, stream in zip(ranges, counts, streams, strict=True)
         ]
         arrival = np.concatenate(clocks)
         first = np.argsort(arrival, kind="stable")[:jobs]
@@ -509,17 +509,17 @@ def _arrivals(ranges, streams, jobs):
         counts *= 2
 
 
-def _sizes(each, count, streams, rule):
+def _sizes(span, count, streams, rule):
     """Draw sizes within a range, int64, shape (count,)."""
     if rule == "upper":
-        return np.full(count, each.largest)
+        return np.full(count, span.largest)
     place = streams("size").random(count)
-    uniform = each.smallest + (place * (each.largest - each.smallest + 1)).astype(np.int64)
-    share = _LARGEST_SHARE.get((each.smallest, each.largest))
+    uniform = span.smallest + (place * (span.largest - span.smallest + 1)).astype(np.int64)
+    share = _LARGEST_SHARE.get((span.smallest, span.largest))
     if rule == "uniform" or share is None:
         return uniform
-    others = each.smallest + (place * (each.largest - each.smallest)).astype(np.int64)
-    return np.where(streams("size largest").random(count) < share, each.largest, others)
+    others = span.smallest + (place * (span.largest - span.smallest)).astype(np.int64)
+    return np.where(streams("size largest").random(count) < share, span.largest, others)
 
 
 # --- Fitting ------------------------------------------------------------------------------------------------
@@ -587,10 +587,10 @@ def _flat(law):
     return law.order, law.lambda1, law.lambda2, law.p
 
 
-def _faster(each, factor):
-    law = each.arrival
+def _faster(span, factor):
+    law = span.arrival
     law = dataclasses.replace(law, lambda1=law.lambda1 * factor, lambda2=law.lambda2 * factor)
-    return dataclasses.replace(each, arrival=law)
+    return dataclasses.replace(span, arrival=law)
 
 
 def _label(smallest, largest):

@@ -169,17 +169,17 @@ class Tsafrir:
         place = np.arange(run.size)
         self._check_feasible(run, last - place)
         chosen = place + (Streams(seed, 0)("assignment").random(run.size) * (last - place + 1)).astype(np.int64)
-        given = np.empty(run.size, np.int64)
-        given[by_length] = _swapped(estimates, chosen)
-        return given
+        assigned = np.empty(run.size, np.int64)
+        assigned[by_length] = _swapped(estimates, chosen)
+        return assigned
 
     def _check_feasible(self, run, spare):
         short = np.flatnonzero(spare < 0)
         if short.size:
             job = short[0]
-            found = job + 1 + spare[job]
+            count = job + 1 + spare[job]
             raise ValueError(
-                f"{job + 1:,} of {run.size:,} jobs run for {run[job]:,} s or longer, but only {found:,} of the "
+                f"{job + 1:,} of {run.size:,} jobs run for {run[job]:,} s or longer, but only {count:,} of the "
                 f"estimates up to {self.longest:,} s are that long; use another longest estimate, other popular ones, "
                 "or cut_at_estimates() first"
             )
