@@ -78,14 +78,17 @@ SHOWN = ("id", "what the paper says", "published", "measured", "verdict")
 
 
 class Ledger(pd.DataFrame):
-    """A ledger: a table that displays itself with filters by verdict, and with the cases behind a fold."""
+    """A ledger: a table that displays itself behind a fold, with filters by verdict, and with the cases behind a fold.
+
+    If a quick run does not agree with the kept full size, the fold is open.
+    """
 
     @property
     def _constructor(self):
         return Ledger
 
     def _repr_html_(self):
-        return as_html(self) if set(LEDGER) <= set(self.columns) else super()._repr_html_()
+        return folded(self) if set(LEDGER) <= set(self.columns) else super()._repr_html_()
 
 
 def standing(table: pd.DataFrame) -> pd.Series:
@@ -164,6 +167,17 @@ def as_html(table: pd.DataFrame, most: int | None = None) -> str:
     return (
         f'<div class="schedlab-ledger"><style>{STYLE}{VERDICT_STYLE}{"".join(rules)}</style>{about}{"".join(filters)}'
         f"<table><thead><tr>{head}</tr></thead>{rows}</table></div>"
+    )
+
+
+def folded(table: pd.DataFrame) -> str:
+    """Write a ledger as HTML behind a line that counts its verdicts; open if a quick run does not agree with it."""
+    counts = [f"{SHAPES[verdict]} {count} {verdict}" for verdict, count in counted(table).items() if count]
+    told = ": ".join(filter(None, (f"All {len(table)} claims, published beside measured", ", ".join(counts))))
+    opened = " open" * bool((table["verdict"] == AGREEMENTS[1]).any())
+    return (
+        f'<details class="schedlab-fold"{opened}><summary style="cursor: pointer">{told}</summary>'
+        f"{as_html(table)}</details>"
     )
 
 
