@@ -30,7 +30,8 @@ PALE = 0.25  # share of the winner's colour in a cell where others are tied with
 ALL_TIED = "#8C8C8C"
 STEP, DOTS = 22, 600  # from scheme to scheme, and width of a plot of dots, in pixels
 COLOURED, FARTHEST = 6, 2  # logs that are all told apart by colour; of more, only those farthest from their bounds
-LINES = "split(datum.label, ', ')"  # start a new line after a comma in a name
+SHORT = "replace(datum.label, regexp('-[0-9.]+-cln'), '')"  # a log without the version of its file
+LINES = f"split({SHORT}, ', ')"  # start a new line after a comma in a name
 
 
 @unchecked

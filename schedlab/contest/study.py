@@ -9,6 +9,7 @@ import pandas as pd
 
 from schedlab import charts, load_trace, simulate
 from schedlab._runtime.text import check_known
+from schedlab.charts.theme import WIDE, headed
 from schedlab.contest.entrants import BOUNDED, ENTRANTS, SHAKE, Arena, Entrant, Setting, arena
 from schedlab.experiment import grid, remember
 from schedlab.machine import KaryTree
@@ -401,23 +402,43 @@ def draw_classes(found: Arena) -> "alt.LayerChart":
     return charts.changes(data, "class", "scheme", "change (%)", title=title, subtitle=subtitle, width=ACROSS)
 
 
-def live(
-    measure: str = "bounded_slowdown", log: str = "KTH-SP2-1996-2.1-cln", confidence: float = 0.95
-) -> "alt.VConcatChart":
-    """Draw the kept results by another measure: which scheme wins where, and one log beside its bounds.
+ALL = "all"
+LOW = 29  # height of a row of the map, in pixels, so that it fits on a screen with its controls
+TIES = "full colour: every other scheme is worse; pale: tied with others; grey: all are tied"
+
+
+def live(measure: str = "bounded_slowdown", log: str = ALL, confidence: float = 0.95) -> "alt.LayerChart":
+    """Draw the kept results by another measure: which scheme wins where, or one log beside its bounds.
 
     Parameters
     ----------
     measure : str
         Deciding measure. Its mean over the copies tells who wins.
     log : str
-        Log below. The lower chart shows its schemes and the lower bounds at every load.
+        Logs. All, or a single one, of which the schemes are shown beside the lower bounds at every load.
     confidence : float
         Confidence. The higher it is, the more schemes are tied.
     """
     contest = replace(kept_results().judged_by(measure), confidence=confidence)
-    lower = measure if measure in BOUNDED else "turnaround"
-    return charts.stacked([draw_winners(contest), draw_bounds(contest.judged_by(lower), log=log)])
+    if log != ALL:
+        return draw_bounds(contest.judged_by(measure if measure in BOUNDED else "turnaround"), log=log)
+    ranks = contest.ranks()
+    first, cells = ranks.loc[ranks["wins"].idxmax()], int(ranks["cells"].max())
+    chart = charts.resized(draw_winners(contest), height=LOW * contest.runs["log"].nunique())
+    return headed(
+        chart,
+        f"By {words_of(measure)}, {first['scheme']} wins most: alone in {first['wins']:.0f} of {cells} cells",
+        WIDE,
+        TIES,
+    )
+
+
+def _live_limits(log):
+    """Say which control has no effect, as the limits of `widgets.live`."""
+    return {} if log == ALL else {"confidence": "a log beside its bounds has no winners"}
+
+
+live.limits = _live_limits
 
 
 def _draw_changed(runs):

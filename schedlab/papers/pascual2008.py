@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import EASY, FCFS, Schedule, charts, simulate
+from schedlab.charts.theme import WIDE, headed
 from schedlab.experiment import grid, remember
 from schedlab.machine import ALLOCATIONS, KaryTree
 from schedlab.schedule.statistics import crossing, over_seeds, ratios_of_means
@@ -678,7 +679,8 @@ def live(
     whole = charts.tree(chosen, instant)
     size = {"width": SMALLER * whole.width, "height": SMALLER * whole.height}
     trees = [charts.tree(one, instant, title=f"{policy}, {words}", subtitle="", **size) for words, one in drawn.items()]
-    chart = charts.stacked(trees)
+    waits = [f"{duration(float(one.metrics()['wait_time']))} {words}" for words, one in drawn.items()]
+    chart = headed(charts.stacked(trees), f"Mean wait under {policy}: {', '.join(waits)}", WIDE)
     rows = {f"{policy}, {allocation}, s = {s:g}": _measures(chosen), f"{policy}, {ANYWHERE}": _measures(free)}
     table = pd.DataFrame(rows).T
     table[[WAIT, TOTAL]] /= 60

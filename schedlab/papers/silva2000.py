@@ -9,6 +9,7 @@ import pandas as pd
 from schedlab import charts, gang
 from schedlab._runtime.text import check_known
 from schedlab.charts.gang import MEMBERSHIPS
+from schedlab.charts.theme import WIDE, headed
 from schedlab.experiment import remember, table_of
 from schedlab.gang import Config, GangSchedule, Workload
 from schedlab.schedule.statistics import over_seeds, ratio_over_seeds, ratios_of_means
@@ -345,11 +346,11 @@ def _logged(workload, config, begin, end) -> GangSchedule:
     return gang.simulate(workload, config, log=(begin, end))
 
 
-def _slices(workload, settings, window, color="job"):
+def _slices(workload, settings, window, color="job", **size):
     """Draw some slices of the same jobs under schedulers by name."""
     schedules = {name[0].upper() + name[1:]: _logged(workload, config, *window) for name, config in settings.items()}
     return charts.stacked(
-        [charts.slices(schedule, window, color, title=title) for title, schedule in schedules.items()]
+        [charts.slices(schedule, window, color, title=title, **size) for title, schedule in schedules.items()]
     )
 
 
@@ -649,6 +650,8 @@ FIGURES = (
 
 # Live --------------------------------------------------------------------------------------------------------
 
+LANES = 116  # pixels, so that both pictures fit on a screen
+EMPTY = "empty: idle; faint: spinning; outlined: chosen locally"
 LISTED = {"jobs": "jobs", JOBS: "completed", "turnaround": "mean response (min)"}
 SHARES = (UTILIZATION, *gang.DOES)
 
@@ -718,7 +721,9 @@ def live(
     rows = measures[[*LISTED]].assign(turnaround=measures["turnaround"] / 60).rename(columns=LISTED).join(shares)
     rows = rows.rename_axis("scheduler").reset_index()
     caption = f"{jobs.horizon:,.0f} s, {MODELS[table]}, {mix}"
-    return _slices(jobs, settings, window, color), charts.table(rows, caption)
+    used = " and ".join(f"{100 * measures.loc[name, UTILIZATION]:.0f} % {name}" for name in settings)
+    chart = _slices(jobs, settings, window, color, subtitle="", height=LANES)
+    return headed(chart, f"Utilization: {used}", WIDE, EMPTY), charts.table(rows, caption)
 
 
 def _limits(mix, scheduler, slice, faster):

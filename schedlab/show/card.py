@@ -166,7 +166,7 @@ def below(
 
 
 def _why(claims, elsewhere=MappingProxyType({})):
-    """Say at a glance which claims do not hold, and why, and which do; of some, only with which figure they are said."""
+    """Say at a glance which claims do not hold, and why, and which do; of some, only where they are said."""
     lines, rows = [], list(zip(claims.to_dict("records"), standing(claims), strict=True))
     for verdict in FAILURES_FIRST:
         named = [row for row, each in rows if each == verdict]

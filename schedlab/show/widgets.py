@@ -79,6 +79,9 @@ _NARROW = {"width": "auto"}
 _FIELD = {"width": "9em"}
 _PARAMETERS = re.compile(r"^Parameters\n-{3,}\n([\s\S]*?)(?=^\S.*\n-{3,}$|\Z)", re.MULTILINE)
 _FIRST_SENTENCE = re.compile(r"([^.`]{1,45})\. (?=[A-Z])")  # if another follows; no abbreviation or code
+_LABEL = re.compile(r"(.*: )?(.*?)(?: \(([^()]*)\))?")  # a letter, what it means, the unit or more words
+_NUMBER = re.compile(r"-?\d[\d.,e-]*")
+_UNITS = ("s", "min", "h")
 _BUSY = '<div class="schedlab-busy" style="height:3px;background:#E69F00" title="simulating"></div>'
 _IDLE = '<div style="height:3px"></div>'
 _REASONS = '<div class="schedlab-idle" role="status" style="color:var(--jp-ui-font-color2,#555)">{}</div>'
@@ -417,9 +420,17 @@ class Live(ipywidgets.VBox):
         return found
 
     def _setting(self):
-        """Return the values of all controls that have an effect, in words."""
-        told = ((name, control) for name, control in self.controls.items() if not getattr(control, "disabled", False))
-        return "; ".join(f"{control.description or name}: {_said(control)}" for name, control in told)
+        """Return the values of all controls that have an effect, in words; of the folded ones, of those that moved."""
+        told, left = [], False
+        for name in self._order:
+            control = self.controls[name]
+            if getattr(control, "disabled", False):
+                continue
+            if name in self._folded and control.value == self._first[name]:
+                left = True
+            else:
+                told.append(_in_words(control.description or name, control))
+        return ", ".join([*told, *["the rest as at first"] * left])
 
     def _follow(self, at_once):
         """Let the primary control redraw while it is dragged, or only when it is released."""
@@ -580,9 +591,18 @@ def _titled(spec, setting):
     return spec | {"title": title | {"text": text, "subtitle": lines}}
 
 
+def _in_words(label, control):
+    """Write a control and its value: "offered load 0.9", "scheme: EASY"; of "s: gain", only the gain."""
+    said = _said(control)
+    _, about, unit = _LABEL.fullmatch(label).groups()
+    if not _NUMBER.fullmatch(said):
+        return f"{about}: {said}"
+    return f"{about} {said}" + (f" {unit}" if unit in _UNITS or (unit or "").startswith("%") else "")
+
+
 def _said(control):
     """Write the value of a control as its user sees it."""
-    if isinstance(control, ipywidgets.Checkbox):
+    if isinstance(control.value, bool):
         return "yes" if control.value else "no"
     if control.has_trait("options"):
         return str(control.label)

@@ -451,7 +451,9 @@ def test_no_scheme_beats_a_bound_in_the_kept_results(full):
 
 def test_kept_results_can_be_drawn_by_any_measure(full):
     for measure in ("wait_time", "bounded_slowdown SW", "utilization"):
-        assert paper.live(measure).to_dict()
+        assert "wins most: alone in" in paper.live(measure).to_dict()["title"]["text"]
+    assert paper.live("wait_time", log="HPC2N-2002-2.2-cln").to_dict()["title"]["subtitle"][0].startswith("HPC2N")
+    assert paper.live.limits("all") == {}
 
 
 def test_short_traces_compete(traces):

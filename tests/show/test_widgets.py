@@ -600,7 +600,7 @@ def test_on_a_page_a_live_figure_has_figures_made_beforehand(monkeypatch):
     specs = [json.loads(text.replace("<\\/", "</")) for text in re.findall(r"json\" id=\"[^>]+>(.*?)</script>", page)]
     assert len(specs) == 16
     said = [spec["title"]["subtitle"][-1] for spec in specs]
-    assert said[:2] == ["load: 0.55; scheme: easy; fast: no; name: x", "load: 0.55; scheme: easy; fast: yes; name: x"]
+    assert said[:2] == ["load 0.55, scheme: easy, fast: no, name: x", "load 0.55, scheme: easy, fast: yes, name: x"]
     assert figure.settings == {"load": 0.7, "scheme": "easy", "fast": False, "name": "x"}
 
 
@@ -843,14 +843,30 @@ def test_a_wait_beside_one_of_zero_is_in_a_readable_unit(trace):
 
 
 def test_the_setting_is_said_below_the_title(figure):
-    assert figure.chart.spec["title"] == {"text": "easy", "subtitle": ["load: 0.8; scheme: easy"]}
+    assert figure.chart.spec["title"] == {"text": "easy", "subtitle": ["load 0.8, scheme: easy"]}
     figure.controls["scheme"].value = "fcfs"
     figure.controls["load"].value = 0.6
-    assert figure.chart.spec["title"] == {"text": "fcfs", "subtitle": ["load: 0.6; scheme: fcfs"]}
+    assert figure.chart.spec["title"] == {"text": "fcfs", "subtitle": ["load 0.6, scheme: fcfs"]}
     long = widgets._titled({"title": "a long word " * 20}, "load: 0.8")["title"]["text"]
     assert [len(line) <= widgets.TITLE for line in long] == [True] * 3
     panels = widgets._titled({"vconcat": []}, "load: 0.8")
     assert panels["title"]["text"] == ["load: 0.8"]
+
+
+def test_the_setting_is_short_and_in_words():
+    labels = {"load": "s: offered load (share)", "second": "start (s)", "draw": "draw (A, sigma)", "order": "order"}
+
+    def drawn(load=0.8, second=5, draw=0, order="fcfs", window=7, exact=True):
+        return drawing()
+
+    controls = {"load": (0.5, 1.0), "second": (0, 9), "draw": [0, 1], "order": ["fcfs", "sjf"], "window": [7, 8]}
+    figure = sl.widgets.live(drawn, labels=labels, **controls, exact=True)
+    assert figure._setting() == "offered load 0.8, start 5 s, draw 0, the rest as at first"
+    figure.controls["exact"].value = False
+    figure.controls["order"].value = "sjf"
+    assert figure._setting() == "offered load 0.8, start 5 s, draw 0, order: sjf, exact: no, the rest as at first"
+    figure.controls["window"].value = 8
+    assert figure._setting().endswith("draw 0, order: sjf, window 8, exact: no")
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ __all__ = [
     "timed",
 ]
 
+DRAWN = 280  # pixels, of both plans
 RUNS, WAITS, TRIED = "running", "waiting", "gets a processor"
 
 
@@ -442,10 +443,11 @@ def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
         color="state",
         label="job_number",
         processors=_processors_of(names, plans.values()),
+        height=DRAWN,
         title=f"Step {step:,} of {len(steps):,}: one more processor for {job}",
         subtitle=(
-            f"sum of the estimated completions: {decision.total(before) / 3600:,.2f} h before, "
-            f"{decision.total(after) / 3600:,.2f} h tried, so {ruling} (drawn: the processors of waiting jobs)"
+            f"sum of estimated completions: {decision.total(before) / 3600:,.2f} h before, "
+            f"{decision.total(after) / 3600:,.2f} h tried, so {ruling}"
         ),
     )
     columns = {"job": names}

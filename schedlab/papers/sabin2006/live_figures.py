@@ -5,7 +5,9 @@ import pandas as pd
 
 from schedlab import EASY, FairShareMoldable, charts
 from schedlab._runtime.text import check_known
+from schedlab.charts.theme import WIDE, headed
 from schedlab.papers.sabin2006.decisions import draw_step, readable_instants, situation
+from schedlab.show import duration
 
 from . import grids
 from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SIGMA, SYSTEM, simulated, written
@@ -75,16 +77,18 @@ def live(
     first = schedules[str(chosen)]
     # The axes stay whatever the load and the scheme are.
     most = {"turnaround": float(np.ptp(first.submit)), "procs": first.machine.procs}
-    subtitle = grids.about(name, jobs, machine)
     panels = [
-        charts.distribution(schedules, measure, up_to=most[measure], title=title, subtitle=subtitle, width=grids.HALF)
+        charts.distribution(schedules, measure, up_to=most[measure], title=title, subtitle="", width=grids.HALF)
         for measure, title in (("turnaround", "Turnaround"), ("procs", "Processors of a job"))
     ]
+    taken = {each: duration(float(one.metrics()["turnaround"])) for each, one in schedules.items()}
+    title = f"Mean turnaround: {'; '.join(f'{mean} under {grids.short(each)}' for each, mean in taken.items())}"
     means = {
         f"{label}: turnaround (h)": grids.measured(schedule).set_index("group")["turnaround"] / 3600
         for label, schedule in schedules.items()
     }
-    return charts.stacked(panels), charts.table(pd.DataFrame(means).rename_axis("processor-seconds in the log"))
+    chart = headed(charts.stacked(panels), title, WIDE, grids.about(name, jobs, machine))
+    return chart, charts.table(pd.DataFrame(means).rename_axis("processor-seconds in the log"))
 
 
 def _limits(scheme, share):
@@ -116,7 +120,7 @@ def live_decision(
     step : int
         Step of the decision. Counted from 1; beyond their number, the last one.
     nth : int
-        Decision, in order of time. Counted from 0 among those on 3 to 12 jobs with a quarter of the machine free (if
+        Decision. In order of time, counted from 0 among those on 3 to 12 jobs with a quarter of the machine free (if
         there are none, with anything free); beyond their number, the last one.
     load : float
         Effective load. The sequential work submitted is scaled to this part of the capacity of the machine.
