@@ -679,7 +679,7 @@ def live(
     whole = charts.tree(chosen, instant)
     size = {"width": SMALLER * whole.width, "height": SMALLER * whole.height}
     trees = [charts.tree(one, instant, title=f"{policy}, {words}", subtitle="", **size) for words, one in drawn.items()]
-    waits = [f"{duration(float(one.metrics()['wait_time']))} {words}" for words, one in drawn.items()]
+    waits = [f"{duration(float(schedule.metrics()['wait_time']))} {name}" for name, schedule in drawn.items()]
     chart = headed(charts.stacked(trees), f"Mean wait under {policy}: {', '.join(waits)}", WIDE)
     rows = {f"{policy}, {allocation}, s = {s:g}": _measures(chosen), f"{policy}, {ANYWHERE}": _measures(free)}
     table = pd.DataFrame(rows).T

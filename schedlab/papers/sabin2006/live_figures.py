@@ -81,7 +81,7 @@ def live(
         charts.distribution(schedules, measure, up_to=most[measure], title=title, subtitle="", width=grids.HALF)
         for measure, title in (("turnaround", "Turnaround"), ("procs", "Processors of a job"))
     ]
-    taken = {each: duration(float(one.metrics()["turnaround"])) for each, one in schedules.items()}
+    taken = {each: duration(float(schedule.metrics()["turnaround"])) for each, schedule in schedules.items()}
     title = f"Mean turnaround: {'; '.join(f'{mean} under {grids.short(each)}' for each, mean in taken.items())}"
     means = {
         f"{label}: turnaround (h)": grids.measured(schedule).set_index("group")["turnaround"] / 3600
