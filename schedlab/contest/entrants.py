@@ -1,5 +1,7 @@
 """The arena: every scheme on every log, with intervals from shaken copies, and lower bounds."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
@@ -131,7 +133,7 @@ ENTRANTS = (
 
 def arena(
     trace: Trace | str | Iterable[Trace | str] | None = None,
-    scheme: Scheme | str | Entrant | Iterable[Scheme | str | Entrant] = ENTRANTS,
+    scheme: Scheme | str | Entrant | Iterable[Scheme | str | Entrant] | None = None,
     load: float | Iterable[float] = LOADS,
     seed: int | Iterable[int] = range(5),
     *,
@@ -144,14 +146,14 @@ def arena(
     threads: int | None = None,
     progress: bool = True,
     store: str | PathLike | Store | None = None,
-) -> "Arena":
+) -> Arena:
     """Let schemes compete on the same shaken copies of logs at several loads, and compute lower bounds.
 
     Parameters
     ----------
     trace : Trace or name, or several, optional
         By default all logs of the archive that are at hand, which may take hours.
-    scheme : Scheme, name or Entrant, or several
+    scheme : Scheme, name or Entrant, or several, optional
         By default `ENTRANTS` of this module.
     load : float, or several
         Offered loads that each trace is scaled to.
@@ -198,6 +200,8 @@ def arena(
         trace = logs()
         if not trace:
             raise ValueError("no log of the archive is at hand; give traces, or set SCHEDLAB_DATA")
+    if scheme is None:
+        scheme = ENTRANTS
     called = _called(trace)
     for trace in called.values() if rounds is not None else ():
         check_rigid(trace)  # before anything is simulated
@@ -381,7 +385,7 @@ class Arena:
         schemes, logs, loads, runs = (f"{count:,} {name}{'s' * (count != 1)}" for name, count in several.items())
         return f"<Arena: {schemes} on {logs} at {loads}, {runs}>"
 
-    def judged_by(self, measure: str) -> "Arena":
+    def judged_by(self, measure: str) -> Arena:
         """Return the same results, judged by another measure.
 
         Parameters
@@ -391,7 +395,7 @@ class Arena:
         """
         return replace(self, measure=check_known("measure", measure, JUDGED))
 
-    def of_kind(self, *kinds: str) -> "Arena":
+    def of_kind(self, *kinds: str) -> Arena:
         """Return only the results of some kinds of entrants.
 
         Parameters
@@ -405,7 +409,7 @@ class Arena:
 
     def with_schemes(
         self, *schemes: Scheme | str | Entrant, threads: int | None = None, progress: bool = True, store=None
-    ) -> "Arena":
+    ) -> Arena:
         """Let more schemes compete on the same copies; nothing else is simulated again.
 
         Parameters
@@ -433,7 +437,7 @@ class Arena:
         threads: int | None = None,
         progress: bool = True,
         store=None,
-    ) -> "Arena":
+    ) -> Arena:
         """Let schemes compete on more traces, at the same loads and with the same seeds.
 
         Parameters

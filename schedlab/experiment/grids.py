@@ -1,5 +1,7 @@
 """Run a function over a grid of values on any joblib backend, and skip runs whose results are known."""
 
+from __future__ import annotations
+
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,5 +1,7 @@
 """The everyday form of a grid: traces, loads, schemes and seeds."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from numbers import Integral, Real

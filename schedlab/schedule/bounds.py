@@ -6,6 +6,8 @@ No scheme can do better, even one that knows all run times and arrivals in advan
 arrive will rarely come close.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Simulate a trace under a scheme (`simulate`), a batch over threads (`simulate_many`), or sites (`simulate_sites`)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral

@@ -4,6 +4,8 @@ The table is built from the schemes' own answers: each scheme is asked (`Scheme.
 tests simulate all combinations, and expect the table's error wherever one is not supported.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
@@ -75,12 +77,12 @@ CONDITIONS = {
 }
 
 
-def compositions(scheme: Scheme | str | Iterable[Scheme | str] = SCHEMES) -> pd.DataFrame:
+def compositions(scheme: Scheme | str | Iterable[Scheme | str] | None = None) -> pd.DataFrame:
     """Tell which machines, conventions and orders each scheme supports.
 
     Parameters
     ----------
-    scheme : Scheme or name, or several
+    scheme : Scheme or name, or several, optional
         Default: all schemes of the package, in the settings that make a difference.
 
     Returns
@@ -98,6 +100,8 @@ def compositions(scheme: Scheme | str | Iterable[Scheme | str] = SCHEMES) -> pd.
     >>> table["runs beyond estimates"].eq("yes").tolist()
     [True, False, True]
     """
+    if scheme is None:
+        scheme = SCHEMES
     given = [scheme_named(one) for one in ([scheme] if isinstance(scheme, Scheme | str) else scheme)]
     for one in given:
         if not one.simulated:

@@ -3,6 +3,8 @@
 Each argument (submit, run, procs, ...) names a column; `tables` reads these.
 """
 
+from __future__ import annotations
+
 import re
 import zlib
 from collections.abc import Collection, Mapping

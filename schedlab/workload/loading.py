@@ -1,5 +1,7 @@
 """Make a trace: from a file, from a log of the archive or its stand-in, from a model."""
 
+from __future__ import annotations
+
 import inspect
 import os
 from collections.abc import Mapping

@@ -8,6 +8,8 @@ References
 SchedMD, "sacct" (manual page), https://slurm.schedmd.com/sacct.html
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import warnings

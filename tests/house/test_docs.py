@@ -121,3 +121,8 @@ def test_a_method_takes_over_what_its_base_class_says(monkeypatch):
     monkeypatch.setattr("test_docs.is_ours", lambda thing: thing is not object)
     ((path, function, texts),) = methods(Scheme, "Scheme")
     assert (path, function, texts) == ("Scheme.run", Scheme.run, [Scheme.run.__doc__, Base.run.__doc__])
+
+
+@pytest.mark.parametrize("verb", [sl.simulate, sl.load_trace, sl.read_swf, sl.grid, sl.steps, sl.compositions])
+def test_help_on_the_main_verbs_opens_with_a_signature_of_three_lines(verb):
+    assert len(str(inspect.signature(verb))) <= 3 * 100
