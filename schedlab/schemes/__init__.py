@@ -31,8 +31,8 @@ __all__ = [
 
 def __getattr__(name):
     """Return the class of a scheme."""
-    if name in (found := classes()):
-        return found[name]
+    if name in (schemes := classes()):
+        return schemes[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

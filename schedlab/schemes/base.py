@@ -85,12 +85,12 @@ class Case:
             if column.size != columns["submit"].size:
                 raise ValueError(f"{self.name} has {columns['submit'].size} submissions, but {column.size} of {name}")
         columns["estimate"] = np.maximum(columns["estimate"], 1)  # time is in whole seconds: no job is planned for none
-        object.__setattr__(self, "jobs", Jobs(*(np.require(one, np.int64, "CW") for one in columns.values())))
+        object.__setattr__(self, "jobs", Jobs(*(np.require(column, np.int64, "CW") for column in columns.values())))
         most = self.machine.procs
         wrong = np.flatnonzero((self.jobs.procs < 1) | (most is not None and self.jobs.procs > most))
         if wrong.size:
-            found = f"job {self.number(wrong[0])} asks for {self.jobs.procs[wrong[0]]} processors"
-            raise ValueError(f"{found}, expected 1 to {self.machine}")
+            request = f"job {self.number(wrong[0])} asks for {self.jobs.procs[wrong[0]]} processors"
+            raise ValueError(f"{request}, expected 1 to {self.machine}")
 
     def __len__(self) -> int:
         return self.jobs.submit.size
@@ -145,9 +145,9 @@ class Case:
     def _of(self, jobs, machine, first=False):
         """Return the case of some jobs, by a slice or positions; with `first`, others follow, else these are all."""
         columns = {
-            each.name: None if (column := getattr(self, each.name)) is None else column[jobs]
-            for each in fields(self)
-            if each.name in ("cut", "breakdown", "waits", "places", "numbers")
+            field.name: None if (column := getattr(self, field.name)) is None else column[jobs]
+            for field in fields(self)
+            if field.name in ("cut", "breakdown", "waits", "places", "numbers")
         }
         laws = None if self.laws is None else self.laws.of(jobs)
         columns["columns"] = self.columns.of(jobs, first=first)
@@ -165,8 +165,8 @@ class Case:
         **more
             Other fields of `Outcome`.
         """
-        own = {"run": self.jobs.run, "procs": self.jobs.procs, "killed": self.cut}
-        return Outcome(submit=self.jobs.submit, start=start, promise=promise, **(own | more))
+        columns = {"run": self.jobs.run, "procs": self.jobs.procs, "killed": self.cut}
+        return Outcome(submit=self.jobs.submit, start=start, promise=promise, **(columns | more))
 
 
 class Pieces(NamedTuple):
@@ -268,15 +268,15 @@ class Outcome:
         self._protect()  # pickling forgets which arrays are read-only
 
     def _protect(self):
-        for each in fields(self):
-            array = getattr(self, each.name)
-            if each.name in COLUMNS and array is not None:
+        for attribute in fields(self):
+            array = getattr(self, attribute.name)
+            if attribute.name in COLUMNS and array is not None:
                 array = np.asarray(array)
             if isinstance(array, np.ndarray):
                 # A view: kernels are compiled a second time for read-only arrays.
                 array = array.view()
                 array.flags.writeable = False
-                object.__setattr__(self, each.name, array)
+                object.__setattr__(self, attribute.name, array)
 
     @classmethod
     def together(cls, case: Case, outcomes: Sequence["Outcome"]) -> "Outcome":
@@ -330,8 +330,8 @@ class Outcome:
             if column is None and name in ("estimate", "backfilled"):
                 continue
             if np.shape(column) != (count,):
-                found = "None" if column is None else f"of shape {column.shape}"
-                raise ValueError(f"{scheme} gave {name} {found}, expected one for each of {count} jobs")
+                shape = "None" if column is None else f"of shape {column.shape}"
+                raise ValueError(f"{scheme} gave {name} {shape}, expected one for each of {count} jobs")
             if column.dtype.kind != ("i" if kind == whole else "b"):
                 raise TypeError(f"{scheme} gave {name} of type {column.dtype}, expected {kind}")
         early = np.flatnonzero(self.start < self.submit)
@@ -363,9 +363,9 @@ class Outcome:
         time : int64, shape (n_changes,), ticks
         change : three of int64, shape (n_changes,)
         """
-        one, none = np.ones_like(self.procs), np.zeros_like(self.procs)
-        used = np.concatenate([none, self.procs, -self.procs])
-        queued, wanted = np.concatenate([one, -one, none]), np.concatenate([self.procs, -self.procs, none])
+        ones, zeros = np.ones_like(self.procs), np.zeros_like(self.procs)
+        used = np.concatenate([zeros, self.procs, -self.procs])
+        queued, wanted = np.concatenate([ones, -ones, zeros]), np.concatenate([self.procs, -self.procs, zeros])
         return np.concatenate([self.submit, self.start, self.end]), (used, queued, wanted)
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
@@ -400,8 +400,8 @@ class Outcome:
         dict of str to array, shape (n_jobs,)
             Empty if it adds none.
         """
-        own = {"estimate": self.estimate, "backfilled": self.backfilled}
-        return {name: column for name, column in own.items() if column is not None}
+        columns = {"estimate": self.estimate, "backfilled": self.backfilled}
+        return {name: column for name, column in columns.items() if column is not None}
 
 
 class Scheme:
@@ -493,18 +493,20 @@ class Scheme:
             for name, usual in (("overruns", OVERRUN), ("forgets", True)):  # `decided` knows all overrun rules
                 if name not in vars(cls):
                     setattr(cls, name, usual)
-        own = {name.lower(): partial(cls, **settings) for name, settings in vars(cls).get("names", {}).items()}
-        for name in own.keys() & _named.keys():
+        schemes = {name.lower(): partial(cls, **settings) for name, settings in vars(cls).get("names", {}).items()}
+        for name in schemes.keys() & _named.keys():
             before = _named[name].func
             if (before.__module__, before.__qualname__) != (cls.__module__, cls.__qualname__):  # another class
                 raise ValueError(f"the name {name!r} of {cls.__name__} is taken by {before.__name__}")
-        _named.update(own)
+        _named.update(schemes)
 
     def __str__(self) -> str:
         name = self.label or type(self).__name__
         settings = fields(self) if is_dataclass(self) else ()
-        given = [(each.name, getattr(self, each.name)) for each in settings if getattr(self, each.name) != each.default]
-        return f"{name} ({', '.join(f'{setting} {value}' for setting, value in given)})" if given else name
+        pairs = [
+            (field.name, getattr(self, field.name)) for field in settings if getattr(self, field.name) != field.default
+        ]
+        return f"{name} ({', '.join(f'{setting} {value}' for setting, value in pairs)})" if pairs else name
 
     @property
     def origin(self) -> str:
@@ -722,8 +724,8 @@ def _check_capacity(scheme, case, outcome):
     if over.size:
         job, many = by_start[over[0]], held[over[0]]
         at = f"{outcome.start[job]} s"
-        words = f"job {case.number(job)} starts with {many} processors held at {at}, expected at most {most}"
-        raise SchemeError(f"{scheme} at {at}: {words}")
+        message = f"job {case.number(job)} starts with {many} processors held at {at}, expected at most {most}"
+        raise SchemeError(f"{scheme} at {at}: {message}")
 
 
 _named: dict[str, partial] = {}
@@ -731,7 +733,7 @@ _named: dict[str, partial] = {}
 
 def _who(can):
     """Name the classes that can do something: "FCFS and EASY"."""
-    *more, last = [name for name, one in classes().items() if can(one)] or ["none"]
+    *more, last = [name for name, cls in classes().items() if can(cls)] or ["none"]
     return f"{', '.join(more)} and {last}" if more else last
 
 
@@ -791,9 +793,9 @@ def scheme(given: str | Scheme) -> Scheme:
     return known[name](order=order)
 
 
-def _meant(given):
+def _meant(text):
     """Suggest the name of a scheme that is spelt alike, with an order if it has one: "easy-sjf" for "easy_sjf"."""
     from .orders import NAMES  # here, since orders are built on this module
 
     ordered = [name for name, make in by_name().items() if "order" in getattr(make.func, "__dataclass_fields__", {})]
-    return suggestion(given, [*by_name(), *(f"{name}-{order}" for name in ordered for order in NAMES)])
+    return suggestion(text, [*by_name(), *(f"{name}-{order}" for name in ordered for order in NAMES)])

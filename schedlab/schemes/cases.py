@@ -27,8 +27,8 @@ def check_trace(trace) -> None:
     TypeError
     """
     if not isinstance(trace, Trace):
-        found = repr(trace) if isinstance(trace, str) else f"a {type(trace).__name__}"
-        raise TypeError(f"trace is {found}, expected a Trace: load_trace(name) or read_swf(path) gives one")
+        description = repr(trace) if isinstance(trace, str) else f"a {type(trace).__name__}"
+        raise TypeError(f"trace is {description}, expected a Trace: load_trace(name) or read_swf(path) gives one")
 
 
 def case_of(

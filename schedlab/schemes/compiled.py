@@ -57,8 +57,8 @@ class CompiledScheme(Queued):
             raise TypeError(f"compiled_scheme takes a function of (c) or (c, memory), got {self.function!r}")
         taken = len(inspect.signature(self.function).parameters)
         if taken not in (1, 2):
-            found = f"{self.function.__name__}{inspect.signature(self.function)}"
-            raise TypeError(f"compiled_scheme takes a function of (c) or (c, memory), got {found}")
+            signature = f"{self.function.__name__}{inspect.signature(self.function)}"
+            raise TypeError(f"compiled_scheme takes a function of (c) or (c, memory), got {signature}")
         whole = isinstance(self.memory, Integral) and not isinstance(self.memory, bool)
         if not callable(self.memory) and not (whole and self.memory >= 0):
             raise TypeError(f"memory is {self.memory!r}, expected the number of values, or a function of (jobs, procs)")
@@ -92,8 +92,8 @@ class CompiledScheme(Queued):
         if waits >= 0:
             count = int((start < 0).sum())
             jobs = f"{count} job{'s' * (count > 1)}"
-            words = f"no job runs, none will arrive, and {jobs} still wait: first job {case.number(int(waits))}"
-            raise SchemeError(f"{self}: {words}")
+            message = f"no job runs, none will arrive, and {jobs} still wait: first job {case.number(int(waits))}"
+            raise SchemeError(f"{self}: {message}")
         return case.outcome(start, promise)
 
     def compile(self, case: Case) -> None:

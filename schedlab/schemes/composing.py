@@ -102,12 +102,12 @@ def compositions(scheme: Scheme | str | Iterable[Scheme | str] | None = None) ->
     """
     if scheme is None:
         scheme = SCHEMES
-    given = [scheme_named(one) for one in ([scheme] if isinstance(scheme, Scheme | str) else scheme)]
-    for one in given:
-        if not one.simulated:
-            raise ValueError(f"{one} is the recorded schedule, on its own machine and conventions; leave it out")
-    rows = [{head: _said(one, **settings) for head, settings in CONDITIONS.items()} for one in given]
-    return pd.DataFrame(rows, index=pd.Index(map(str, given), name="scheme"))
+    schemes = [scheme_named(entry) for entry in ([scheme] if isinstance(scheme, Scheme | str) else scheme)]
+    for entry in schemes:
+        if not entry.simulated:
+            raise ValueError(f"{entry} is the recorded schedule, on its own machine and conventions; leave it out")
+    rows = [{head: _said(entry, **settings) for head, settings in CONDITIONS.items()} for entry in schemes]
+    return pd.DataFrame(rows, index=pd.Index(map(str, schemes), name="scheme"))
 
 
 def _said(scheme, order=None, **settings):
@@ -137,7 +137,7 @@ def in_order(scheme: Scheme, order) -> Scheme:
     ValueError
         If the order of its queue cannot be chosen.
     """
-    if not is_dataclass(scheme) or "order" not in {each.name for each in fields(scheme)}:
+    if not is_dataclass(scheme) or "order" not in {field.name for field in fields(scheme)}:
         raise ValueError(f"{scheme} has no order to choose")
     return replace(scheme, order=order)
 

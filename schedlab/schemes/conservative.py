@@ -107,10 +107,10 @@ class Conservative(Queued):
             )
 
     def __str__(self) -> str:
-        said = [] if self.compression == "queue" else [self.compression]
-        said += [] if self.compress_on == "early" else ["every completion"]
-        said += ["repeated"] if self.repeat else []
-        return f"{super().__str__()} ({', '.join(said)})" if said else super().__str__()
+        settings = [] if self.compression == "queue" else [self.compression]
+        settings += [] if self.compress_on == "early" else ["every completion"]
+        settings += ["repeated"] if self.repeat else []
+        return f"{super().__str__()} ({', '.join(settings)})" if settings else super().__str__()
 
     def promises(self, machine: Flat | KaryTree) -> bool:
         """Tell whether promises are kept: reservations only move earlier, except under "rebuild"."""

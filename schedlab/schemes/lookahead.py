@@ -146,8 +146,8 @@ class DPSA(Queued):
         }
         if self.budget is not None or self.seconds is not None:
             del options["search"]  # a bound makes the search depth-first
-        said = ", ".join(f"{name} {value}" for name, value in options.items() if value is not None)
-        return f"{super().__str__()} ({said})" if said else super().__str__()
+        settings = ", ".join(f"{name} {value}" for name, value in options.items() if value is not None)
+        return f"{super().__str__()} ({settings})" if settings else super().__str__()
 
     def check(self, case: Case) -> None:
         """As of `Scheme`."""
@@ -234,11 +234,11 @@ class DPSA(Queued):
 def _clock(runs: bool) -> Iterator[np.ndarray]:
     """Return a counter of ticks. If the clock runs, a thread advances it: compiled code cannot read the time."""
     ticks = np.zeros(1, np.int64)
-    done = []  # no `threading.Event`: an exception that a signal raises within it can leave its lock held
+    stopped = []  # no `threading.Event`: an exception that a signal raises within it can leave its lock held
 
     def tick():
         begin = time.perf_counter()
-        while not done:
+        while not stopped:
             time.sleep(TICK)
             ticks[0] = (time.perf_counter() - begin) / TICK
 
@@ -248,6 +248,6 @@ def _clock(runs: bool) -> Iterator[np.ndarray]:
     try:
         yield ticks
     finally:
-        done.append(True)
+        stopped.append(True)
         if runs:
             thread.join()

@@ -139,10 +139,10 @@ class FairShareMoldable(Moldable):
             raise ValueError(f"efficiency must be a number from 0 to 1, got {self.efficiency!r}")
 
     def __str__(self) -> str:
-        said = [f"ObF {_shown(self.overbooking)}", f"EF {_shown(self.efficiency)}"]
-        said += [
-            word
-            for name, word in (
+        settings = [f"ObF {_shown(self.overbooking)}", f"EF {_shown(self.efficiency)}"]
+        settings += [
+            text
+            for name, text in (
                 ("weight", self.weight),
                 ("canmove", self.canmove),
                 ("work", f"by {self.work}"),
@@ -151,7 +151,7 @@ class FairShareMoldable(Moldable):
             )
             if getattr(self, name) != getattr(FairShareMoldable, name)
         ]
-        return f"{self.label} ({', '.join(said)})"
+        return f"{self.label} ({', '.join(settings)})"
 
     def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""

@@ -134,9 +134,9 @@ def multifactor(
     """
     if not isinstance(of, str):
         raise TypeError(f"of is {of!r}, expected the name of a column")
-    given = {"age": age, "fairshare": fairshare, "size": size, "max_age": max_age}
+    settings = {"age": age, "fairshare": fairshare, "size": size, "max_age": max_age}
     defaults = inspect.signature(priority.multifactor).parameters
-    changed = {name: value for name, value in given.items() if value != defaults[name].default}
+    changed = {name: value for name, value in settings.items() if value != defaults[name].default}
     if (of, half_life) != ("user", WEEK):
         changed["user_usage"], changed["total_usage"] = Usage(of, half_life), Usage(None, half_life)
     if of != "user":
@@ -287,7 +287,7 @@ def run_policies(run: Callable):
     token = _running.set(running)
     try:
         try:
-            found = run()
+            outcome = run()
         except PolicyError:
             raise
         except ValueError as error:  # for example from a kernel that was given nan
@@ -297,7 +297,7 @@ def run_policies(run: Callable):
         if running.errors:
             failure = _failure(run, running) or PolicyError(f"the order failed: {running.errors[0]!r}")
             raise failure from None
-        return found
+        return outcome
     finally:
         _running.reset(token)
 
@@ -389,8 +389,8 @@ def _compiled_policy(policy, call, signature):
     or confuse two lambdas on one line.
     """
     try:
-        asked = tuple(policy.takes.items())
-        key = policy.outside().key, tuple(name for name, _ in policy.arguments), asked, call, signature
+        parameters = tuple(policy.takes.items())
+        key = policy.outside().key, tuple(name for name, _ in policy.arguments), parameters, call, signature
     except ChangingError:
         key = None
     with _lock:

@@ -65,7 +65,7 @@ class Outside:
             content = hashlib.sha256(np.ascontiguousarray(value)).digest()
             return (kind, str(value.dtype), value.shape, content), lambda: _read_only(value)
         if isinstance(value, tuple):
-            states = [self._state(each) for each in value]
+            states = [self._state(element) for element in value]
             key = tuple, getattr(value, "_fields", None), tuple(key for key, _ in states)
             return key, lambda: tuple.__new__(kind, (copy() for _, copy in states))
         if kind is FunctionType:
@@ -126,8 +126,8 @@ class Outside:
 @lru_cache(1024)
 def globals_of(code: CodeType) -> tuple[str, ...]:
     """List the names that code, and the functions within it, take from globals or builtins."""
-    own = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return tuple(sorted(own.union(*(globals_of(each) for each in code.co_consts if isinstance(each, CodeType)))))
+    names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return tuple(sorted(names.union(*(globals_of(inner) for inner in code.co_consts if isinstance(inner, CodeType)))))
 
 
 def attributes_of(function: Callable) -> list[str]:
@@ -139,7 +139,7 @@ def attributes_of(function: Callable) -> list[str]:
         Plain Python.
     """
     code = function.__code__
-    return sorted({each for name in code.co_varnames[: min(code.co_argcount, 1)] for each in _attributes(code, name)})
+    return sorted({field for name in code.co_varnames[: min(code.co_argcount, 1)] for field in _attributes(code, name)})
 
 
 def _attributes(code: CodeType, name: str) -> Iterator[str]:
@@ -149,9 +149,9 @@ def _attributes(code: CodeType, name: str) -> Iterator[str]:
         loads = before.opname.startswith("LOAD_") and name in (before.argval, _last(before.argval))
         if loads and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             yield step.argval
-    for each in code.co_consts:
-        if isinstance(each, CodeType) and name in each.co_freevars:
-            yield from _attributes(each, name)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType) and name in inner.co_freevars:
+            yield from _attributes(inner, name)
 
 
 def _last(names):

@@ -32,8 +32,8 @@ def place(case: Case, order: Order, veto: Veto, rule: int, spare: int = OFF) -> 
     rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
     spare : {OFF, ON, ANY}
     """
-    found = interruptible(placement, *_on_nodes(case), order, veto, rule, spare, case.kills)
-    start, promise, run, killed, advanced, *nodes = found
+    arrays = interruptible(placement, *_on_nodes(case), order, veto, rule, spare, case.kills)
+    start, promise, run, killed, advanced, *nodes = arrays
     return _outcome(case, start, promise, run, nodes, killed=killed, backfilled=advanced)
 
 
@@ -64,8 +64,8 @@ def look_ahead(case: Case, order: Order, rule: int, *search) -> Outcome:
     *search
         variant, depth, budget, ticks and patience, as in the kernel.
     """
-    found = interruptible(lookahead_tree, *_on_nodes(case), order, rule, *search)
-    start, promise, run, killed, advanced, *nodes = found
+    arrays = interruptible(lookahead_tree, *_on_nodes(case), order, rule, *search)
+    start, promise, run, killed, advanced, *nodes = arrays
     return _outcome(case, start, promise, run, nodes, killed=killed, backfilled=advanced)
 
 
@@ -85,7 +85,7 @@ def _on_nodes(case):
 
 
 def _outcome(case, start, promise, run, nodes, killed=None, **more):
-    cut = [one for one in (killed, case.cut) if one is not None]
+    cut = [mask for mask in (killed, case.cut) if mask is not None]
     killed = np.logical_or.reduce(cut) if cut else None
     return case.outcome(start, promise, run=run, killed=killed, nodes=Ranges(*nodes), **more)
 
@@ -96,8 +96,8 @@ def fractions(saved):
     A share stands for the nearest simple fraction: 0.1 means 1/10, which binary floating point cannot represent.
     """
     left = [1 - Fraction(float(share)).limit_denominator(PARTS) for share in saved]
-    left = [max(one, Fraction(1, PARTS)) for one in left]
-    return np.array([[one.numerator for one in left], [one.denominator for one in left]])
+    left = [max(fraction, Fraction(1, PARTS)) for fraction in left]
+    return np.array([[fraction.numerator for fraction in left], [fraction.denominator for fraction in left]])
 
 
 def _seeds(seed, n):

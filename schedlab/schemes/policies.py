@@ -121,10 +121,12 @@ class Policy:
         parameters = inspect.signature(function).parameters
         fixed = _fixed(given, list(parameters))
         wrong, arguments = not fixed.keys() <= parameters.keys(), []
-        for name, each in parameters.items():
-            wrong |= each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
-            value = fixed.get(name, each.default)
-            if name not in fixed and (value is each.empty or (name in MOVING and not isinstance(value, Usage | Count))):
+        for name, parameter in parameters.items():
+            wrong |= parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+            value = fixed.get(name, parameter.default)
+            if name not in fixed and (
+                value is parameter.empty or (name in MOVING and not isinstance(value, Usage | Count))
+            ):
                 value = _NAMED
             arguments.append((name, value))
         policy = cls(_by_position(function), what, tuple(arguments), _label(given, fixed, parameters))
@@ -162,15 +164,15 @@ class Policy:
 
     def adapted(self, call: Call) -> tuple[Callable, list]:
         """Return a function of a callback's parameters that numba can compile, and the jitted functions in it."""
-        own, jitted = self.apart()
-        scope, given = {"function": numba.njit(boundscheck=True, **_INSIDE)(own.function)}, []
-        for place, (name, value) in enumerate(own.arguments):
+        policy, jitted = self.apart()
+        scope, arguments = {"function": numba.njit(boundscheck=True, **_INSIDE)(policy.function)}, []
+        for place, (name, value) in enumerate(policy.arguments):
             if _is_asked(value):
-                given.append(call.places[name][0])
+                arguments.append(call.places[name][0])
             else:
-                given.append(f"fixed_{place}")
-                scope[given[-1]] = value
-        exec(f"def policy({', '.join(call.parameters)}):\n    return function({', '.join(given)})", scope)
+                arguments.append(f"fixed_{place}")
+                scope[arguments[-1]] = value
+        exec(f"def policy({', '.join(call.parameters)}):\n    return function({', '.join(arguments)})", scope)
         return scope["policy"], [scope["function"], *jitted]
 
     def reporting(self, call: Call, signature, failures: list[PolicyError]) -> Callable:
@@ -192,15 +194,15 @@ class Policy:
             "nan": math.nan,
             "report": ctypes.CFUNCTYPE(ctypes.c_double, *kinds)(report),
         }
-        taken, given = ", ".join(call.parameters), ", ".join(place for place, _ in call.places.values())
+        parameters, arguments = ", ".join(call.parameters), ", ".join(place for place, _ in call.places.values())
         # Compiled code can catch either all exceptions or none. Plain Python then says what was wrong, as for a nan.
         exec(
-            f"def policy({taken}):\n"
+            f"def policy({parameters}):\n"
             f"    try:\n"
-            f"        found = function({taken})\n"
+            f"        found = function({parameters})\n"
             f"    except Exception:\n"
             f"        found = nan\n"
-            f"    return found if found == found else report({given})",
+            f"    return found if found == found else report({arguments})",
             scope,
         )
         return scope["policy"]
@@ -208,8 +210,8 @@ class Policy:
     def in_python(self, call: Call) -> Callable:
         """Return it as a callback in plain Python that raises a PolicyError."""
         scope = {"checked": checked_in_python(self, call)}
-        given = ", ".join(place for place, _ in call.places.values())
-        exec(f"def policy({', '.join(call.parameters)}):\n    return checked({given})", scope)
+        arguments = ", ".join(place for place, _ in call.places.values())
+        exec(f"def policy({', '.join(call.parameters)}):\n    return checked({arguments})", scope)
         return scope["policy"]
 
     def __call__(self, **values) -> float:
@@ -247,8 +249,8 @@ class Policy:
 
     def not_compiled(self, error: Exception, call: Call) -> PolicyError:
         """Say why it cannot be compiled; if it fails in plain Python too, give Python's own message."""
-        if words := self._unusable():
-            return self._error(f"cannot be compiled: {words}", *_defined(self.function), ALLOWED)
+        if reason := self._unusable():
+            return self._error(f"cannot be compiled: {reason}", *_defined(self.function), ALLOWED)
         try:
             checked_in_python(self.apart()[0], call)(*(EXAMPLE.get(name, 1) for name in call.places))
         except PolicyError as failure:
@@ -259,8 +261,8 @@ class Policy:
 
     def _unusable(self):
         """Name an attribute that a method reads and compiled code cannot use, if there is one."""
-        for own in (value for _, value in self.arguments if isinstance(value, _Attributes)):
-            for name, value in zip(own._fields, own, strict=True):
+        for attributes in (value for _, value in self.arguments if isinstance(value, _Attributes)):
+            for name, value in zip(attributes._fields, attributes, strict=True):
                 try:
                     Outside(value)
                 except ChangingError:
@@ -272,9 +274,9 @@ class Policy:
         """Say for which job it failed, and on which line."""
         where = error and _last_line(error)
         where = _shown(*where) if where else _defined(self.function)
-        given = ", ".join(f"{name} = {value:,}{UNITS.get(name, '')}" for name, value in values.items())
+        pairs = ", ".join(f"{name} = {value:,}{UNITS.get(name, '')}" for name, value in values.items())
         counted = " (times since the first submission)" if {"now", "submit"} & set(values) else ""
-        return self._error(reason, *where, f"for a job with {given}{counted}")
+        return self._error(reason, *where, f"for a job with {pairs}{counted}")
 
     def check_texts(self, jitted: list) -> None:
         """Raise if compiled functions compare a value of a job with text: numba takes them to differ always.
@@ -311,9 +313,9 @@ class Policy:
             TEXT.format(column or "a value of the job"), *where, CODES.format(column or (*likely, "user")[0])
         )
 
-    def _error(self, words, *lines):
-        said = [f"{self.what} {self.name} {words}", *(each for line in lines for each in line.split("\n"))]
-        return PolicyError("\n".join(map(plain, said)))
+    def _error(self, message, *texts):
+        lines = [f"{self.what} {self.name} {message}", *(line for text in texts for line in text.split("\n"))]
+        return PolicyError("\n".join(map(plain, lines)))
 
 
 def is_function(given) -> bool:
@@ -350,48 +352,48 @@ def checked_in_python(policy: Policy, call: Call) -> Callable:
 
     def value(*values):
         # Plain Python numbers: division of a NumPy number by 0 only warns.
-        given = {name: kind(value) for (name, kind), value in zip(kinds, values, strict=True)}
+        arguments = {name: kind(value) for (name, kind), value in zip(kinds, values, strict=True)}
         try:
             with np.errstate(all="ignore"):
-                found = policy(**given)
+                result = policy(**arguments)
         except _ComparesWithTextError as error:
             raise policy.compares_with_text(_last_line(error)) from None
         except Exception as error:  # a user's function may raise anything
-            failure = policy.failed(f"failed: {type(error).__name__}: {error}", given, error)
+            failure = policy.failed(f"failed: {type(error).__name__}: {error}", arguments, error)
             raise failure from None
-        if not isinstance(found, Real | np.bool_):
-            raise policy.failed(f"gives {_shortened(found)}, expected a number", given)
-        if math.isnan(found):
-            raise policy.failed("gives nan, expected a number", given)
-        return float(found)
+        if not isinstance(result, Real | np.bool_):
+            raise policy.failed(f"gives {_shortened(result)}, expected a number", arguments)
+        if math.isnan(result):
+            raise policy.failed("gives nan, expected a number", arguments)
+        return float(result)
 
     return value
 
 
-def _plain(given):
+def _plain(callee):
     """Unwrap a function from `functools.partial`, numba's decorator, a method or an object; it is compiled again."""
-    if isinstance(given, functools.partial):
-        return _plain(given.func)
-    if isinstance(given, MethodType):
-        return _plain(given.__func__)
-    return _method_of(given) or getattr(given, "py_func", getattr(given, "_pyfunc", given))
+    if isinstance(callee, functools.partial):
+        return _plain(callee.func)
+    if isinstance(callee, MethodType):
+        return _plain(callee.__func__)
+    return _method_of(callee) or getattr(callee, "py_func", getattr(callee, "_pyfunc", callee))
 
 
-def _method_of(given):
+def _method_of(callee):
     """Return the method by which an object of the user's is called, if there is one."""
-    method = inspect.getattr_static(type(given), "__call__", None)
-    return method if inspect.isfunction(method) and not hasattr(given, "_pyfunc") else None  # no callback of numba's
+    method = inspect.getattr_static(type(callee), "__call__", None)
+    return method if inspect.isfunction(method) and not hasattr(callee, "_pyfunc") else None  # no callback of numba's
 
 
-def _fixed(given, names):
+def _fixed(callee, names):
     """Return the arguments that a partial, a method or an object fixes, by name; those without a name by number."""
-    if isinstance(given, functools.partial):
-        fixed = _fixed(given.func, names)
+    if isinstance(callee, functools.partial):
+        fixed = _fixed(callee.func, names)
         free = [name for name in names if name not in fixed]
-        rest = dict(enumerate(given.args[len(free) :]))
-        return fixed | dict(zip(free, given.args, strict=False)) | rest | given.keywords
-    owner = given.__self__ if isinstance(given, MethodType) else given if _method_of(given) else None
-    return {} if owner is None else {name: _attributes(owner, _plain(given)) for name in names[:1]}
+        rest = dict(enumerate(callee.args[len(free) :]))
+        return fixed | dict(zip(free, callee.args, strict=False)) | rest | callee.keywords
+    owner = callee.__self__ if isinstance(callee, MethodType) else callee if _method_of(callee) else None
+    return {} if owner is None else {name: _attributes(owner, _plain(callee)) for name in names[:1]}
 
 
 class _Attributes:
@@ -411,8 +413,8 @@ def _attributes(owner, method, callers=()):
     names = [name for name in attributes_of(method) if hasattr(owner, name)]
     values = [_compilable(getattr(owner, name), (*callers, method)) for name in names]
     kind = type(owner).__name__
-    own = {name: property(itemgetter(place)) for place, name in enumerate(names)} | {"_fields": tuple(names)}
-    return type(kind, (_Attributes, namedtuple(kind, names, rename=True)), own)(*values)  # names may begin with _
+    namespace = {name: property(itemgetter(place)) for place, name in enumerate(names)} | {"_fields": tuple(names)}
+    return type(kind, (_Attributes, namedtuple(kind, names, rename=True)), namespace)(*values)  # names may begin with _
 
 
 def _compilable(value, callers):
@@ -421,23 +423,23 @@ def _compilable(value, callers):
         return numba.njit(value)
     if not isinstance(value, MethodType) or not inspect.isfunction(value.__func__) or value.__func__ in callers:
         return value
-    method, own = numba.njit(value.__func__), _attributes(value.__self__, value.__func__, callers)
-    return numba.njit(lambda *arguments: method(own, *arguments))
+    method, attributes = numba.njit(value.__func__), _attributes(value.__self__, value.__func__, callers)
+    return numba.njit(lambda *arguments: method(attributes, *arguments))
 
 
-def _label(given, fixed, parameters):
+def _label(callee, fixed, parameters):
     """Return the name of a function, with what a partial fixes, or with the attributes that a method reads."""
-    function = _plain(given)
-    given = given.func if isinstance(given, functools.partial) else given
-    name = type(given).__name__ if _method_of(given) else function.__name__
-    shown = {}
-    for each, value in fixed.items():
+    function = _plain(callee)
+    callee = callee.func if isinstance(callee, functools.partial) else callee
+    label = type(callee).__name__ if _method_of(callee) else function.__name__
+    values = {}
+    for name, value in fixed.items():
         if isinstance(value, _Attributes):
-            shown |= {each: part for each, part in zip(value._fields, value, strict=True) if not callable(part)}
-        elif each not in parameters or value is not parameters[each].default:
-            shown[each] = value
-    words = ", ".join(f"{each}={_in_a_label(value)}" for each, value in shown.items())
-    return f"{name}({words})" if words else name
+            values |= {field: part for field, part in zip(value._fields, value, strict=True) if not callable(part)}
+        elif name not in parameters or value is not parameters[name].default:
+            values[name] = value
+    text = ", ".join(f"{name}={_in_a_label(value)}" for name, value in values.items())
+    return f"{label}({text})" if text else label
 
 
 def _by_position(function):
@@ -453,46 +455,46 @@ def _by_position(function):
 
 def _last_line(error):
     """Return file and line of the last of the user's own lines that an error comes from; None if there is none."""
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename)]
-    return (own[-1].filename, own[-1].lineno) if own else None
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename)]
+    return (frames[-1].filename, frames[-1].lineno) if frames else None
 
 
 def _number_beside_text(kinds, sides):
     """Return the name of the number in a comparison of a number with text, or with a tuple of texts; else None."""
     texts, numbers = (numba.types.UnicodeType, numba.types.StringLiteral), (numba.types.Number, numba.types.Boolean)
-    kinds = [each.types[0] if isinstance(each, numba.types.BaseTuple) and len(each) else each for each in kinds]
-    if not any(isinstance(each, texts) for each in kinds):
+    kinds = [kind.types[0] if isinstance(kind, numba.types.BaseTuple) and len(kind) else kind for kind in kinds]
+    if not any(isinstance(kind, texts) for kind in kinds):
         return None
     names = (str(side).partition(".")[0] for side in sides)  # numba numbers the values of a variable
-    return next((name for name, each in zip(names, kinds, strict=True) if isinstance(each, numbers)), None)
+    return next((name for name, kind in zip(names, kinds, strict=True) if isinstance(kind, numbers)), None)
 
 
 def line_of(text: str, function: Callable) -> tuple[str]:
     """Return the line of a function that a numba message refers to."""
-    own = Path(function.__code__.co_filename)
+    source = Path(function.__code__.co_filename)
     lines = re.findall(r'File "(.+?)", line (\d+)', text)
-    lines = [int(line) for file, line in lines if Path(file).name == own.name]
-    return _shown(str(own), lines[0]) if lines else _defined(function)
+    lines = [int(line) for file, line in lines if Path(file).name == source.name]
+    return _shown(str(source), lines[0]) if lines else _defined(function)
 
 
 def reason_of(text: str) -> str:
     """Say in one sentence why numba did not compile something."""
-    if found := re.search(r"Untyped global name '(\w+)':.*<class 'function'>", text):
-        return f"{found[1]} is a plain Python function; put @numba.njit on the line above its def"
-    if found := re.search(r"Untyped global name '(\w+)':.*?<class '([^']+)'>", text):
-        return f"{found[1]} is a {found[2].rpartition('.')[2]}, which compiled code cannot use"
-    if found := re.search(r"No conversion from (.+) to float64", text):
+    if match := re.search(r"Untyped global name '(\w+)':.*<class 'function'>", text):
+        return f"{match[1]} is a plain Python function; put @numba.njit on the line above its def"
+    if match := re.search(r"Untyped global name '(\w+)':.*?<class '([^']+)'>", text):
+        return f"{match[1]} is a {match[2].rpartition('.')[2]}, which compiled code cannot use"
+    if match := re.search(r"No conversion from (.+) to float64", text):
         kinds = {"none": "None", "unicode": "text", "Literal[str]": "text", "array": "an array"}
-        kind = next((words for start, words in kinds.items() if found[1].startswith(start)), found[1])
+        kind = next((name for prefix, name in kinds.items() if match[1].startswith(prefix)), match[1])
         return f"it may give {kind}, expected a number"
     if re.search(r"built-in function setitem.*readonly", text, re.DOTALL):
         return "it changes an array from outside"
-    if found := re.search(r"Use of unsupported NumPy function '([\w.]+)'", text):
-        return f"{found[1]} is not among the functions that numba compiles"
-    if found := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", text):
-        return f"{found[2]}.{found[1]} is not among the functions that numba compiles"
-    said = (line.strip() for line in text.splitlines())
-    return next((line for line in said if line and not line.startswith("Failed in ")), text)
+    if match := re.search(r"Use of unsupported NumPy function '([\w.]+)'", text):
+        return f"{match[1]} is not among the functions that numba compiles"
+    if match := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", text):
+        return f"{match[2]}.{match[1]} is not among the functions that numba compiles"
+    lines = (line.strip() for line in text.splitlines())
+    return next((line for line in lines if line and not line.startswith("Failed in ")), text)
 
 
 def _is_own(filename):
@@ -521,8 +523,8 @@ def _place(filename, line):
 
 def _in_a_label(value):
     """Write a fixed value in one short line."""
-    words = str(value) if isinstance(value, Usage | Count | float | int | str) else type(value).__name__
-    return words if len(words) <= 40 else f"{words[:39]}…"
+    text = str(value) if isinstance(value, Usage | Count | float | int | str) else type(value).__name__
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def _shortened(value):

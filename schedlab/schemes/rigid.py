@@ -262,11 +262,11 @@ class EASY(Queued):
         name = super().__str__()
         if self.backfill is not None:
             name += "-SJBF" if self.backfill == "sjf" else f"-BACKFILL-{order_name(self.backfill).upper()}"
-        said = [] if self.shadow == "count" else [self.shadow]
-        said += [] if self.spare is None else [f"spare {self.spare}"]
-        said += [] if self.reservations == 1 else [f"{self.reservations} reservations"]
-        said += [] if self.may_backfill is None else [f"backfills if {policy_name(self.may_backfill)}"]
-        return f"{name} ({', '.join(said)})" if said else name
+        settings = [] if self.shadow == "count" else [self.shadow]
+        settings += [] if self.spare is None else [f"spare {self.spare}"]
+        settings += [] if self.reservations == 1 else [f"{self.reservations} reservations"]
+        settings += [] if self.may_backfill is None else [f"backfills if {policy_name(self.may_backfill)}"]
+        return f"{name} ({', '.join(settings)})" if settings else name
 
     def promises(self, machine: Flat | KaryTree) -> bool:
         """Tell whether promises are kept: only one reservation, order "fcfs", and no counts where blocks are needed."""
@@ -313,10 +313,10 @@ class EASY(Queued):
         if isinstance(case.machine, KaryTree):
             spare = placement.SPARE[self.spare or placement.USUAL[self.shadow]]
             return placement.place(case, order, veto, placement.RULES[self.shadow], spare)
-        own = self.backfill is not None
+        ordered = self.backfill is not None
         kernel, settings = easy, (MANY, LOOKS * len(case))
         if self.reservations != 1:
             kernel = easy_depth
             settings = (len(case) if self.reservations == ALL else min(self.reservations, len(case)),)
-        rules = (order, prepare(self.backfill, case) if own else order, own, veto, *settings)
+        rules = (order, prepare(self.backfill, case) if ordered else order, ordered, veto, *settings)
         return case.outcome(*interruptible(kernel, case.jobs, case.machine.procs, *rules, case.per_event))

@@ -34,8 +34,8 @@ class Shredding(Scheme):
         check_known("local", self.local, LOCAL)
 
     def __str__(self) -> str:
-        said = [*[self.local] * (self.local != "easy"), *(o for o in ("release", "everywhere") if getattr(self, o))]
-        return f"{self.label} ({', '.join(said)})" if said else self.label
+        settings = [*[self.local] * (self.local != "easy"), *(o for o in ("release", "everywhere") if getattr(self, o))]
+        return f"{self.label} ({', '.join(settings)})" if settings else self.label
 
     def promises(self, machine: Flat) -> bool:
         """Tell whether promises are kept: those of the local scheduler are."""
@@ -213,10 +213,10 @@ class Shared:
 
     def changes(self, site: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """Return the changes over time at a site, as in `Outcome`; a queued sweep wants no more than its tasks."""
-        own, pieces = self.entries(site), self.pieces[site]
-        sweep, width = self.sweep[own], self.width[own]
+        entries, pieces = self.entries(site), self.pieces[site]
+        sweep, width = self.sweep[entries], self.width[entries]
         full = np.where(self.flooding & (sweep >= 0), self.tasks[sweep], width) if self.tasks.size else width
-        time = [pieces.start, pieces.end, self.submit[own], self.gone[own]]
+        time = [pieces.start, pieces.end, self.submit[entries], self.gone[entries]]
         none = np.zeros(sweep.size, "int64")
         used = [pieces.procs, -pieces.procs, none, none]
         queued = [np.zeros(2 * pieces.procs.size, "int64"), none + 1, none - 1]
@@ -242,19 +242,19 @@ class Shared:
 
     def happened(self, site: int) -> Events:
         """List what happened at a site, in order."""
-        own, pieces = self.entries(site), self.pieces[site]
+        entries, pieces = self.entries(site), self.pieces[site]
         what, at, when, _, kind = self.events.T
-        sweep, row = self.sweep[own], np.arange(kind.size)
+        sweep, row = self.sweep[entries], np.arange(kind.size)
         # The pieces are: the parallel jobs in the order of their entries, the second pieces of some, then the tasks.
-        parallel = np.flatnonzero(self.start[own] >= 0)
+        parallel = np.flatnonzero(self.start[entries] >= 0)
         apart = np.flatnonzero(pieces.tasks)
         place = np.full(sweep.size, -1)
         place[parallel] = np.arange(parallel.size)
         second = np.full(sweep.size, -1)
-        entry_of = {key: i for i, key in enumerate(zip(self.home[own], self.job[own], strict=True))}
+        entry_of = {key: i for i, key in enumerate(zip(self.home[entries], self.job[entries], strict=True))}
         for piece in range(parallel.size, pieces.tasks.size - apart.size):
             second[entry_of[pieces.home[piece], pieces.job[piece]]] = piece
-        tasks, jobs = (row[(kind == one) & (at == site)] for one in (kernel.TASKS_START, kernel.JOB_STARTS))
+        tasks, jobs = (row[(kind == code) & (at == site)] for code in (kernel.TASKS_START, kernel.JOB_STARTS))
         others = row[((kind == kernel.COMPRESSED) & (at == site)) | (kind == kernel.ANOTHER_ROUND)]
         # Copies are withdrawn when the sweep's last task starts, or when another copy starts.
         last = np.full(self.tasks.size, -1)
@@ -265,7 +265,7 @@ class Shared:
         left = np.flatnonzero((sweep >= 0) & (place < 0))
         none = np.full(max(sweep.size, row.size), -1)
         parts = [
-            (self.submit[own], np.full(sweep.size, JOB_ARRIVES), np.arange(sweep.size), none, none, none),
+            (self.submit[entries], np.full(sweep.size, JOB_ARRIVES), np.arange(sweep.size), none, none, none),
             (when[jobs], kind[jobs], what[jobs], place[what[jobs]], second[what[jobs]], 2 * jobs),
             (when[tasks], kind[tasks], none, apart[: tasks.size], none, 2 * tasks),
             (when[others], kind[others], none, none, none, 2 * others),
@@ -317,8 +317,8 @@ class AtSite(Outcome):
     @cached_property
     def end(self) -> np.ndarray:
         """As of `Outcome`."""
-        own, shared = self._own, self.shared
-        sweep, ends = shared.sweep[own], shared.start[own] + self.run * self.tick
+        entries, shared = self._own, self.shared
+        sweep, ends = shared.sweep[entries], shared.start[entries] + self.run * self.tick
         return np.where(sweep >= 0, shared.end[sweep], ends) if shared.end.size else ends
 
     @property
@@ -375,8 +375,8 @@ class AtSite(Outcome):
 
 def _at_site(shared, site, case):
     """Return the outcome of a site."""
-    entries = shared.entries(site)
-    own = entries.start + np.flatnonzero(shared.home[entries] == site)
+    queue = shared.entries(site)
+    entries = queue.start + np.flatnonzero(shared.home[queue] == site)
     first = np.full(len(case), np.iinfo(np.int64).max)
     for pieces in shared.pieces:
         mine = pieces.home == site
@@ -386,7 +386,7 @@ def _at_site(shared, site, case):
         start=first,
         run=case.jobs.run,
         procs=case.jobs.procs,
-        promise=shared.promise[own],
+        promise=shared.promise[entries],
         killed=case.cut,
         shared=shared,
         site=site,
@@ -409,8 +409,8 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     speeds : tuple of int
     """
     jobs, machines = [case.jobs for case in cases], [case.machine.procs for case in cases]
-    home = np.repeat(np.arange(len(jobs)), [one.submit.size for one in jobs])
-    job = np.concatenate([np.arange(one.submit.size) for one in jobs])
+    home = np.repeat(np.arange(len(jobs)), [table.submit.size for table in jobs])
+    job = np.concatenate([np.arange(table.submit.size) for table in jobs])
     submit, run, estimate, procs = map(np.concatenate, zip(*jobs, strict=True))
     parts = np.concatenate([_rounds(case) for case in cases])
     queue = np.lexsort((job, home, submit))
@@ -438,7 +438,7 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     number = np.full(home.size, -1)
     number[swept] = np.arange(swept.size)
     chosen = [np.flatnonzero((home == site) | (scheme.everywhere & (number >= 0))) for site in range(len(machines))]
-    offset = np.concatenate([[0], np.cumsum([one.size for one in chosen])])
+    offset = np.concatenate([[0], np.cumsum([rows.size for rows in chosen])])
     at = np.repeat(np.arange(len(machines)), np.diff(offset))
     row = np.concatenate(chosen)
     width = np.minimum(procs[row], np.array(machines)[at])
@@ -448,9 +448,9 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     rounds = -(-tasks[of[sweeps]] // width[sweeps]) if not scheme.flooding else 1
     length[sweeps] = rounds * task_run[at[sweeps], of[sweeps]]
     expected[sweeps] = rounds * task_estimate[at[sweeps], of[sweeps]]
-    asked = np.where((of >= 0) & scheme.flooding, 1, width)
+    requested = np.where((of >= 0) & scheme.flooding, 1, width)
     conservative = scheme.local == "conservative"
-    entries = kernel.Entries(offset, Jobs(submit[row] * tick, length, expected, asked), of)
+    entries = kernel.Entries(offset, Jobs(submit[row] * tick, length, expected, requested), of)
     if conservative and scheme.flooding:
         start, promise, end, claimed, events, lost = _flooded(entries, machines, tasks)
     else:
@@ -513,16 +513,16 @@ def _flooded(entries, machines, tasks):
     start, promise = np.full(submit.size, -1), np.full(submit.size, -1)
     end, events, lost = np.zeros(tasks.size, "int64"), [], []
     for site, machine in enumerate(machines):
-        own = np.arange(offset[site], offset[site + 1])
-        count = np.ones(own.size, "int64")
-        count[sweep[own] >= 0] = tasks[sweep[own][sweep[own] >= 0]]
-        entry = np.repeat(own, count)
+        queue = np.arange(offset[site], offset[site + 1])
+        count = np.ones(queue.size, "int64")
+        count[sweep[queue] >= 0] = tasks[sweep[queue][sweep[queue] >= 0]]
+        entry = np.repeat(queue, count)
         jobs = Jobs(*(column[entry] for column in (submit, run, estimate, procs)))
         outcome = Conservative().simulate(Case(jobs, Flat(machine)))
         began, promised = outcome.start, outcome.promise
         first = np.cumsum(count) - count  # of each sweep, the first task that is promised a start
-        promise[own] = promised[first]
-        start[own] = np.where(sweep[own] >= 0, -1, began[first])
+        promise[queue] = promised[first]
+        start[queue] = np.where(sweep[queue] >= 0, -1, began[first])
         of, task = sweep[entry], sweep[entry] >= 0
         np.maximum.at(end, of[task], (began + jobs.run)[task])
         (when, what), batch = np.unique(np.stack([began[task], of[task]]), axis=1, return_counts=True)

@@ -223,7 +223,7 @@ class State(_ReadOnly):
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        known = [each for each in dir(State) if not each.startswith("_")]
+        known = [attribute for attribute in dir(State) if not attribute.startswith("_")]
         raise AttributeError(f"{self._clock}: a State has no {name!r}{_meant(name, known)}")
 
     def __setattr__(self, name, value):
@@ -351,14 +351,14 @@ class State(_ReadOnly):
         if procs > free:
             self._fail(f"start(job {job.number}): it needs {procs} processors, {free} are free")
         end = now + job.estimate
-        own = reservations.get(job) if reservations else None
-        if own is None:
+        reserved = reservations.get(job) if reservations else None
+        if reserved is None:
             if (reservations or self._time) and not self._take(now, end, procs):
                 self._delays(job, end)
         else:  # it holds its processors already, or begins before it was to hold them
-            if own > now:
-                if not self._stays_free(procs, now, min(end, own)):
-                    self._delays(job, min(end, own))
+            if reserved > now:
+                if not self._stays_free(procs, now, min(end, reserved)):
+                    self._delays(job, min(end, reserved))
                 self._forget_profile()
             del reservations[job]
         del self._queue[job]
@@ -399,8 +399,8 @@ class State(_ReadOnly):
         procs, estimate = job.procs, job.estimate
         if not self._take(time, time + estimate, procs):
             free = self.free_at(time)
-            words = f"it needs {procs} processors for {estimate} s, {free} are free then"
-            self._fail(f"reserve(job {job.number}, {time}): {words}{', but fewer later on' * (free >= procs)}")
+            shortage = f"it needs {procs} processors for {estimate} s, {free} are free then"
+            self._fail(f"reserve(job {job.number}, {time}): {shortage}{', but fewer later on' * (free >= procs)}")
         self._reservations[job] = time
         if self._promise[job.place] < 0:
             self._promise[job.place] = time
@@ -483,8 +483,8 @@ class State(_ReadOnly):
             for other, begin in self._reservations.items()
             if begin < until and self.free_at(begin) < job.procs
         )
-        words = f"with {job.procs} processors until {self.now + job.estimate} s it delays {delayed}"
-        self._fail(f"start(job {job.number}): {words}")
+        delay = f"with {job.procs} processors until {self.now + job.estimate} s it delays {delayed}"
+        self._fail(f"start(job {job.number}): {delay}")
 
     # -- the simulation ----------------------------------------------------------------------------------------------
 
@@ -501,9 +501,9 @@ class State(_ReadOnly):
                 now = alarms[0]
             if now == MOST:
                 first = next(iter(queue))
-                words = f"{first.procs} processors, submitted at {first.submit} s"
+                facts = f"{first.procs} processors, submitted at {first.submit} s"
                 many = f"{len(queue)} job{'s' * (len(queue) > 1)}"
-                self._fail(f"no job runs, none will arrive, and {many} still wait: first job {first.number} ({words})")
+                self._fail(f"no job runs, none will arrive, and {many} still wait: first job {first.number} ({facts})")
             _set(self, "now", now)
             clock.now = now
             self._reservations.clear()
@@ -532,11 +532,11 @@ class State(_ReadOnly):
             raise TypeError(f"{self._clock}: {what}() takes a job of state.queue, got {job!r}")
         if not (job.place < len(self._jobs) and self._jobs[job.place] is job):
             self._fail(f"{what}(job {job.number}): it is not a job of this simulation")
-        words = "has not been submitted" if job.start is None else f"started at {job.start} s"
-        self._fail(f"{what}(job {job.number}): it {words}")
+        status = "has not been submitted" if job.start is None else f"started at {job.start} s"
+        self._fail(f"{what}(job {job.number}): it {status}")
 
-    def _fail(self, words):
-        raise SchemeError(f"{self._clock}: {words}")
+    def _fail(self, message):
+        raise SchemeError(f"{self._clock}: {message}")
 
 
 def _meant(name, known):
@@ -578,6 +578,6 @@ def decided(decide: Callable[[State], None], case, scheme):
     Outcome
     """
     state = State(case, scheme)
-    for each in state._passes():
-        decide(each)
+    for current in state._passes():
+        decide(current)
     return state._outcome()
