@@ -155,15 +155,15 @@ class Schedule:
         begin, end = (show.instant(self.trace.at(float(second))) for second in (time[0], time[-1]))
         conventions = {"overrun": (self.overrun, "kill"), "events": (self.events, "batched")}
         load = values["offered_load"]
-        said = [f"{len(self):,} jobs on {self.machine}" + (f", offered load {load:.3g}" if np.isfinite(load) else "")]
+        parts = [f"{len(self):,} jobs on {self.machine}" + (f", offered load {load:.3g}" if np.isfinite(load) else "")]
         if self.scheme.simulated:
-            said += [f"{name} {value}" for name, (value, usual) in conventions.items() if value != usual]
-        shown = {metrics.MEASURES[name][0]: metrics.written(name, values[name]) for name in SHOWN}
+            parts += [f"{name} {value}" for name, (value, usual) in conventions.items() if value != usual]
+        facts = {metrics.MEASURES[name][0]: metrics.written(name, values[name]) for name in SHOWN}
         yield show.line(f"on {self.trace.title}", strong=str(self.scheme))
-        yield show.line("; ".join(said))
+        yield show.line("; ".join(parts))
         yield from map(show.note, self.notes)
         yield show.picture(time, used, queued, self.machine.procs, (begin, end))
-        yield show.facts(shown)
+        yield show.facts(facts)
 
     def seconds(self, ticks):
         """Convert ticks of the outcome to seconds on the clock of the log.
@@ -224,8 +224,8 @@ class Schedule:
     @cached_property
     def estimate(self) -> np.ndarray:
         """How long each job was expected to run on its processors; int64, shape (n_jobs,), seconds."""
-        given = self.outcome.estimate
-        return self.trace.table["requested_time"].to_numpy() if given is None else given
+        estimate = self.outcome.estimate
+        return self.trace.table["requested_time"].to_numpy() if estimate is None else estimate
 
     @cached_property
     def started_by(self) -> pd.Categorical:
@@ -276,8 +276,8 @@ class Schedule:
         pieces = self.outcome.pieces
         number = np.empty(pieces.job.size, "int64")
         for site, trace in enumerate(self.traces):
-            own = pieces.home == site
-            number[own] = trace.table.index.to_numpy()[pieces.job[own]]
+            at_home = pieces.home == site
+            number[at_home] = trace.table.index.to_numpy()[pieces.job[at_home]]
         return pd.DataFrame(
             {
                 "home_site": pieces.home,
@@ -884,15 +884,15 @@ class Schedule:
 
     def _of_partitions(self):
         """Number the processors of the partitions consecutively."""
-        places, own, below = self.machine.places(self.trace.table, self.trace.names), {}, 0
+        places, by_job, below = self.machine.places(self.trace.table, self.trace.names), {}, 0
         for i, (part, (_, procs)) in enumerate(zip(self.partitions.values(), self.machine.sizes, strict=True)):
             offset, first, last = part.processors() if len(part) else ((0,), (), ())
             for job, begin, end in zip(np.flatnonzero(places == i), offset[:-1], offset[1:], strict=True):
-                own[job] = (first[begin:end] + below, last[begin:end] + below)
+                by_job[job] = (first[begin:end] + below, last[begin:end] + below)
             below += procs
-        ranges = [own[job] for job in range(len(self))]
+        ranges = [by_job[job] for job in range(len(self))]
         offset = np.cumsum([0, *(first.size for first, _ in ranges)])
-        return Ranges(offset, *(np.concatenate([each[side] for each in ranges]) for side in (0, 1)))
+        return Ranges(offset, *(np.concatenate([pair[side] for pair in ranges]) for side in (0, 1)))
 
     def allocations(self) -> list[str]:
         """Return as text the processors of this machine that each job held ("0-3 7"), in all its pieces.
@@ -948,8 +948,8 @@ def _fixed(array):
 def _joined(pieces, site, n_jobs, offset, first, last):
     """Return the processors of each job from those of its pieces."""
     piece = np.repeat(np.arange(pieces.job.size), np.diff(offset))
-    own = pieces.home[piece] == site
-    job, first, last = pieces.job[piece[own]], first[own], last[own]
+    at_site = pieces.home[piece] == site
+    job, first, last = pieces.job[piece[at_site]], first[at_site], last[at_site]
     order = np.lexsort((first, job))
     joined = []
     for of, low, high in zip(job[order].tolist(), first[order].tolist(), last[order].tolist(), strict=True):
@@ -967,13 +967,13 @@ def _means_of_all(per_job):
     waits = columns["wait_time"]
     means = {"jobs": len(waits)} | {name: columns[name].mean() for name in MEANS}
     middle, late = np.quantile(waits, (0.5, 0.95))
-    found = {"jobs": len(waits), "wait_time": means["wait_time"], "median_wait_time": middle, "p95_wait_time": late}
-    found |= {"max_wait_time": waits.max(), **means}
-    found[AREA_WEIGHTED] = metrics.area_weighted_turnaround(columns["turnaround"], columns["area"])
-    found["killed"] = columns["killed"].sum()
+    measures = {"jobs": len(waits), "wait_time": means["wait_time"], "median_wait_time": middle, "p95_wait_time": late}
+    measures |= {"max_wait_time": waits.max(), **means}
+    measures[AREA_WEIGHTED] = metrics.area_weighted_turnaround(columns["turnaround"], columns["area"])
+    measures["killed"] = columns["killed"].sum()
     if "sequential_work" in columns:
-        found["wasted_share"] = 1 - columns["sequential_work"].sum() / columns["area"].sum()
-    return found
+        measures["wasted_share"] = 1 - columns["sequential_work"].sum() / columns["area"].sum()
+    return measures
 
 
 def _means(groups, begin, until):

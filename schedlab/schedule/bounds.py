@@ -129,12 +129,12 @@ def lower_bounds(
     parts = [part for part in case.parts() if len(part)] if isinstance(machine, Partitions) else [case]
     count, jobs = len(case), case.jobs
     least = [_of_part(part, tau, rounds) for part in parts]
-    waits, slowed = (pd.DataFrame([each[name] for each in least]).sum() / count for name in ("wait", "slowdown"))
+    waits, slowed = (pd.DataFrame([bound[name] for bound in least]).sum() / count for name in ("wait", "slowdown"))
     rows = {
         "wait_time": waits,
         "turnaround": waits + jobs.run.mean(),
         "bounded_slowdown": slowed + 1,
-        "makespan": pd.DataFrame([each["makespan"] for each in least]).max(),
+        "makespan": pd.DataFrame([bound["makespan"] for bound in least]).max(),
     }
     table = pd.DataFrame(rows).T.reindex(columns=PROOFS).rename_axis("measure")
     table.insert(0, "bound", table.max(axis=1))
@@ -163,21 +163,21 @@ def _of_part(case, tau, rounds):
     costs = {"wait": (np.ones(run.size), np.zeros(run.size, np.int64))}
     costs["slowdown"] = 1 / longest, np.ceil(longest - run).astype(np.int64)
     machines = {"area": [(procs, capacity)], "wide jobs": [_wide(procs, capacity, k) for k in SHARES]}
-    found = {name: {"run times": 0.0} for name in costs}
-    found["makespan"] = {"run times": int((submit + run).max())}
+    bounds = {name: {"run times": 0.0} for name in costs}
+    bounds["makespan"] = {"run times": int((submit + run).max())}
     for proof, several in machines.items():
-        several = [one for one in several if one[1] * (float(submit[-1]) + run.sum()) < MOST_WORK]
-        found["makespan"][proof] = max((_makespan(case.jobs, *one) for one in several), default=0)
+        several = [machine for machine in several if machine[1] * (float(submit[-1]) + run.sum()) < MOST_WORK]
+        bounds["makespan"][proof] = max((_makespan(case.jobs, *machine) for machine in several), default=0)
         for name, cost in costs.items():
-            found[name][proof] = max((_by_area(case.jobs, *one, *cost) for one in several), default=0.0)
-        found["wait"]["shortest first"] = max(
-            [found["wait"].get("shortest first", 0.0), *(_by_remaining(case.jobs, *one) for one in several)]
+            bounds[name][proof] = max((_by_area(case.jobs, *machine, *cost) for machine in several), default=0.0)
+        bounds["wait"]["shortest first"] = max(
+            [bounds["wait"].get("shortest first", 0.0), *(_by_remaining(case.jobs, *machine) for machine in several)]
         )
     if rounds:
         reference = EASY().simulate(case)
         for name, cost in costs.items():
-            found[name]["prices"] = _by_prices(case, reference, *cost, rounds)
-    return found
+            bounds[name]["prices"] = _by_prices(case, reference, *cost, rounds)
+    return bounds
 
 
 def _wide(procs, capacity, k):
@@ -225,8 +225,8 @@ def _by_prices(case, reference, slope, free, rounds):
         places = np.arange(-(-horizon // step))
         price = np.zeros(places.size) if price is None else price[places * step // before]
         before = step
-        given = (submit, run, procs, case.machine.procs, slope, free, price, step, rounds, target)
-        value = interruptible(raise_prices, *given)
+        arguments = (submit, run, procs, case.machine.procs, slope, free, price, step, rounds, target)
+        value = interruptible(raise_prices, *arguments)
         most = max(most, _safe(value, abs(value) + case.machine.procs * step * float(price.sum())))
     return most
 

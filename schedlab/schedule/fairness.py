@@ -177,6 +177,6 @@ def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: i
     schedules = [schedules] if isinstance(schedules, Schedule) else list(schedules)
     if not schedules:
         raise ValueError("there is no schedule to measure, give one or more")
-    rows = [fair_start_miss(one, definition, jobs=jobs, threads=threads) for one in schedules]
-    table = pd.DataFrame(rows, index=pd.Index([str(one.scheme) for one in schedules], name="scheme"))
-    return table.assign(gini=[one.gini() for one in schedules])
+    rows = [fair_start_miss(schedule, definition, jobs=jobs, threads=threads) for schedule in schedules]
+    table = pd.DataFrame(rows, index=pd.Index([str(schedule.scheme) for schedule in schedules], name="scheme"))
+    return table.assign(gini=[schedule.gini() for schedule in schedules])

@@ -72,7 +72,7 @@ def forbid(schedule, where, words, **columns) -> None:
     bad = np.flatnonzero(where) if where.dtype == bool else where
     if bad.size:
         i = bad[0]
-        told = words.format(
+        message = words.format(
             job=schedule.trace.table.index[i],
             start=schedule.start[i],
             submit=schedule.submit[i],
@@ -80,7 +80,7 @@ def forbid(schedule, where, words, **columns) -> None:
             scheme=schedule.scheme,
             **{name: column[i] for name, column in columns.items()},
         )
-        raise ScheduleError(f"{schedule.scheme} on {schedule.trace.name}: {told}")
+        raise ScheduleError(f"{schedule.scheme} on {schedule.trace.name}: {message}")
 
 
 def every_job_starts(schedule) -> None:
@@ -97,8 +97,8 @@ def submissions_are_those_of_the_trace(schedule) -> None:
 
 def every_job_has_the_processors_it_asks_for(schedule) -> None:
     """A job that is not moldable has the processors that it requests."""
-    asked = schedule.trace.table["requested_procs"].to_numpy()
-    forbid(schedule, schedule.procs != asked, "job {job} does not have the processors it asks for, at {start}")
+    requested = schedule.trace.table["requested_procs"].to_numpy()
+    forbid(schedule, schedule.procs != requested, "job {job} does not have the processors it asks for, at {start}")
 
 
 def no_start_before_submission(schedule) -> None:
@@ -142,13 +142,13 @@ def _estimates(table):
 
 def run_times_are_those_of_the_trace(schedule) -> None:
     """A job runs as long as the trace and the overrun rule say, and is killed only if that cuts it."""
-    given = run_times(schedule.trace.table, schedule.overrun)
-    forbid(schedule, schedule.run != given, "job {job} does not run as long as it must, from {start}")
-    _kills_are(schedule, given)
+    due = run_times(schedule.trace.table, schedule.overrun)
+    forbid(schedule, schedule.run != due, "job {job} does not run as long as it must, from {start}")
+    _kills_are(schedule, due)
 
 
-def _kills_are(schedule, given, stopped=False):
-    cut = given < schedule.trace.table["run_time"].to_numpy()
+def _kills_are(schedule, run, stopped=False):
+    cut = run < schedule.trace.table["run_time"].to_numpy()
     forbid(
         schedule, schedule.killed != (cut | stopped), "job {job} is marked killed wrongly, or wrongly not, from {start}"
     )
@@ -164,9 +164,9 @@ def run_times_follow_from_processors(schedule) -> None:
     forbid(schedule, reshaped, "job {job} is rigid, but was reshaped, at {start}")
     run = run_times(table, schedule.overrun)
     estimate = np.maximum(run, _estimates(table))
-    for seconds, given, what in ((run, schedule.run, "run"), (estimate, schedule.estimate, "estimated to run")):
+    for seconds, actual, what in ((run, schedule.run, "run"), (estimate, schedule.estimate, "estimated to run")):
         due = np.where(laws.moldable, laws.durations(seconds, requested, schedule.procs), seconds)
-        forbid(schedule, given != due, f"job {{job}} is not {what} as long as its speedup says, from {{start}}")
+        forbid(schedule, actual != due, f"job {{job}} is not {what} as long as its speedup says, from {{start}}")
 
 
 def every_job_has_its_nodes(schedule) -> None:
@@ -178,8 +178,8 @@ def every_job_has_its_nodes(schedule) -> None:
     if offset.size != len(schedule) + 1 or offset[0] != 0 or not offset[-1] == first.size == last.size:
         raise ScheduleError(f"{name}: ranges of nodes that belong to no job")
     job = np.repeat(np.arange(len(schedule)), np.diff(offset))
-    given = np.bincount(job, weights=last - first + 1, minlength=len(schedule))
-    forbid(schedule, given != schedule.procs, "job {job} does not have the nodes that it needs, at {start}")
+    count = np.bincount(job, weights=last - first + 1, minlength=len(schedule))
+    forbid(schedule, count != schedule.procs, "job {job} does not have the nodes that it needs, at {start}")
     nowhere = job[(first < 0) | (last >= tree.procs)]
     forbid(schedule, nowhere, "job {job} runs on a node that is not installed, at {start}")
     held = (schedule.start, schedule.end, offset, first, last)
@@ -197,8 +197,8 @@ def run_times_follow_from_places(schedule) -> None:
     """
     tree, table = schedule.machine, schedule.trace.table
     left = fractions(tree.saved())[:, schedule.locality()["stage"].to_numpy()]
-    given, estimate = run_times(table, schedule.overrun), _estimates(table)
-    due = shortened(given, *left)
+    run, estimate = run_times(table, schedule.overrun), _estimates(table)
+    due = shortened(run, *left)
     stopped = schedule.killed & (schedule.run < due)
     past = schedule.run >= (shortened(estimate, *left) if tree.scale_estimates else estimate)
     if getattr(schedule.scheme, "stops_early", False):
@@ -207,7 +207,7 @@ def run_times_follow_from_places(schedule) -> None:
     forbid(schedule, (schedule.run != due) & ~stopped, "job {job} does not run as long as it must, from {start}")
     unfounded = stopped if schedule.outcome.backfilled is None else stopped & ~(past & schedule.outcome.backfilled)
     forbid(schedule, unfounded, "job {job} was killed for no reason, from {start}")
-    _kills_are(schedule, given, stopped)
+    _kills_are(schedule, run, stopped)
 
 
 def every_task_runs_once(schedule) -> None:
@@ -242,11 +242,11 @@ def tasks_disturb_nobody(schedule) -> None:
     taken = begun.sum() + (events.more >= 0).sum()
     if taken != pieces.start.size or (pieces.start[events.piece[begun]] != events.time[begun]).any():
         raise ScheduleError(f"{name}: the pieces differ from those of the log of events")
-    own, held = shared.entries(site), (pieces.end, shared.expected[site], pieces.procs)
-    asked, conservative = (shared.width[own], shared.estimate[own]), schedule.scheme.local == "conservative"
-    found, tick = abandonable(replay, events, *held, *asked, schedule.machine.procs, conservative)
-    if found != KEPT:
-        raise ScheduleError(f"{name}, at {schedule.seconds(tick)} s: {DISTURBED[found]}")
+    entries, held = shared.entries(site), (pieces.end, shared.expected[site], pieces.procs)
+    requests, conservative = (shared.width[entries], shared.estimate[entries]), schedule.scheme.local == "conservative"
+    verdict, tick = abandonable(replay, events, *held, *requests, schedule.machine.procs, conservative)
+    if verdict != KEPT:
+        raise ScheduleError(f"{name}, at {schedule.seconds(tick)} s: {DISTURBED[verdict]}")
 
 
 def the_loss_is_that_of_the_timeline(schedule) -> None:

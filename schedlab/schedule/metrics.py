@@ -124,13 +124,13 @@ class Measures(pd.Series):
     def __repr__(self) -> str:
         rows = self._written()
         widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
-        lines = [f"{name:<{widths[0]}}  {value:>{widths[1]}}  {words}".rstrip() for name, value, words in rows]
+        lines = [f"{name:<{widths[0]}}  {value:>{widths[1]}}  {label}".rstrip() for name, value, label in rows]
         return "\n".join([str(self.name), *lines])
 
     def _repr_html_(self) -> str:
-        rows = [(words or name, value, name) for name, value, words in self._written()]
-        shown = show.table(("measure", "", "name"), rows, words=(0, 2))
-        return show.page(show.line("", strong=str(self.name)), shown)
+        rows = [(label or name, value, name) for name, value, label in self._written()]
+        table = show.table(("measure", "", "name"), rows, words=(0, 2))
+        return show.page(show.line("", strong=str(self.name)), table)
 
     def _written(self):
         """Return one row per measure: its name, its value with unit, and its description."""
@@ -170,14 +170,14 @@ class MeasureTable(pd.DataFrame):
         return self._written().to_string()
 
     def _repr_html_(self) -> str:
-        shown = self._written()
-        index = [" ".join(map(_in_words, np.atleast_1d(name))) for name in shown.index.to_flat_index()]
-        head = [" ".join(str(name) for name in shown.index.names if name is not None)]
-        rows = [[name, *row] for name, row in zip(index, shown.to_numpy().tolist(), strict=True)]
+        table = self._written()
+        index = [" ".join(map(_in_words, np.atleast_1d(name))) for name in table.index.to_flat_index()]
+        head = [" ".join(str(name) for name in table.index.names if name is not None)]
+        rows = [[name, *row] for name, row in zip(index, table.to_numpy().tolist(), strict=True)]
         more = f"{len(self):,} rows; the first and the last {MOST_ROWS // 2} are shown" if len(self) > MOST_ROWS else ""
-        names = [*head, *map(_in_words, shown.columns)]
-        words = [place for place, name in enumerate(names) if place == 0 or name == "note"]
-        return show.page(show.table(names, rows, words), show.line(more, faint=True))
+        names = [*head, *map(_in_words, table.columns)]
+        text_columns = [place for place, name in enumerate(names) if place == 0 or name == "note"]
+        return show.page(show.table(names, rows, text_columns), show.line(more, faint=True))
 
     def _written(self):
         """Return the table as text, each cell with its unit."""

@@ -267,18 +267,19 @@ def simulate_sites(
     scheme, n = scheme_named(scheme), len(traces)
     _check_conventions(overrun, "batched")
     speeds = (1,) * n if speeds is None else (speeds,) if np.isscalar(speeds) else tuple(speeds)
-    for name, given in (("speeds", speeds), ("machines", machines), ("begins", begins)):
-        if given is not None and len(given) != n:
-            raise ValueError(f"{name} has {len(given)} values, expected one for each of {n} sites")
+    for name, values in (("speeds", speeds), ("machines", machines), ("begins", begins)):
+        if values is not None and len(values) != n:
+            raise ValueError(f"{name} has {len(values)} values, expected one for each of {n} sites")
     for speed in speeds:
         if isinstance(speed, bool) or not isinstance(speed, Integral) or speed < 1:
             raise ValueError(f"speeds must be whole numbers of at least 1, relative to one another, got {speed!r}")
-    machines = [machine_for(one, trace) for one, trace in zip(machines or [None] * n, traces, strict=True)]
+    machines = [machine_for(machine, trace) for machine, trace in zip(machines or [None] * n, traces, strict=True)]
     for machine in machines:
         if not isinstance(machine, Flat):
             raise ValueError(f"sites must be machines without a topology, got {machine}")
     cases, origins = zip(
-        *(case_of(trace, scheme, one, overrun) for trace, one in zip(traces, machines, strict=True)), strict=True
+        *(case_of(trace, scheme, machine, overrun) for trace, machine in zip(traces, machines, strict=True)),
+        strict=True,
     )
     if begins is not None:
         begins = [int(trace.seconds(begin)) for trace, begin in zip(traces, begins, strict=True)]
@@ -340,12 +341,12 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conven
 def simulate_each(runs: Iterable[tuple], *, threads: int | None = None, **conventions) -> Iterator[Schedule]:
     """Do what `simulate_many` does, but yield each schedule, in order, as soon as it is ready."""
 
-    def one(run):
+    def simulated(run):
         trace, scheme, *machine = run
         return simulate(trace, scheme, **conventions, **({"machine": machine[0]} if machine else {}))
 
     with pool(threads) as executor:
-        yield from executor.map(one, runs)
+        yield from executor.map(simulated, runs)
 
 
 def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, trace: Trace):

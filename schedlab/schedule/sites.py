@@ -129,7 +129,7 @@ class Sites:
             return metrics.MeasureTable(means)
         wholes = [schedule.metrics() for schedule in self.schedules]
         lost = sum(whole["loss_of_capacity"] for whole in wholes)
-        capacity = sum(one.machine.procs * whole["makespan"] for one, whole in zip(self, wholes, strict=True))
+        capacity = sum(schedule.machine.procs * whole["makespan"] for schedule, whole in zip(self, wholes, strict=True))
         whole = {"loss_of_capacity": lost, "loss_of_capacity_share": lost / capacity if capacity else float("nan")}
         values = pd.concat([pd.Series({"jobs": float(len(per_job))}), per_job.mean(), pd.Series(whole)])
         return metrics.Measures(values.rename(str(self.schedules[0].scheme)))

@@ -40,8 +40,8 @@ def started_by(schedule) -> pd.Categorical:
         return pd.Categorical.from_codes(outcome.backfilled.astype("int8"), ON_NODES)
     case, scheme = schedule.case, schedule.scheme
     estimate = case.jobs.estimate if outcome.estimate is None else outcome.estimate
-    own = (outcome.submit, outcome.run, estimate, outcome.procs)
-    jobs = Jobs(*(column.copy() for column in own))
+    columns = (outcome.submit, outcome.run, estimate, outcome.procs)
+    jobs = Jobs(*(column.copy() for column in columns))
     start = np.maximum(outcome.start, jobs.submit)  # in a schedule of another simulator a job may start too early
     most = max(schedule.machine.procs, int(schedule.states[1].max(initial=0)))  # logs may hold more
     order = scheme.queue(case) or prepare("fcfs", case)

@@ -89,12 +89,12 @@ class Interval:
     def _words(self, noted=True):
         ends = f"{100 * self.confidence:g} % from {show.number(self.low)} to {show.number(self.high)}"
         ends = "no interval" if isnan(self.low) else ends
-        words = [f"{show.number(self.mean)}, {ends}"]
+        parts = [f"{show.number(self.mean)}, {ends}"]
         if self.batches:
-            words.append(f"{self.batches} batches of {self.batch_size:,}")
+            parts.append(f"{self.batches} batches of {self.batch_size:,}")
         if self.warm_up:
-            words.append(f"the first {self.warm_up:,} left out")
-        return "; ".join([*words, *(self.notes if noted else ())])
+            parts.append(f"the first {self.warm_up:,} left out")
+        return "; ".join([*parts, *(self.notes if noted else ())])
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ class Comparison:
         return show.page(
             *(
                 part
-                for name, one in (("Difference", self.difference), ("Ratio", self.ratio))
-                for part in (show.line(one._words(noted=False), strong=name), *map(show.note, one.notes))
+                for name, interval in (("Difference", self.difference), ("Ratio", self.ratio))
+                for part in (show.line(interval._words(noted=False), strong=name), *map(show.note, interval.notes))
             )
         )
 
@@ -170,9 +170,9 @@ def batch_means(values, confidence: float = 0.95, *, warm_up: int | str = 0) -> 
     >>> 5.0 in interval, interval.batches, interval.batch_size
     (True, 40, 25)
     """
-    found = _batch_means(values, confidence, warm_up)
-    _warn(found.notes)
-    return found
+    interval = _batch_means(values, confidence, warm_up)
+    _warn(interval.notes)
+    return interval
 
 
 def _batch_means(values, confidence, warm_up, unsettled=()):
@@ -265,21 +265,33 @@ def intervals(
     """
     reasons = (unsettled,) if unsettled else ()
     if classes is None:
-        found = {name: _batch_means(table[name], confidence, warm_up, reasons) for name in table.columns}
+        means = {name: _batch_means(table[name], confidence, warm_up, reasons) for name in table.columns}
     else:
-        found = {
+        means = {
             (label, name): _batch_means(part[name], confidence, warm_up, reasons)
             for label, part in table.groupby(classes, observed=True, dropna=False)
             for name in table.columns
         }
     rows = [
-        (one.mean, one.low, one.high, one.batches, one.batch_size, one.warm_up, "; ".join(one.notes))
-        for one in found.values()
+        (
+            interval.mean,
+            interval.low,
+            interval.high,
+            interval.batches,
+            interval.batch_size,
+            interval.warm_up,
+            "; ".join(interval.notes),
+        )
+        for interval in means.values()
     ]
     names = None if classes is None else [classes.name, "measure"]
-    index = pd.Index(found, name="measure") if classes is None else pd.MultiIndex.from_tuples(found, names=names)
-    noted = [f"{' '.join(map(str, np.atleast_1d(name)))}: {one.notes[0]}" for name, one in found.items() if one.notes]
-    _warn([f"{len(noted)} of {len(found)} intervals carry a note, such as {noted[0]}"] if noted else ())
+    index = pd.Index(means, name="measure") if classes is None else pd.MultiIndex.from_tuples(means, names=names)
+    noted = [
+        f"{' '.join(map(str, np.atleast_1d(name)))}: {interval.notes[0]}"
+        for name, interval in means.items()
+        if interval.notes
+    ]
+    _warn([f"{len(noted)} of {len(means)} intervals carry a note, such as {noted[0]}"] if noted else ())
     columns = ["mean", "low", "high", "batches", "batch_size", "warm_up", "note"]
     return pd.DataFrame(rows, index=index, columns=columns)
 
@@ -514,21 +526,21 @@ def paired(
     Law, "Simulation Modeling and Analysis", section 10.2: paired-t, common random numbers. Fieller, "Some problems in
     interval estimation", Journal of the Royal Statistical Society B 16(2), 1954.
     """
-    one, other = (schedule.trace.table["submit_time"] for schedule in (a, b))
-    if not (one.index.equals(other.index) and one.equals(other)):
+    first, second = (schedule.trace.table["submit_time"] for schedule in (a, b))
+    if not (first.index.equals(second.index) and first.equals(second)):
         raise ValueError(f"{a.trace.name} and {b.trace.name} are not the same jobs with the same submit times")
     x, y = (_measured(schedule, measure) for schedule in (a, b))
-    unsettled = tuple(dict.fromkeys(one.unsettled for one in (a, b) if one.unsettled))
+    unsettled = tuple(dict.fromkeys(schedule.unsettled for schedule in (a, b) if schedule.unsettled))
     difference = _batch_means(x - y, confidence, warm_up, unsettled)
     x, y = x[difference.warm_up :], y[difference.warm_up :]
-    found = Comparison(difference, _ratio(x, y, confidence, difference.warm_up, unsettled))
-    _warn(dict.fromkeys((*found.difference.notes, *found.ratio.notes)))
-    return found
+    comparison = Comparison(difference, _ratio(x, y, confidence, difference.warm_up, unsettled))
+    _warn(dict.fromkeys((*comparison.difference.notes, *comparison.ratio.notes)))
+    return comparison
 
 
 def _measured(schedule, measure):
-    found = measure(schedule.jobs) if callable(measure) else schedule.column(measure)
-    return np.asarray(found, dtype="float64")
+    values = measure(schedule.jobs) if callable(measure) else schedule.column(measure)
+    return np.asarray(values, dtype="float64")
 
 
 def _ratio(x, y, confidence, left_out, unsettled):
@@ -815,9 +827,9 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
     [['EASY', 0.7, 96.9], ['EASY-SJF', 0.7, 48.7], ['EASY', 0.9, 175.9], ['EASY-SJF', 0.9, 55.1]]
     """
     by = _cases(by, name, table)
-    found = over_seeds(table[[*by, "seed"]].assign(**{name: _logarithms(table[name])}), by, confidence)
+    means = over_seeds(table[[*by, "seed"]].assign(**{name: _logarithms(table[name])}), by, confidence)
     columns = [name, f"{name}_low", f"{name}_high"]
-    return found.assign(**{column: np.exp(found[column]) for column in columns})
+    return means.assign(**{column: np.exp(means[column]) for column in columns})
 
 
 def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confidence: float = 0.95) -> pd.DataFrame:
@@ -859,21 +871,21 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
     """
     by = _cases(by, name, new, old)
     keys = [*by, "seed"]
-    one, other = (table[[*keys, name]].reset_index(drop=True) for table in (new, old))
-    alike = one[keys].equals(other[keys])  # the usual case; otherwise matching the runs takes as long as all the rest
-    for runs in (one, other):
+    after, before = (table[[*keys, name]].reset_index(drop=True) for table in (new, old))
+    alike = after[keys].equals(before[keys])  # usual; otherwise matching the runs takes as long as all the rest
+    for runs in (after, before):
         _logarithms(runs[name])
-        if not (alike and runs is other) and (again := runs.duplicated(keys)).any():
+        if not (alike and runs is before) and (again := runs.duplicated(keys)).any():
             case = ", ".join(f"{column} {runs.loc[again, column].iloc[0]}" for column in keys)
             raise ValueError(f"the table has several runs of {case}")
     if alike:
-        runs = one[keys].assign(change=np.log(one[name] / other[name]))
+        runs = after[keys].assign(change=np.log(after[name] / before[name]))
     else:
-        one, other = (runs.set_index(keys)[name] for runs in (one, other))
-        runs = np.log(one / other).rename("change").reset_index()
-    found = over_seeds(runs.dropna(subset="change"), by, confidence)
+        after, before = (runs.set_index(keys)[name] for runs in (after, before))
+        runs = np.log(after / before).rename("change").reset_index()
+    changes = over_seeds(runs.dropna(subset="change"), by, confidence)
     columns = {"change": "change", "low": "change_low", "high": "change_high"}
-    return found[[*by, "seeds"]].assign(**{end: 100 * np.expm1(found[column]) for end, column in columns.items()})
+    return changes[[*by, "seeds"]].assign(**{end: 100 * np.expm1(changes[column]) for end, column in columns.items()})
 
 
 def _cases(by, name, *tables):

@@ -32,6 +32,6 @@ def sweeps(schedule) -> pd.DataFrame:
     )
 
 
-def _for_each(table, found):
+def _for_each(table, values):
     """Return a value for each sweep, 0 if it has none."""
-    return found.reindex(table.index, fill_value=0)
+    return values.reindex(table.index, fill_value=0)

@@ -110,19 +110,19 @@ class Why:
         last = int(schedule.outcome.start[place])
         for news in self._news():
             try:
-                found, every = self._look(news)
+                starts, every = self._look(news)
             except NotImplementedError:  # from `schedlab.steps`, where the caller decides
                 return [], True, "it was decided step by step, from outside"
-            if None not in found.values() and found[news.times.size - 1] == last:
+            if None not in starts.values() and starts[news.times.size - 1] == last:
                 break
         else:
             return [], True, "the scheme's decisions depend on the future"
         rows, before = [], None
-        for one in sorted(found):
-            if found[one] != before:
-                at, exact = schedule.origin + int(news.times[one]), one == 0 or one - 1 in found
-                rows.append((at, schedule.origin + found[one], news.words(one) if exact else MUCH))
-            before = found[one]
+        for position in sorted(starts):
+            if starts[position] != before:
+                at, exact = schedule.origin + int(news.times[position]), position == 0 or position - 1 in starts
+                rows.append((at, schedule.origin + starts[position], news.words(position) if exact else MUCH))
+            before = starts[position]
         return rows, every, ""
 
     def _news(self):
@@ -139,30 +139,30 @@ class Why:
 
     def _look(self, news):
         """Find the expected start after some of the news, by position; tell whether this covers all of them."""
-        found, last = {}, news.times.size - 1
+        starts, last = {}, news.times.size - 1
         most = MOST_JOBS // SLOWER if hasattr(self.schedule.scheme, "decide") else MOST_JOBS
         most = max(ALL // 4, most // len(news.case))
 
         def look(at):
             with pool() as threads:
-                starts = threads.map(partial(_start_expected, self.schedule.scheme, news), at)
-                found.update(zip(at, starts, strict=True))
+                expected = threads.map(partial(_start_expected, self.schedule.scheme, news), at)
+                starts.update(zip(at, expected, strict=True))
 
         every = last < min(ALL, most)
         look(range(last + 1) if every else [0, last])
-        while not every and len(found) < most:
-            known = sorted(found)
-            halves = [(a + b) // 2 for a, b in pairwise(known) if b > a + 1 and found[a] != found[b]]
+        while not every and len(starts) < most:
+            known = sorted(starts)
+            halves = [(a + b) // 2 for a, b in pairwise(known) if b > a + 1 and starts[a] != starts[b]]
             if not halves:
                 break
-            look(halves[: most - len(found)])
-        return found, every
+            look(halves[: most - len(starts)])
+        return starts, every
 
     @property
     def _estimate(self):
         """The estimates that the scheme used."""
-        given = self.schedule.outcome.estimate
-        return self.schedule.case.jobs.estimate if given is None else given
+        estimate = self.schedule.outcome.estimate
+        return self.schedule.case.jobs.estimate if estimate is None else estimate
 
     def __str__(self) -> str:
         return "\n".join(self._sentences())
@@ -235,10 +235,10 @@ class Why:
             yield "That did not change."
             return
         largest = np.argsort(-np.abs(np.diff(table["expected_start"])), kind="stable")[:TOLD]
-        said = "; ".join(self._move(moves[i]) for i in sorted(largest))
+        examples = "; ".join(self._move(moves[i]) for i in sorted(largest))
         changed = f"That changed {'' if every else 'at least '}{_times(len(moves))}"
         some = "The largest changes" if every else "The largest of these changes"
-        yield f"{changed}: {said}." if len(moves) <= TOLD else f"{changed}. {some}: {said}."
+        yield f"{changed}: {examples}." if len(moves) <= TOLD else f"{changed}. {some}: {examples}."
 
     def _move(self, row):
         if row.time == row.expected_start:
@@ -266,26 +266,26 @@ class Why:
             rows = [
                 (
                     str(job),
-                    one.which,
-                    f"{one.procs:,}",
-                    self._at(one.start_time),
-                    self._at(one.end_time),
-                    _hours(one.held),
+                    row.which,
+                    f"{row.procs:,}",
+                    self._at(row.start_time),
+                    self._at(row.end_time),
+                    _hours(row.held),
                 )
-                for job, one in zip(self.others.index[:SHOWN], self.others.itertuples(), strict=False)
+                for job, row in zip(self.others.index[:SHOWN], self.others.itertuples(), strict=False)
             ]
             names = ("job", "which", "processors", "start", "end", "processor-hours")
             some = f", the {SHOWN} that held most" if len(self.others) > SHOWN else ""
-            said = f"{_count(len(self.others), 'job')} held processors while it waited{some}"
-            parts.append(show.folded(said, show.table(names, rows, (0, 1))))
+            heading = f"{_count(len(self.others), 'job')} held processors while it waited{some}"
+            parts.append(show.folded(heading, show.table(names, rows, (0, 1))))
         if len(self.expected) > 1:
             table = self.expected
             rows = [(self._at(at), self._at(start), news) for at, start, news in table[:ROWS].itertuples(index=False)]
             least = "" if self._looked[1] else "at least "
             some = f", the first {ROWS - 1}" if len(table) > ROWS else ""
-            said = f"what it could expect, {least}{_count(len(table) - 1, 'change')}{some}"
+            heading = f"what it could expect, {least}{_count(len(table) - 1, 'change')}{some}"
             names = ("at", "expected start", "news")
-            parts.append(show.folded(said, show.table(names, rows, (0, 1, 2))))
+            parts.append(show.folded(heading, show.table(names, rows, (0, 1, 2))))
         return show.page(*parts)
 
     def _picture(self):
@@ -299,15 +299,17 @@ class Why:
         offset, first, last = schedule.processors()
         kinds = dict(zip(self.others.index, self.others["which"], strict=True)) | {self.job: ITSELF}
         bars = []
-        for one in seen[:MOST_BARS]:
-            job = schedule.trace.table.index[one]
-            words = f"job {job}, {_count(int(schedule.procs[one]), 'processor')}, {self._at(start[one])} to "
+        for position in seen[:MOST_BARS]:
+            job = schedule.trace.table.index[position]
+            tooltip = (
+                f"job {job}, {_count(int(schedule.procs[position]), 'processor')}, {self._at(start[position])} to "
+            )
             bars += [
                 show.Bar(
-                    int(start[one]), int(end[one]), int(first[at]), int(last[at]) + 1,
-                    kinds.get(job, OTHER), str(job), words + self._at(end[one]),
+                    int(start[position]), int(end[position]), int(first[at]), int(last[at]) + 1,
+                    kinds.get(job, OTHER), str(job), tooltip + self._at(end[position]),
                 )
-                for at in range(offset[one], offset[one + 1])
+                for at in range(offset[position], offset[position + 1])
             ]  # fmt: skip
         colours = {kind: colour for kind, colour in COLOURS.items() if any(bar.kind == kind for bar in bars)}
         if any(bar.kind == OTHER for bar in bars):
@@ -316,11 +318,11 @@ class Why:
         ends = (self._at(came), self._at(until))
         size = max(schedule.machine.procs, max(bar.high for bar in bars)) if bars else schedule.machine.procs
         less = seen.size - MOST_BARS
-        said = (
+        note = (
             f"{_count(less, 'smaller job')} {'is' if less == 1 else 'are'} left out of the chart." if less > 0 else ""
         )
         chart = show.gantt(bars, (came, until), size, colours, marks, ends, f"Gantt chart around job {self.job}")
-        return chart + (show.line(said, faint=True) if said else "")
+        return chart + (show.line(note, faint=True) if note else "")
 
 
 class _News:
@@ -341,28 +343,28 @@ class _News:
         now = self.times[one]
         if one == 0:
             return "it was submitted"
-        said, before = [], self.outcome.start < now  # what starts only now is not news
+        parts, before = [], self.outcome.start < now  # what starts only now is not news
         ended = np.flatnonzero(before & (self._ended == now) & (self._expected != now))
         if ended.size:
             most = ended[np.argmax(np.abs(self._expected - now)[ended] * self.outcome.procs[ended])]
             off = show.duration(abs(int(self._expected[most] - now)))
             when = f"{off} early" if self._expected[most] > now else f"{off} past its estimated end"
-            said.append(f"{self._named(most, ended)} ended{' ' if ended.size == 1 else ', the first of them '}{when}")
+            parts.append(f"{self._named(most, ended)} ended{' ' if ended.size == 1 else ', the first of them '}{when}")
         late = np.flatnonzero(before & (self._expected == now) & (self._ended > now))
         if late.size:
-            said.append(f"{self._named(late[0], late)} ran on past {'its' if late.size == 1 else 'their'} estimate")
+            parts.append(f"{self._named(late[0], late)} ran on past {'its' if late.size == 1 else 'their'} estimate")
         came = np.flatnonzero(self._came == now)
         if came.size:
-            said.append(f"{self._named(came[0], came)} arrived")
+            parts.append(f"{self._named(came[0], came)} arrived")
         still = np.flatnonzero((self._expected < now) & (self._ended > now))
-        words = " and ".join(said)
+        text = " and ".join(parts)
         if still.size:  # at each instant, these are expected to end a second later
             running = f"{self._named(still[0], still)} ran past {'its' if still.size == 1 else 'their'} estimate"
-            words += f"{', ' if words else ''}while {running}"
-        return words
+            text += f"{', ' if text else ''}while {running}"
+        return text
 
-    def _named(self, one, several):
-        return f"job {self._numbers[one]}" + (f" and {_count(several.size - 1, 'other')}" if several.size > 1 else "")
+    def _named(self, place, several):
+        return f"job {self._numbers[place]}" + (f" and {_count(several.size - 1, 'other')}" if several.size > 1 else "")
 
 
 def _since_none_waited(outcome, place):
@@ -383,9 +385,9 @@ def _since_none_waited(outcome, place):
     return np.append(running, since), np.append(outcome.start[running], outcome.submit[since])
 
 
-def _start_expected(scheme, news, one):
+def _start_expected(scheme, news, position):
     """Return the start that the job gets if nothing new happens; None if the past would then differ."""
-    now = int(news.times[one])
+    now = int(news.times[position])
     start = scheme.outcome(known_at(news.case, news.outcome, now)).start
     before = news.outcome.start[: start.size]
     if (start[before <= now] != before[before <= now]).any():
@@ -410,8 +412,8 @@ def why(schedule, job: int) -> Why:
     """
     check_whole(schedule, "why")
     if not isinstance(job, Integral) or job not in schedule.trace.table.index:
-        shown = job if isinstance(job, Integral) else repr(job)
-        raise ValueError(f"{schedule.trace.name} has no job {shown}; jobs are named by job_number")
+        number = job if isinstance(job, Integral) else repr(job)
+        raise ValueError(f"{schedule.trace.name} has no job {number}; jobs are named by job_number")
     if isinstance(schedule.machine, Partitions):
         for name, part in schedule.partitions.items():
             if job in part.trace.table.index:
