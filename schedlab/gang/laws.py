@@ -46,9 +46,9 @@ def times_of_a_pe_add_up_to_the_horizon(schedule) -> None:
 def tasks_compute_what_their_programs_say(schedule) -> None:
     """A completed task has computed exactly what its program says; any other task has computed no more."""
     computing, _ = schedule.work
-    done, computed = schedule.is_done, schedule.task_rows[state.COMPUTED]
-    for task in np.flatnonzero(np.where(done, computed != computing, (computed < 0) | (computed > computing))):
-        expected = computing[task] if done[task] else f"0 to {computing[task]}"
+    finished, computed = schedule.is_done, schedule.task_rows[state.COMPUTED]
+    for task in np.flatnonzero(np.where(finished, computed != computing, (computed < 0) | (computed > computing))):
+        expected = computing[task] if finished[task] else f"0 to {computing[task]}"
         raise ScheduleError(f"{_name(schedule, task)} has computed for {computed[task]} ns, expected {expected}")
 
 
@@ -77,11 +77,11 @@ def tasks_end_no_sooner_than_they_can(schedule) -> None:
 def pes_compute_what_their_tasks_compute(schedule) -> None:
     """A PE computes as long as the tasks on it do."""
     pe, computed = schedule.task_rows[state.PE], schedule.task_rows[state.COMPUTED]
-    placed, found = pe >= 0, schedule.pe_rows[state.TIME_COMPUTING]
+    placed, computing = pe >= 0, schedule.pe_rows[state.TIME_COMPUTING]
     spent = np.zeros(schedule.rules.pes, "int64")
     np.add.at(spent, pe[placed], computed[placed])
-    for at in np.flatnonzero(spent != found):
-        raise ScheduleError(f"PE {at} has computed for {found[at]} ns, but its tasks for {spent[at]} ns")
+    for at in np.flatnonzero(spent != computing):
+        raise ScheduleError(f"PE {at} has computed for {computing[at]} ns, but its tasks for {spent[at]} ns")
 
 
 def pes_overlap_io_only_while_they_compute(schedule) -> None:
@@ -142,19 +142,19 @@ def _on_pes(schedule):
 
 def jobs_know_how_many_tasks_are_left(schedule) -> None:
     """The tasks left of a placed job are those that have not ended."""
-    found, left = schedule.job_rows[state.LEFT], np.zeros(len(schedule.table), "int64")
+    recorded, left = schedule.job_rows[state.LEFT], np.zeros(len(schedule.table), "int64")
     np.add.at(left, _job_of_tasks(schedule), schedule.task_rows[state.DONE] == state.NEVER)
-    for at in np.flatnonzero(schedule.is_placed & (found != left)):
-        raise ScheduleError(f"job {schedule.table.index[at]} has {found[at]} tasks to end, expected {left[at]}")
+    for at in np.flatnonzero(schedule.is_placed & (recorded != left)):
+        raise ScheduleError(f"job {schedule.table.index[at]} has {recorded[at]} tasks to end, expected {left[at]}")
 
 
 def jobs_end_with_their_last_task(schedule) -> None:
     """A job whose tasks have all ended ends with the last of them."""
-    found, last = schedule.job_rows[state.FINISH], np.zeros(len(schedule.table), "int64")
+    finish, last = schedule.job_rows[state.FINISH], np.zeros(len(schedule.table), "int64")
     np.maximum.at(last, _job_of_tasks(schedule), schedule.task_rows[state.DONE])
-    for at in np.flatnonzero(schedule.is_placed & (last < state.NEVER) & (found != last)):
+    for at in np.flatnonzero(schedule.is_placed & (last < state.NEVER) & (finish != last)):
         number = schedule.table.index[at]
-        raise ScheduleError(f"job {number} ends at {found[at]} ns, but its last task at {last[at]} ns")
+        raise ScheduleError(f"job {number} ends at {finish[at]} ns, but its last task at {last[at]} ns")
 
 
 def _job_of_tasks(schedule):
@@ -198,11 +198,11 @@ def a_log_of_all_adds_up_to_the_times(schedule) -> None:
     pe, what, begin, end = (
         schedule.log_in_order[row] for row in (state.LOG_PE, state.LOG_WHAT, state.LOG_FROM, state.LOG_UNTIL)
     )
-    found = np.zeros_like(schedule.times)
-    np.add.at(found, (what, pe), end - begin)
-    for does, at in np.argwhere(found != schedule.times):
+    logged = np.zeros_like(schedule.times)
+    np.add.at(logged, (what, pe), end - begin)
+    for does, at in np.argwhere(logged != schedule.times):
         expected = schedule.times[does, at]
-        raise ScheduleError(f"PE {at}: the log has {found[does, at]} ns of {DOES[does]}, expected {expected}")
+        raise ScheduleError(f"PE {at}: the log has {logged[does, at]} ns of {DOES[does]}, expected {expected}")
 
 
 def tasks_run_where_they_are_placed(schedule) -> None:

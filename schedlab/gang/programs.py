@@ -53,12 +53,12 @@ def as_frame(programs) -> pd.DataFrame:
         raise ValueError(f"programs is a {type(programs).__name__}, {expected}")
     table = pd.DataFrame(index=pd.RangeIndex(1, len(programs) + 1))
     for column in COLUMNS:
-        found = list(programs.columns).count(column)
-        if found > 1:
+        count = list(programs.columns).count(column)
+        if count > 1:
             raise ValueError(f"programs has column {column} more than once, {expected}")
-        if not found and column not in ("seconds", "peer"):
+        if not count and column not in ("seconds", "peer"):
             raise ValueError(f"programs has no column {column}, {expected}")
-        table[column] = programs[column].to_numpy() if found else np.nan
+        table[column] = programs[column].to_numpy() if count else np.nan
     return table
 
 
@@ -145,7 +145,7 @@ def _sizes(table):
     gaps = tasks["rank"] != tasks.groupby("job_number").cumcount()
     for job, rank in tasks[gaps].to_numpy():
         missing = int((tasks["job_number"] == job).to_numpy().nonzero()[0][0])
-        missing = next(at for at, found in enumerate(tasks["rank"].iloc[missing:]) if found != at)
+        missing = next(at for at, number in enumerate(tasks["rank"].iloc[missing:]) if number != at)
         raise ValueError(f"job {job} has a program for task {rank}, but none for task {missing}")
     return tasks.groupby("job_number").size()
 
@@ -180,8 +180,8 @@ def _check_barriers(table):
     barriers = (table["operation"] == "barrier").groupby([table["job_number"], table["rank"]]).sum()
     first = barriers.groupby("job_number").transform("first")
     for job, rank in barriers.index[barriers != first]:
-        found, expected = barriers[job, rank], first[job, rank]
-        raise ValueError(f"job {job}: task {rank} has {found} barriers, task 0 has {expected}, expected as many")
+        count, expected = barriers[job, rank], first[job, rank]
+        raise ValueError(f"job {job}: task {rank} has {count} barriers, task 0 has {expected}, expected as many")
 
 
 def _waiting(table):
@@ -199,7 +199,7 @@ def _check_ends(job, steps):
     """Check that all tasks of a job reach their ends."""
     stuck = _stuck(steps)
     if stuck:
-        told = [
+        waits = [
             f"task {rank} for the others at a barrier"
             if steps[rank][at][0] == "barrier"
             else f"task {rank} for a message from task {steps[rank][at][1]}"
@@ -207,7 +207,7 @@ def _check_ends(job, steps):
         ]
         more = [f"and {len(stuck) - 3} more"] if len(stuck) > 3 else []
         raise ValueError(
-            f"job {job}: its tasks would wait for one another forever: {'; '.join(told + more)}; expected an order of "
+            f"job {job}: its tasks would wait for one another forever: {'; '.join(waits + more)}; expected an order of "
             "sends, receives and barriers in which all can end"
         )
 
@@ -298,9 +298,9 @@ def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> state.Progra
     pairs = messages.set_index(["sender", "receiver", "number"])
     places = pairs.loc[receives[messages.index].to_numpy(), "place"]
     other[sends] = places.reindex(pairs.index[sends[messages.index].to_numpy()]).to_numpy("int64")
-    given = np.column_stack([table["length"], code, peer.where(~blocks, table["burst"]), other]).astype("int64")
+    operations = np.column_stack([table["length"], code, peer.where(~blocks, table["burst"]), other]).astype("int64")
     begins = np.searchsorted(table["task"].to_numpy(), np.arange(int(procs.sum()) + 1))
-    return state.Programs(begins.astype("int64"), np.ascontiguousarray(given))
+    return state.Programs(begins.astype("int64"), np.ascontiguousarray(operations))
 
 
 def as_table(operations: np.ndarray, jobs: pd.DataFrame) -> pd.DataFrame:

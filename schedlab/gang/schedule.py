@@ -272,20 +272,22 @@ class GangSchedule:
             raise ValueError(f"unknown classes {by!r}; known: {known}")
         labels = None if by is None else metrics.classes(jobs, by)
         if confidence is not None:
-            done = jobs.loc[self.is_completed, list(MEANS)]
-            labels = None if labels is None else labels[done.index]
-            return metrics.MeasureTable(statistics.intervals(done, confidence, labels, warm_up=warm_up))
-        told = {"arrived": self._arrived, "placed": self.is_placed, "completed": self.is_completed}
-        found = pd.DataFrame({name: jobs[name] for name in ("procs", *MEANS)} | told, index=jobs.index)
-        index = found.groupby(labels, observed=False, dropna=False).size().index
-        rows = [_measured(found[labels.isna() if pd.isna(label) else labels == label]) for label in index]
+            completed = jobs.loc[self.is_completed, list(MEANS)]
+            labels = None if labels is None else labels[completed.index]
+            return metrics.MeasureTable(statistics.intervals(completed, confidence, labels, warm_up=warm_up))
+        flags = {"arrived": self._arrived, "placed": self.is_placed, "completed": self.is_completed}
+        table = pd.DataFrame({name: jobs[name] for name in ("procs", *MEANS)} | flags, index=jobs.index)
+        index = table.groupby(labels, observed=False, dropna=False).size().index
+        rows = [_measured(table[labels.isna() if pd.isna(label) else labels == label]) for label in index]
         return metrics.MeasureTable(rows, index=index)
 
     def _of_all(self):
         """Measure all jobs as `_measured` does, but without a table: building one can take longer than a short run."""
-        done = self.is_completed
-        submit, procs, duration = (self.table[name].to_numpy()[done] for name in ("submit_time", "procs", "duration"))
-        turnaround = self.job_rows[state.FINISH][done] / NANO - submit
+        completed = self.is_completed
+        submit, procs, duration = (
+            self.table[name].to_numpy()[completed] for name in ("submit_time", "procs", "duration")
+        )
+        turnaround = self.job_rows[state.FINISH][completed] / NANO - submit
         means = zip((*MEANS, "one_task_share"), (turnaround, turnaround / duration, procs == 1), strict=True)
         return {
             "jobs": self.arrived,
@@ -333,8 +335,8 @@ class GangSchedule:
         task = self.job_rows[state.FIRST, at] + rank
         ends = np.minimum(np.arange(1, len(rows) + 1) * self.rules.slice, self.rules.horizon)
         began = ends - self.rules.slice
-        placed, done = self.job_rows[state.PLACED, at], self.task_rows[state.DONE, task]
-        there = self.is_placed[at] & (ends > placed) & (began < done)
+        placed, finish = self.job_rows[state.PLACED, at], self.task_rows[state.DONE, task]
+        there = self.is_placed[at] & (ends > placed) & (began < finish)
         table = pd.DataFrame({"time": ends / NANO})
         for name, row in MEMBERS.items():
             table[name] = rows[:, row]
@@ -432,9 +434,9 @@ class GangSchedule:
         programs, room = self.workload.programs_table, self.workload.room
         if programs is not None:
             programs = programs[programs["job_number"].isin(table.index)]
-        given = tables.as_arrays(programs, table)
+        arrays = tables.as_arrays(programs, table)
         while True:
-            full, operations, sums = list_operations(jobs, given, self.rules, room, room_for)
+            full, operations, sums = list_operations(jobs, arrays, self.rules, room, room_for)
             if not full:
                 return operations, sums
             room *= 2 if full & state.NO_ROOM else 1
@@ -473,11 +475,11 @@ class GangSchedule:
 
 def _measured(jobs):
     """Measure jobs: their numbers, and means over the completed ones; nan where there are none."""
-    done = jobs[jobs["completed"]]
+    completed = jobs[jobs["completed"]]
     return {
         "jobs": jobs["arrived"].sum(),
         "placed": jobs["placed"].sum(),
-        "completed": len(done),
-        **{name: done[name].mean() for name in MEANS},
-        "one_task_share": (done["procs"] == 1).mean(),
+        "completed": len(completed),
+        **{name: completed[name].mean() for name in MEANS},
+        "one_task_share": (completed["procs"] == 1).mean(),
     }

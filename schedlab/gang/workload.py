@@ -125,9 +125,9 @@ class Workload:
         jobs = self.jobs
         if self.programs is not None:
             jobs = _as_frame(jobs)
-            given = tables.checked(self.programs, len(jobs), self.pes)
-            jobs = _completed_by(jobs, tables.summed_up(given))
-            object.__setattr__(self, "programs", tuple(given.itertuples(index=False, name=None)))
+            programs = tables.checked(self.programs, len(jobs), self.pes)
+            jobs = _completed_by(jobs, tables.summed_up(programs))
+            object.__setattr__(self, "programs", tuple(programs.itertuples(index=False, name=None)))
         object.__setattr__(self, "jobs", _rows(jobs, self.pes))
 
     @property
@@ -135,7 +135,7 @@ class Workload:
         """The share of each kind, 0 to 1."""
         if isinstance(self.mix, str):
             return {self.mix: 1}
-        if all(isinstance(each, str) for each in self.mix):
+        if all(isinstance(kind, str) for kind in self.mix):
             return {kind: 1 / len(self.mix) for kind in self.mix}
         return dict(self.mix)
 
@@ -165,16 +165,16 @@ class Workload:
         jobs, programs = self._jobs_table, self.programs_table
         kind = jobs["kind"].map(KINDS)
         if programs is not None:
-            own = jobs.index.isin(programs["job_number"]) & (jobs["kind"] != "interactive")
-            kind = kind.mask(own, state.EMBARRASSING)
-        asked = state.Jobs(
+            programmed = jobs.index.isin(programs["job_number"]) & (jobs["kind"] != "interactive")
+            kind = kind.mask(programmed, state.EMBARRASSING)
+        arrivals = state.Jobs(
             nanoseconds(jobs["submit_time"].to_numpy()),
             jobs["procs"].to_numpy(copy=True),
             kind.to_numpy("int64", copy=True),
             durations(jobs["duration"]),
             self._keys(jobs.index),
         )
-        return asked, tables.as_arrays(programs, jobs)
+        return arrivals, tables.as_arrays(programs, jobs)
 
     @property
     def room(self) -> int:
@@ -238,8 +238,8 @@ def _mixed(mix):
     if not mix:
         raise ValueError("the mix is empty, expected at least one kind of jobs")
     kinds = mix
-    if not all(isinstance(each, str) for each in mix):
-        if not all(isinstance(each, tuple) and len(each) == 2 for each in mix):
+    if not all(isinstance(entry, str) for entry in mix):
+        if not all(isinstance(entry, tuple) and len(entry) == 2 for entry in mix):
             raise ValueError(expected)
         kinds = [kind for kind, _ in mix]
     for kind in kinds:
@@ -252,22 +252,22 @@ def _whole(value):
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _completed_by(jobs, found):
+def _completed_by(jobs, summary):
     """Fill blanks in the table of jobs from their programs; sizes given in both must agree."""
     jobs = jobs.set_axis(pd.RangeIndex(1, len(jobs) + 1))
     for column in ("procs", "kind", "duration"):
         if column not in jobs.columns:
-            for number in jobs.index.difference(found.index):
+            for number in jobs.index.difference(summary.index):
                 raise ValueError(f"jobs has no column {column}, and job {number} no program to take it from")
-            jobs[column] = found[column]
-        blank = jobs.index[jobs[column].isna()].intersection(found.index)
+            jobs[column] = summary[column]
+        blank = jobs.index[jobs[column].isna()].intersection(summary.index)
         if blank.size:
-            filled = jobs[column].astype(object).mask(jobs.index.isin(blank), found[column])
+            filled = jobs[column].astype(object).mask(jobs.index.isin(blank), summary[column])
             jobs[column] = filled.map(_whole)  # blanks have turned whole numbers into floats
-    told = jobs["procs"][found.index]
-    for number in found.index[told.to_numpy() != found["procs"].to_numpy()]:
-        procs = told.tolist()[found.index.get_loc(number)]
-        raise ValueError(f"job {number} has {procs!r} tasks, expected {found['procs'][number]}, as in its program")
+    sizes = jobs["procs"][summary.index]
+    for number in summary.index[sizes.to_numpy() != summary["procs"].to_numpy()]:
+        procs = sizes.tolist()[summary.index.get_loc(number)]
+        raise ValueError(f"job {number} has {procs!r} tasks, expected {summary['procs'][number]}, as in its program")
     return jobs
 
 
@@ -279,15 +279,17 @@ def _as_frame(jobs):
                 raise ValueError(f"jobs has column {column} more than once, expected {NAMES}")
         return jobs
     if isinstance(jobs, str | Mapping) or not isinstance(jobs, Iterable):
-        found = "a dict" if isinstance(jobs, Mapping) else repr(jobs)
-        raise ValueError(f"jobs is {found}, expected a DataFrame or rows of {NAMES}")
+        description = "a dict" if isinstance(jobs, Mapping) else repr(jobs)
+        raise ValueError(f"jobs is {description}, expected a DataFrame or rows of {NAMES}")
     rows = list(jobs)
     for number, row in enumerate(rows, 1):
         if isinstance(row, str) or not isinstance(row, Sized) or len(row) != len(COLUMNS):
             raise ValueError(f"job {number} is {row!r}, expected {NAMES}")
     values = zip(*(tuple(row) for row in rows), strict=True) if rows else [[]] * len(COLUMNS)
     # Keep the values as they are: a typed column would turn some whole numbers into others.
-    return pd.DataFrame({name: pd.Series(list(each), dtype=object) for name, each in zip(COLUMNS, values, strict=True)})
+    return pd.DataFrame(
+        {name: pd.Series(list(column), dtype=object) for name, column in zip(COLUMNS, values, strict=True)}
+    )
 
 
 def _rows(jobs, pes):
