@@ -39,16 +39,16 @@ def _by_address(signature):
         def code(target, builder, types, arguments):
             kinds = [target.get_value_type(kind) for kind in signature.args]
             function = ir.FunctionType(target.get_value_type(signature.return_type), kinds).as_pointer()
-            given = []
+            operands = []
             for i, kind in enumerate(values):
                 value = builder.extract_value(arguments[1], i)
                 is_array = isinstance(kind, numba.types.Array)
-                given.append(
+                operands.append(
                     make_array(kind)(target, builder, value).data
                     if is_array
                     else target.cast(builder, value, kind, signature.args[i])
                 )
-            return builder.call(builder.inttoptr(arguments[0], function), given)
+            return builder.call(builder.inttoptr(arguments[0], function), operands)
 
         return signature.return_type(address, values), code
 

@@ -157,21 +157,21 @@ def _enter(candidates, job, estimate):
 def _first_to_try(c, candidates, reservation):
     """Find the job that is tried first among all that may start, or `NOBODY`."""
     free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
-    found = _first_of(candidates, 0, min(free, extra), NEVER - 1, NOBODY)
-    return _first_of(candidates, min(free, extra), free, longest, found)
+    job = _first_of(candidates, 0, min(free, extra), NEVER - 1, NOBODY)
+    return _first_of(candidates, min(free, extra), free, longest, job)
 
 
 @routine
-def _first_of(candidates, more, most, longest, found):
-    """Find the job tried first: `found`, or a short enough one of more than `more` and at most `most` processors."""
+def _first_of(candidates, more, most, longest, best):
+    """Find the job tried first: `best`, or a short enough one of more than `more` and at most `most` processors."""
     place, end = _end_of(candidates, more), _end_of(candidates, most)
     while True:
         place = _next_within(candidates, place, longest)
         if place >= end:
-            return found
+            return best
         job = candidates.job[place]
-        if found == NOBODY or candidates.rank[job] < candidates.rank[found]:
-            found = job
+        if best == NOBODY or candidates.rank[job] < candidates.rank[best]:
+            best = job
         place = candidates.first[np.searchsorted(candidates.first, place, side="right")]
 
 

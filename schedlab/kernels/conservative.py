@@ -261,9 +261,9 @@ def compress(c, book, visits):
             continue
         if c.halt[0]:
             return
-        found = earlier(steps, instant, procs, duration, latest)
-        if found >= 0:
-            begins, ends = _move(c, book, job, found)
+        start = earlier(steps, instant, procs, duration, latest)
+        if start >= 0:
+            begins, ends = _move(c, book, job, start)
             unmeasured_from, unmeasured_until = min(unmeasured_from, begins), max(unmeasured_until, ends)
             freed_until = max(freed_until, ends)
             memory[FREED_UNTIL] = max(memory[FREED_UNTIL], ends)

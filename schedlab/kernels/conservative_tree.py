@@ -143,8 +143,8 @@ def conservative_tree(jobs, tree, allocation, order, compression, on_completion,
         As in `schedlab.kernels.placement`.
     """
     n = jobs.submit.size
-    own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)
-    c = new_cluster(own, tree.installed, order.rank, order.moving, False, halt)
+    copies = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)
+    c = new_cluster(copies, tree.installed, order.rank, order.moving, False, halt)
     book = _new_book(n, tree)
     score = np.empty(n if order.moving else 0, np.float64)
     visits = new_pairs(n if compression == BY_RESERVATION else 0)
@@ -273,13 +273,13 @@ def _visit(c, book, tree, allocation, visits):
         if c.halt[0]:
             return
         # Since the job was last placed, nodes were freed up to `freed_until` only: a better place begins before that.
-        own = book.mine[job] if estimate > 0 else NONE
+        row = book.mine[job] if estimate > 0 else NONE
         want = _wanted(c, book, tree, allocation, job)
-        found = earliest(book.plan, want, now, min(instant, freed_until), own, instant)
-        if found >= 0:
+        start = earliest(book.plan, want, now, min(instant, freed_until), row, instant)
+        if start >= 0:
             change(book.plan, book.mine[job], c.jobs.procs[job], instant, instant + estimate, False)
             remove(book.due, instant, job)
-            _hold(c, book, job, found)
+            _hold(c, book, job, start)
             freed_until = max(freed_until, instant + estimate)
             memory[FREED_UNTIL], memory[MOVED] = max(memory[FREED_UNTIL], instant + estimate), 1
 

@@ -201,9 +201,9 @@ def _sum(weight, count):
     """Add up weights as if exactly (Neumaier 1974), so that the order of the mix does not matter."""
     total, lost = 0.0, 0.0
     for i in range(count):
-        one = weight[i]
-        both = total + one
-        lost += (total - both) + one if total >= one else (one - both) + total
+        term = weight[i]
+        both = total + term
+        lost += (total - both) + term if total >= term else (term - both) + total
         total = both
     return total + lost
 
@@ -434,5 +434,5 @@ def _sift(heap, key, tie, size, place, last_first):
 
 
 @part
-def _comes_before(one, other, key, tie):
-    return key[one] < key[other] or (key[one] == key[other] and tie[one] < tie[other])
+def _comes_before(i, j, key, tie):
+    return key[i] < key[j] or (key[i] == key[j] and tie[i] < tie[j])

@@ -388,12 +388,12 @@ def _moves_nobody(plan, queued, i):
     behind_end, behind_until = 0, 0
     for k in range(queued - 1, i, -1):
         if start[k] > end:
-            found = before[k] + (width[i] if start[k] <= until else 0)
+            available = before[k] + (width[i] if start[k] <= until else 0)
             earliest = end if free[last - 1] - 1 + behind_end < width[k] else now
             latest = time[begins[k] - 1]
             if free[old] + behind_until < width[k]:
                 latest = min(latest, until)
-            if found >= width[k] or latest - earliest >= duration[k]:
+            if available >= width[k] or latest - earliest >= duration[k]:
                 return False
         behind_end += width[k] if begins[k] < last <= plan.places[ENDS, k] else 0
         behind_until += width[k] if begins[k] <= old < plan.places[ENDS, k] else 0

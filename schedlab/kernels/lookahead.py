@@ -195,12 +195,12 @@ def lookahead(jobs, machine, order, settings, per_event, halt):
         if ranked:
             _appraise(c, choice, settings.worth)
         if settings.search == DEPTH_FIRST:
-            found = True
+            chosen = True
             _search(c, choice, settings.budget, settings.ticks, settings.patience)
         else:
-            found = not ranked and _greedy(c, choice)
-            facts[FACT_GREEDY] += found
-        if settings.audit or not found:
+            chosen = not ranked and _greedy(c, choice)
+            facts[FACT_GREEDY] += chosen
+        if settings.audit or not chosen:
             needed, listed = _rows(choice) * _words(choice), True
             if ranked:
                 while not _list_totals(c, choice, totals, worths, worths.size, True):
@@ -215,7 +215,7 @@ def lookahead(jobs, machine, order, settings, per_event, halt):
                 bits = _at_least(needed, bits)
                 _fill_bits(c, choice, bits)
             total = _best_listed(choice, totals) if listed else _best_of_bits(choice, bits)
-        if not found:
+        if not chosen:
             _choose(c, choice, total, totals, worths, ranked, bits, listed)
             used = choice.row[_rows(choice)] * (1 + ranked) if listed else needed
             facts[FACT_TABLE] = max(facts[FACT_TABLE], 8 * used)
@@ -351,35 +351,35 @@ def _fill_bits(c, choice, bits):
     reversed order aligns each word with the word of long totals that has the same sum. After the short rows come the
     long ones, for the last r long candidates, from 0 up to OPEN.
     """
-    size, procs, words = choice.size, c.jobs.procs, _words(choice)
-    for i in range(U(_rows(choice)) * U(words)):
+    size, procs, n_words = choice.size, c.jobs.procs, _words(choice)
+    for i in range(U(_rows(choice)) * U(n_words)):
         bits[i] = U(0)
-    short, long = 0, (size[N_SHORT] + 1) * words
+    short, long = 0, (size[N_SHORT] + 1) * n_words
     _set_bit(bits, short, size[ROOM])
     _set_bit(bits, long, 0)
     for i in range(size[N_CANDIDATES] - 1, -1, -1):
         need = procs[choice.job[i]]
         if choice.long[i]:
             if need <= size[OPEN]:
-                _or_up(bits, long, words, need)
+                _or_up(bits, long, n_words, need)
             else:
-                _or_up(bits, long, words, 0)
-            long += words
+                _or_up(bits, long, n_words, 0)
+            long += n_words
         else:
-            _or_down(bits, short, words, need)
-            short += words
+            _or_down(bits, short, n_words, need)
+            short += n_words
 
 
 @part
 def _best_of_bits(choice, bits):
     """Return the most processors that a set can use."""
-    size, words = choice.size, _words(choice)
+    size, n_words = choice.size, _words(choice)
     short, long = size[N_SHORT], size[N_CANDIDATES] + 1
     if _reachable(choice, bits, short, long, size[BOUND], size[OPEN]):
         return size[BOUND]  # nearly always
-    short, long = short * words, long * words
+    short, long = short * n_words, long * n_words
     highest, wasted = 0, size[ROOM]
-    for word in range(words - 1):
+    for word in range(n_words - 1):
         if bits[U(short + word)] | bits[U(long + word)] == U(0):
             continue
         for bit in range(64):
@@ -397,40 +397,40 @@ def _set_bit(bits, row, bit):
 
 
 @part
-def _or_up(bits, row, words, shift):
+def _or_up(bits, row, n_words, shift):
     """Make the next row: this row combined with itself shifted up by `shift` bits; bits beyond the row are lost."""
     skip, within = shift >> 6, U(shift & 63)
-    for word in range(words - 1):
+    for word in range(n_words - 1):
         moved = U(0)
         if word >= skip:
             moved = bits[U(row + word - skip)] << within
             if within > U(0) and word > skip:
                 moved |= bits[U(row + word - skip - 1)] >> (U(64) - within)
-        bits[U(row + words + word)] = bits[U(row + word)] | moved
+        bits[U(row + n_words + word)] = bits[U(row + word)] | moved
 
 
 @part
-def _or_down(bits, row, words, shift):
+def _or_down(bits, row, n_words, shift):
     """Make the next row: this row combined with itself shifted down by `shift` bits; bits beyond the row are lost."""
     skip, within = shift >> 6, U(shift & 63)
-    for word in range(words - 1):
+    for word in range(n_words - 1):
         moved = U(0)
-        if word + skip < words - 1:
+        if word + skip < n_words - 1:
             moved = bits[U(row + word + skip)] >> within
             if within > U(0):
                 moved |= bits[U(row + word + skip + 1)] << (U(64) - within)
-        bits[U(row + words + word)] = bits[U(row + word)] | moved
+        bits[U(row + n_words + word)] = bits[U(row + word)] | moved
 
 
 @part
 def _reachable(choice, bits, short, long, total, open_to_long):
     """Tell whether a short and a long total of two rows have the sum `total`, with the long one within limits."""
-    words = _words(choice)
-    short, long = short * words, long * words
+    n_words = _words(choice)
+    short, long = short * n_words, long * n_words
     shift = choice.size[ROOM] - total  # the short total (total - l) is at bit ROOM - total + l
     skip, within = shift >> 6, U(shift & 63)
     last = open_to_long >> 6
-    for word in range(min(last + 1, words - 1 - skip)):
+    for word in range(min(last + 1, n_words - 1 - skip)):
         pairs = bits[U(short + word + skip)] >> within
         if within > U(0):
             pairs |= bits[U(short + word + skip + 1)] << (U(64) - within)
@@ -500,11 +500,11 @@ def _add_candidate(choice, totals, worths, most, ranked, before, i, need, limit)
 def _best_listed(choice, totals):
     """Return the most processors that a set can use."""
     size, row = choice.size, choice.row
-    best, other = 0, row[size[N_CANDIDATES] + 2] - 1
-    for one in range(row[size[N_SHORT]], row[size[N_SHORT] + 1]):
-        while totals[one] + totals[other] > size[ROOM]:
-            other -= 1
-        best = max(best, totals[one] + totals[other])
+    best, high = 0, row[size[N_CANDIDATES] + 2] - 1
+    for low in range(row[size[N_SHORT]], row[size[N_SHORT] + 1]):
+        while totals[low] + totals[high] > size[ROOM]:
+            high -= 1
+        best = max(best, totals[low] + totals[high])
     return best
 
 
@@ -512,18 +512,18 @@ def _best_listed(choice, totals):
 def _best_pair(choice, totals, worths, ranked, short, long, total, open_to_long):
     """Return the greatest worth of a pair as in `_reachable`; `UNREACHED` if none, 0 if sets are not ranked."""
     row, best = choice.row, UNREACHED
-    one, other = row[short], row[long + 1] - 1
-    while one < row[short + 1] and other >= row[long]:
-        sum_ = totals[one] + totals[other]
-        if totals[other] > open_to_long or sum_ > total:
-            other -= 1
+    low, high = row[short], row[long + 1] - 1
+    while low < row[short + 1] and high >= row[long]:
+        sum_ = totals[low] + totals[high]
+        if totals[high] > open_to_long or sum_ > total:
+            high -= 1
         elif sum_ < total:
-            one += 1
+            low += 1
         elif not ranked:
             return 0.0
         else:
-            best = max(best, worths[one] + worths[other])
-            one, other = one + 1, other - 1
+            best = max(best, worths[low] + worths[high])
+            low, high = low + 1, high - 1
     return best
 
 

@@ -50,8 +50,8 @@ def lookahead_tree(jobs, tree, allocation, order, rule, variant, depth, budget, 
         As in `schedlab.kernels.placement`; no job is killed.
     """
     n = jobs.submit.size
-    own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # placement shortens run times
-    c = new_cluster(own, tree.installed, order.rank, order.moving, False, halt)
+    copies = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # placement shortens run times
+    c = new_cluster(copies, tree.installed, order.rank, order.moving, False, halt)
     p = new_placement(tree, allocation, rule, OFF if rule == BY_COUNT else ON, False)
     choice = new_choice(n)
     score = np.empty(n if order.moving else 0, np.float64)

@@ -52,8 +52,8 @@ def moldable_cluster(jobs, machine, halt):
     rank = np.empty(n, np.int64)
     for job in range(n):
         rank[job] = job
-    own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate.copy(), jobs.procs.copy())
-    return new_cluster(own, machine, rank, False, False, halt)
+    copies = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate.copy(), jobs.procs.copy())
+    return new_cluster(copies, machine, rank, False, False, halt)
 
 
 @part

@@ -89,15 +89,15 @@ class Want(NamedTuple):
 @maker
 def new_plan(installed, capacity):
     """Make the plan of an idle machine, with room for `capacity` slots and as many reservations."""
-    words = (installed + WORD - 1) // WORD
+    n_words = (installed + WORD - 1) // WORD
     plan = Plan(
         np.zeros(capacity, np.int64),
         np.zeros(capacity, np.int64),
         np.zeros(capacity, np.int64),
-        np.zeros((2 * capacity, words), np.uint64),
+        np.zeros((2 * capacity, n_words), np.uint64),
         np.zeros(2 * capacity, np.int64),
-        np.zeros(words, np.uint64),
-        np.zeros(words, np.uint64),
+        np.zeros(n_words, np.uint64),
+        np.zeros(n_words, np.uint64),
         np.zeros(installed, np.int64),
         np.zeros(3, np.int64),
     )
@@ -186,9 +186,9 @@ def _join(plan, slot):
     """Merge a slot with the one before it, if the same nodes are free in both."""
     if slot == 0 or slot >= plan.size[SLOTS] or plan.count[slot] != plan.count[slot - 1]:
         return
-    one, other = plan.row[slot - 1], plan.row[slot]
+    before, after = plan.row[slot - 1], plan.row[slot]
     for word in range(plan.bits.shape[1]):
-        if plan.bits[one, word] != plan.bits[other, word]:
+        if plan.bits[before, word] != plan.bits[after, word]:
             return
     _remove_slots(plan, slot, 1)
 
@@ -223,12 +223,12 @@ def change(plan, row, procs, begins, ends, gives):
     first = _cut(plan, begins)
     after = _cut(plan, ends)
     for slot in range(first, after):
-        own = plan.row[slot]
+        slot_row = plan.row[slot]
         for word in range(plan.bits.shape[1]):
             if gives:
-                plan.bits[own, word] &= ~plan.bits[row, word]
+                plan.bits[slot_row, word] &= ~plan.bits[row, word]
             else:
-                plan.bits[own, word] |= plan.bits[row, word]
+                plan.bits[slot_row, word] |= plan.bits[row, word]
         plan.count[slot] += -procs if gives else procs
     _join(plan, after)
     _join(plan, first)
@@ -275,8 +275,8 @@ def _lacking(plan, want, first, after, own, own_from):
 
     `common` receives the nodes that are free throughout the slots behind it.
     """
-    words = plan.bits.shape[1]
-    for word in range(words):
+    n_words = plan.bits.shape[1]
+    for word in range(n_words):
         plan.common[word] = ~U(0)
     for slot in range(after - 1, first - 1, -1):
         _narrow(plan, slot, own, own_from)
@@ -286,7 +286,7 @@ def _lacking(plan, want, first, after, own, own_from):
     low, high = first, after - 1
     while low < high:
         middle = (low + high + 1) // 2
-        for word in range(words):
+        for word in range(n_words):
             plan.common[word] = ~U(0)
         for slot in range(middle, after):
             _narrow(plan, slot, own, own_from)
@@ -341,17 +341,17 @@ def _find_block(plan, want):
     The first entry of `nodes` receives the node after the block.
     """
     for stage in range(want.stage, want.last_stage + 1):
-        width, found, least = want.width[stage], NOWHERE, want.installed + 1
+        width, block, least = want.width[stage], NOWHERE, want.installed + 1
         for first in range(0, want.installed, width):
             after = min(first + width, want.installed)
             count = _within(plan, first, after)
             if want.procs <= count < least:
-                found, least = first, count
+                block, least = first, count
                 if not want.best:
                     break
-        if found != NOWHERE:
-            plan.nodes[0] = min(found + width, want.installed)
-            return found
+        if block != NOWHERE:
+            plan.nodes[0] = min(block + width, want.installed)
+            return block
     return NOWHERE
 
 

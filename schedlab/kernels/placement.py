@@ -207,8 +207,8 @@ def placement(jobs, tree, allocation, order, veto, rule, spare, kills, halt):
     first, last : int64, shape (n_ranges,)
         The nodes of job j are the ranges ``offset[j]:offset[j + 1]``, both ends included.
     """
-    own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # a placement or a kill shortens run times
-    c = new_cluster(own, tree.installed, order.rank, order.moving, False, halt)
+    copies = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # a placement or a kill shortens run times
+    c = new_cluster(copies, tree.installed, order.rank, order.moving, False, halt)
     p = new_placement(tree, allocation, rule, spare, kills)
     score = np.empty(jobs.submit.size if order.moving else 0, np.float64)
     reservation = np.zeros(6, np.int64)
@@ -271,10 +271,10 @@ def start_heads(c, p):
 @part
 def block_for(c, p, job, counts, bound):
     """Find the block that a job would get according to `counts`, or `NOWHERE`."""
-    nodes, stage, procs = p.nodes, p.allocation.stage[job], c.jobs.procs[job]
-    for each in range(stage, _last_stage(p, stage) + 1):
-        if procs <= bound[each]:
-            block = find(nodes.base, counts, bound, each, procs, p.allocation.best)
+    nodes, lowest, procs = p.nodes, p.allocation.stage[job], c.jobs.procs[job]
+    for stage in range(lowest, _last_stage(p, lowest) + 1):
+        if procs <= bound[stage]:
+            block = find(nodes.base, counts, bound, stage, procs, p.allocation.best)
             if block != NOWHERE:
                 return block
     return NOWHERE
@@ -402,17 +402,17 @@ def _make_room(c, p, job):
 @part
 def _latest_of_those(c, p, block, until):
     """Find, of the advanced jobs with nodes in a block and estimates up to an instant, the one that started last."""
-    running, found = c.running, NOBODY
+    running, latest = c.running, NOBODY
     place = front(running)
     while place < back(running) and running.key[place] <= until:
         job = running.item[place]
         if p.advanced[job] and nodes_in(p.nodes, p.ranges, job, block) > 0:
-            later = found == NOBODY or c.start[job] > c.start[found]
-            tie = found != NOBODY and c.start[job] == c.start[found]
-            if later or (tie and c.rank[job] > c.rank[found]):
-                found = job
+            later = latest == NOBODY or c.start[job] > c.start[latest]
+            tie = latest != NOBODY and c.start[job] == c.start[latest]
+            if later or (tie and c.rank[job] > c.rank[latest]):
+                latest = job
         place += 1
-    return found
+    return latest
 
 
 @part

@@ -52,7 +52,7 @@ def least_busy_time(submit, run, procs, capacity, weight, rank, halt):
         Seconds x weight.
     """
     count = submit.size
-    left, done = np.empty(count, np.int64), np.zeros(count)
+    left, moment = np.empty(count, np.int64), np.zeros(count)
     waiting = new_pairs(2 * count)
     now, arrived, total = np.int64(0), 0, 0.0  # a tick is a second for each unit of capacity
     while (arrived < count or not is_empty(waiting)) and not halt[0]:
@@ -70,12 +70,12 @@ def least_busy_time(submit, run, procs, capacity, weight, rank, halt):
         if arrived < count:
             until = min(until, submit[arrived] * capacity)
         since, to = now - submit[job] * capacity, until - submit[job] * capacity
-        done[job] += 0.5 * (since + to) * (to - since)
+        moment[job] += 0.5 * (since + to) * (to - since)
         left[job] -= until - now
         now = until
         if left[job] == 0:
             pop(waiting)
-            total += weight[job] * done[job] / (run[job] * procs[job])
+            total += weight[job] * moment[job] / (run[job] * procs[job])
     return total / capacity
 
 
@@ -163,8 +163,8 @@ def raise_prices(submit, run, procs, capacity, slope, free, price, step, rounds,
         paid[0] = 0.0
         for i in range(bins):
             paid[i + 1] = paid[i] + tried[i] * step
-        asked = _start_where_cheapest(submit, run, procs, slope, free, tried, paid, step, sold, whole)
-        value = asked - capacity * paid[bins]
+        cost = _start_where_cheapest(submit, run, procs, slope, free, tried, paid, step, sold, whole)
+        value = cost - capacity * paid[bins]
         if value > highest:
             gained = highest > -np.inf
             highest, stalled = value, 0

@@ -107,9 +107,9 @@ def replay(events, end, expected, procs, width, estimate, machine, conservative)
         now = then
         _complete(site, now, conservative)
         while place < time.size and time[place] == now:
-            found = _happens(site, now, events, place, conservative)
-            if found != KEPT:
-                return found, now
+            verdict = _happens(site, now, events, place, conservative)
+            if verdict != KEPT:
+                return verdict, now
             place += 1
 
 

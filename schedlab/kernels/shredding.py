@@ -308,7 +308,7 @@ def _go_on(sites, sweeps, rules, log, used, room):
 
 @maker
 def _new_sites(entries, machine, tasks, halt):
-    n_sites, widest, offset, given = machine.size, machine.max(), entries.offset, entries.jobs
+    n_sites, widest, offset, jobs = machine.size, machine.max(), entries.offset, entries.jobs
     longest = (offset[1:] - offset[:-1]).max()
     places = min(widest, tasks.count.sum() + tasks.count.size)  # a batch holds at least one processor
     n = longest + places
@@ -333,9 +333,9 @@ def _new_sites(entries, machine, tasks, halt):
             columns[s, RANK, i] = columns[s, STARTED, i] = i
         for i in range(offset[s + 1] - offset[s]):
             entry = offset[s] + i
-            columns[s, SUBMIT, i], columns[s, RUN, i] = given.submit[entry], given.run[entry]
-            columns[s, ESTIMATE, i] = given.estimate[entry]
-            columns[s, PROCS, i] = columns[s, WIDTH, i] = given.procs[entry]
+            columns[s, SUBMIT, i], columns[s, RUN, i] = jobs.submit[entry], jobs.run[entry]
+            columns[s, ESTIMATE, i] = jobs.estimate[entry]
+            columns[s, PROCS, i] = columns[s, WIDTH, i] = jobs.procs[entry]
             columns[s, SWEEP, i] = entries.sweep[entry]
         for i in range(places):
             sites.spare[s, i] = longest + i

@@ -108,8 +108,8 @@ def durations(seconds, procs, width, laws):
     -------
     int64, shape (n_jobs,), seconds
     """
-    found = seconds.copy()
+    duration = seconds.copy()
     for job in range(seconds.size):
         if laws.moldable[job]:
-            found[job] = lasts(laws, job, work_seconds(laws, job, seconds[job], procs[job]), width[job])
-    return found
+            duration[job] = lasts(laws, job, work_seconds(laws, job, seconds[job], procs[job]), width[job])
+    return duration

@@ -144,13 +144,13 @@ def find(base, counts, bound, stage, procs, best):
     Call it only if `bound` allows such a block: most attempts end at that test, which is cheaper than a call.
     """
     first, last = U(base[stage]), U(base[stage + 1])
-    found = _fullest(counts, first, last, procs) if best else _first(counts, first, last, procs)
-    if found == NOWHERE:
+    block = _fullest(counts, first, last, procs) if best else _first(counts, first, last, procs)
+    if block == NOWHERE:
         most = 0
-        for block in range(first, last):
-            most = max(most, counts[block])
+        for i in range(first, last):
+            most = max(most, counts[i])
         bound[stage] = most
-    return found
+    return block
 
 
 @part
@@ -171,11 +171,11 @@ def _first(counts, block, last, procs):
 
 @part
 def _fullest(counts, first, last, procs):
-    found, least = NOWHERE, 0
+    fullest, least = NOWHERE, 0
     for block in range(first, last):
-        if counts[block] >= procs and (found == NOWHERE or counts[block] < least):
-            found, least = np.int64(block), counts[block]
-    return found
+        if counts[block] >= procs and (fullest == NOWHERE or counts[block] < least):
+            fullest, least = np.int64(block), counts[block]
+    return fullest
 
 
 @routine
@@ -373,8 +373,8 @@ def expect(nodes, ranges, job, stage, last_stage):
     most = 0
     for place in range(ranges.begin[job], ranges.begin[job] + ranges.count[job]):
         first, last = ranges.first[place], ranges.last[place]
-        for each in range(stage, last_stage + 1):
-            most = max(most, shift(nodes.coming, nodes.base[each], nodes.size[each], first, last, 1))
+        for level in range(stage, last_stage + 1):
+            most = max(most, shift(nodes.coming, nodes.base[level], nodes.size[level], first, last, 1))
     return most
 
 
@@ -441,13 +441,13 @@ def locality(offset, first, last, arity, stages):
         begin, end = offset[job], offset[job + 1]
         procs = (last[begin:end] - first[begin:end] + 1).sum()
         size, met, links = 1, 0, 0
-        for each in range(1, stages + 1):
+        for level in range(1, stages + 1):
             size *= arity
             together = _pairs(first, last, begin, end, size)
-            links += 2 * each * (together - met)
+            links += 2 * level * (together - met)
             met = together
             if stage[job] == 0 and first[begin] // size == last[end - 1] // size:
-                stage[job] = each
+                stage[job] = level
         if procs > 1:
             hops[job] = links / (procs * (procs - 1) // 2)
     return stage, hops

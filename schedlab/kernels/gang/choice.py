@@ -37,16 +37,16 @@ def _ready(g, pe, task, now):
 def next_task(g, rules, pe, now):
     """Return the task that a PE without one runs next in mid-slice; if there is none, let it idle and return -1."""
     pes, turn = g.pes, g.pes[pe, TURN]
-    task, own = -1, turn if turn >= 0 and _ready(g, pe, turn, now) else -1
+    task, due = -1, turn if turn >= 0 and _ready(g, pe, turn, now) else -1
     if pes[pe, DOES] == IDLE:
         spend(g, pe, -1, TIME_IDLE, pes[pe, SINCE], now)
-        task = own
+        task = due
     if rules.reclaim:
-        task = own
+        task = due
     if task < 0 and rules.priority:
         task = _best(g, rules, pe, now)
     if task < 0:
-        task = own
+        task = due
     if task < 0:
         _idle(g, rules, pe, now)
     if rules.reclaim:

@@ -105,9 +105,9 @@ def admit_jobs(g, rules, now):
 @inlined
 def _find_place(g, rules, size):
     """Find a row and first column for a job, or -1. Except under BUDDY, a job takes the lowest columns with room."""
-    found, fewest = -1, rules.pes + 1
+    best, fewest = -1, rules.pes + 1
     for row in range(g.clock[ROWS] + 1):
-        if row == g.clock[ROWS] and found >= 0:
+        if row == g.clock[ROWS] and best >= 0:
             break
         if rules.packing == BUDDY:
             column = _find_block(g, rules, row, size)
@@ -118,10 +118,10 @@ def _find_place(g, rules, size):
         for pe in range(rules.pes):
             free += _has_room(g, rules, row, pe)
         if free >= size and free < fewest:
-            found, fewest = row, free
+            best, fewest = row, free
             if rules.packing == FIRST_FIT:
                 break
-    return found, 0
+    return best, 0
 
 
 @inlined

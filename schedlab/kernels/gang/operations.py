@@ -76,14 +76,14 @@ def _set_up(g, rules, task, job, rank):
 @routine
 def start_job(g, rules, job):
     """Initialize all tasks of a job and queue their programs."""
-    jobs, begins, given = g.jobs, g.programs.begins, g.programs.given
+    jobs, begins, steps = g.jobs, g.programs.begins, g.programs.given
     jobs[job, LEFT] = jobs[job, ALIVE] = jobs[job, SIZE]
     first = jobs[job, FIRST]
     for task in range(first, first + jobs[job, SIZE]):
         _set_up(g, rules, task, job, task - first)
         for at in range(begins[task], begins[task + 1]):
-            length, operation = given[at, QUEUED_LENGTH], given[at, QUEUED_OPERATION]
-            queue_operation(g, task, length, operation, given[at, QUEUED_PEER], given[at, QUEUED_OTHER])
+            length, operation = steps[at, QUEUED_LENGTH], steps[at, QUEUED_OPERATION]
+            queue_operation(g, task, length, operation, steps[at, QUEUED_PEER], steps[at, QUEUED_OTHER])
 
 
 @inlined
