@@ -77,22 +77,22 @@ def _ended_as_by_control_c():
             signal.signal(number, signal.SIG_DFL)
 
 
-def _with_options(words):
+def _with_options(message):
     """Name options of the command line where an error or a warning names arguments of a function."""
-    words = words.replace("machine={name: processors, ...}", "--machine NAME=PROCESSORS,...")
-    return re.sub(r"\b(machine|partition)=", r"--\1", words)
+    message = message.replace("machine={name: processors, ...}", "--machine NAME=PROCESSORS,...")
+    return re.sub(r"\b(machine|partition)=", r"--\1", message)
 
 
 @contextmanager
 def _warnings_in_words():
     """Print the package's warnings on standard error, each once and without its place in the source."""
-    said = set()
+    printed = set()
 
     def show(message, category, *place):
         if category not in WARNINGS:
             before(message, category, *place)
-        elif str(message) not in said:
-            said.add(str(message))
+        elif str(message) not in printed:
+            printed.add(str(message))
             print(f"schedlab: warning: {_with_options(str(message))}", file=sys.stderr)
 
     with warnings.catch_warnings():
@@ -110,12 +110,7 @@ def _drop_output():
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _note(words):
-    print(words, file=sys.stderr)
-
-
 def _fail(error, code):
-    said = [*str(error).split("\n"), *getattr(error, "__notes__", ())[:1]]  # the note names what could not be made
-    words = "\n".join(map(plain, said))
-    print(f"schedlab: {words}", file=sys.stderr)
+    lines = [*str(error).split("\n"), *getattr(error, "__notes__", ())[:1]]  # the note names what could not be made
+    print("schedlab: " + "\n".join(map(plain, lines)), file=sys.stderr)
     return code

@@ -194,8 +194,8 @@ def grid(options):
     else:
         print_table(table if (table["error"] != "").any() else table.drop(columns=["error", "error_at"]))
     if failed:
-        words = f"{failed:,} {'run' if failed == 1 else 'runs'} failed"
-        raise ValueError(f"{words}; --status lists them, --retry runs them again")
+        runs = "run" if failed == 1 else "runs"
+        raise ValueError(f"{failed:,} {runs} failed; --status lists them, --retry runs them again")
 
 
 def _print_status(counts, failures):

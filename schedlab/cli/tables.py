@@ -16,22 +16,24 @@ def print_table(table, header=True):
 
     The first column, which names the row, stays whole.
     """
-    words = [not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
+    texts = [not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
     columns = [[plain(str(name))] * header + [cell(value) for value in column] for name, column in table.items()]
     widths = [max(map(len, column), default=0) for column in columns]
     excess = sum(widths) + 2 * (len(widths) - 1) - _width()
-    while excess > 0 and any(words[1:]):
-        widest = max((i for i in range(1, len(widths)) if words[i]), key=widths.__getitem__)
+    while excess > 0 and any(texts[1:]):
+        widest = max((i for i in range(1, len(widths)) if texts[i]), key=widths.__getitem__)
         if widths[widest] <= NARROWEST:
             break
         widths[widest] -= 1
         excess -= 1
     columns = [
-        [_cut(text, width) for text in column] if word else column
-        for column, width, word in zip(columns, widths, words, strict=True)
+        [_cut(text, width) for text in column] if is_text else column
+        for column, width, is_text in zip(columns, widths, texts, strict=True)
     ]
     for row in zip(*columns, strict=True):
-        cells = (f"{cell:{'<' if word else '>'}{width}}" for cell, word, width in zip(row, words, widths, strict=True))
+        cells = (
+            f"{cell:{'<' if is_text else '>'}{width}}" for cell, is_text, width in zip(row, texts, widths, strict=True)
+        )
         print("  ".join(cells).rstrip())
 
 
@@ -45,8 +47,8 @@ def cell(value):
     return f"{value:,.0f}"
 
 
-def _cut(words, width):
-    return words if len(words) <= width else words[: width - 1].rstrip(" ,") + "…"
+def _cut(text, width):
+    return text if len(text) <= width else text[: width - 1].rstrip(" ,") + "…"
 
 
 def _width():
@@ -54,5 +56,6 @@ def _width():
     return shutil.get_terminal_size((sys.maxsize, 24)).columns
 
 
-def print_indented(words):
-    print(fill(words, _width(), initial_indent="    ", subsequent_indent=" " * 15, break_on_hyphens=False))
+def print_indented(text):
+    """Print a text with its first line indented, and the others further."""
+    print(fill(text, _width(), initial_indent="    ", subsequent_indent=" " * 15, break_on_hyphens=False))

@@ -17,54 +17,77 @@ SLURM = ("partition", "time_zone", "arrival", "procs_of", "names")  # options th
 
 def trace_of(options):
     """Load the trace that the options name, whole or in part, and say on standard error what it is."""
-    size = sum(options.machine.values()) if isinstance(options.machine, dict) else options.machine
-    given = {"machine": size, "missing_estimate": options.missing_estimate}
-    seed = {} if options.seed is None else {"seed": options.seed}
-    name = options.trace
-    model = name in MODELS
-    if options.lenient and not Path(name).is_file():
-        raise ValueError(f"--lenient is for files; {name} is not a file")
-    if options.standin and (model or Path(name).is_file()):
-        raise ValueError(f"--standin is for logs of the archive; {name} is not one")
-    if seed and not (model or options.standin):
-        raise ValueError(f"--seed is for models and stand-ins; {name} is neither (compare --copies shakes a log)")
-    if model and options.missing_estimate != "run":
-        raise ValueError("--missing-estimate is for logs; every job of the model has an estimate")
-    folder = Path(name).is_dir() and bool(options.columns or options.log)  # of Parquet files
-    table = folder or (Path(name).is_file() and _is_table(options))
-    of_table = {
-        word: getattr(options, word) for word in ("columns", "unit", "log") if getattr(options, word) is not None
-    }
-    if of_table and not table:
-        raise ValueError(f"--{next(iter(of_table))} is for tables; {name} is not one")
-    if options.log and {"columns", "unit"} & of_table.keys():
-        raise ValueError("--log sets columns and units: leave out --columns and --unit")
-    exported = Path(name).is_file() and not table and is_export(name)
-    slurm = {word: value for word in SLURM if (value := getattr(options, word)) is not None}
-    if slurm and not exported and not (table and slurm.keys() == {"time_zone"}):
-        raise ValueError(f"--{next(iter(slurm)).replace('_', '-')} is for the output of sacct; {name} is not that")
-    if model:
-        trace = model_trace(name, jobs=options.jobs or 10_000, machine=size, **seed)
-    elif options.log:
-        trace = read_public(name, options.log, machine=size, time_zone=options.time_zone)
-    elif table:
-        columns = {**(options.columns or {}), **({"unit": options.unit} if options.unit else {})}
-        trace = frames.read_table(name, time_zone=options.time_zone, lenient=options.lenient, **given, **columns)
-    elif exported:
-        trace = read_sacct(name, lenient=options.lenient, **given, **slurm)
-    elif Path(name).is_file():
-        trace = read_swf(name, lenient=options.lenient, **given)
-    elif _is_path(name):
-        found = "no such file" if not Path(name).exists() else "a folder or a device, expected a file"
-        raise archive.TraceNotFound(f"{plain(name)}: {found}")
-    else:
-        trace = load_trace(name, standin=options.standin, **given, **seed)
+    kind = _kind(options)
+    _check(options, kind)
+    trace = _read(options, kind)
     if options.between:
         trace = trace.between(*options.between)
-    if options.jobs and trace.source != "model":
+    if options.jobs and kind != "model":
         trace = trace.head(options.jobs)
     print(repr(trace).strip("<>"), file=sys.stderr)
     return trace
+
+
+def _kind(options):
+    """Tell what the name of a trace stands for: a model, a file of some kind, or a log of the archive."""
+    name = options.trace
+    if name in MODELS:
+        return "model"
+    if not Path(name).is_file():
+        return (
+            "table" if Path(name).is_dir() and (options.columns or options.log) else "log"
+        )  # a folder of Parquet files
+    if _is_table(options):
+        return "table"
+    return "sacct" if is_export(name) else "SWF"
+
+
+def _check(options, kind):
+    """Raise if there is an option for another kind of trace."""
+    name = options.trace
+    is_file = Path(name).is_file()
+    if options.lenient and not is_file:
+        raise ValueError(f"--lenient is for files; {name} is not a file")
+    if options.standin and (kind == "model" or is_file):
+        raise ValueError(f"--standin is for logs of the archive; {name} is not one")
+    if options.seed is not None and not (kind == "model" or options.standin):
+        raise ValueError(f"--seed is for models and stand-ins; {name} is neither (compare --copies shakes a log)")
+    if kind == "model" and options.missing_estimate != "run":
+        raise ValueError("--missing-estimate is for logs; every job of the model has an estimate")
+    for option in ("columns", "unit", "log"):
+        if getattr(options, option) is not None and kind != "table":
+            raise ValueError(f"--{option} is for tables; {name} is not one")
+    if options.log and (options.columns or options.unit):
+        raise ValueError("--log sets columns and units: leave out --columns and --unit")
+    for option in _slurm(options):
+        if kind != "sacct" and not (kind == "table" and option == "time_zone"):
+            raise ValueError(f"--{option.replace('_', '-')} is for the output of sacct; {name} is not that")
+
+
+def _slurm(options):
+    return {option: value for option in SLURM if (value := getattr(options, option)) is not None}
+
+
+def _read(options, kind):
+    name = options.trace
+    size = sum(options.machine.values()) if isinstance(options.machine, dict) else options.machine
+    common = {"machine": size, "missing_estimate": options.missing_estimate}
+    seed = {} if options.seed is None else {"seed": options.seed}
+    if kind == "model":
+        return model_trace(name, jobs=options.jobs or 10_000, machine=size, **seed)
+    if options.log:
+        return read_public(name, options.log, machine=size, time_zone=options.time_zone)
+    if kind == "table":
+        columns = {**(options.columns or {}), **({"unit": options.unit} if options.unit else {})}
+        return frames.read_table(name, time_zone=options.time_zone, lenient=options.lenient, **common, **columns)
+    if kind == "sacct":
+        return read_sacct(name, lenient=options.lenient, **common, **_slurm(options))
+    if kind == "SWF":
+        return read_swf(name, lenient=options.lenient, **common)
+    if _is_path(name):
+        problem = "no such file" if not Path(name).exists() else "a folder or a device, expected a file"
+        raise archive.TraceNotFound(f"{plain(name)}: {problem}")
+    return load_trace(name, standin=options.standin, **common, **seed)
 
 
 def _is_table(options):
