@@ -7,7 +7,8 @@ import pandas as pd
 from schedlab import show
 from schedlab.schedule import metrics
 
-from .base import MEANS, Schedule
+from .base import Schedule
+from .measuring import MEANS
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,156 @@
+"""Where the jobs of a schedule ran: on which processors, and on which nodes of a tree."""
+
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from schedlab._runtime.threads import abandonable
+from schedlab.kernels import tree_nodes
+from schedlab.kernels.processors import assign_processors
+from schedlab.machine import KaryTree, Partitions
+from schedlab.schemes import Ranges
+
+from . import laws
+
+
+class Places:
+    """Where the jobs of a schedule ran: on which processors, and on which nodes of a tree."""
+
+    def locality(self) -> pd.DataFrame:
+        """Measure how close to each other the nodes of each job on a tree are.
+
+        Returns
+        -------
+        DataFrame
+            Index job_number; stage, the lowest stage with all nodes in one block; and hops, the mean number of links
+            between two of its nodes: 2 x the stage at which they meet (0 for a single node).
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).scale_load(0.8)
+        >>> schedule = sl.simulate(trace, "easy", machine=sl.KaryTree(4, 3, allocation="first-free"))
+        >>> schedule.locality()["stage"].value_counts().sort_index().to_dict()
+        {1: 88, 2: 49, 3: 63}
+        >>> chart = sl.charts.tree(schedule)
+        """
+        tree = self._tree("locality")
+        stage, hops = abandonable(tree_nodes.locality, *self.processors(), tree.k, tree.n)
+        return pd.DataFrame({"stage": stage, "hops": hops}, index=self.trace.table.index)
+
+    def fragmentation(self) -> pd.DataFrame:
+        """Follow the free nodes of a tree over time.
+
+        Returns
+        -------
+        DataFrame
+            time (seconds); free (nodes); largest (nodes of the largest job that would find room in one block); and
+            fragmentation, 1 - largest / free (0 if none is free): the share of free nodes that such a job could not
+            use.
+
+        Examples
+        --------
+        When job 2 ends at 2 s, 3 nodes are free, but only 2 of them in one block:
+
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 8, 8, 3), (0, 2, 2, 2), (0, 7, 7, 2)], machine=8)
+        >>> table = sl.simulate(trace, "easy", machine=sl.KaryTree(2, 3)).fragmentation()
+        >>> table[["time", "free", "largest"]].to_numpy().tolist()
+        [[0, 1, 1], [2, 3, 2], [7, 5, 5], [8, 8, 8]]
+        """
+        tree = self._tree("fragmentation")
+        held = (self.start, self.end, *self.processors())
+        time, free, largest = abandonable(tree_nodes.fragmentation, *held, tree.k, tree.n, tree.procs)
+        lost = 1 - np.divide(largest, free, out=np.ones(time.size), where=free > 0)
+        return pd.DataFrame({"time": time, "free": free, "largest": largest, "fragmentation": lost})
+
+    def _tree(self, what):
+        if not isinstance(self.machine, KaryTree):
+            raise ValueError(f"{what} needs jobs on nodes; this schedule is of {self.machine} without a topology")
+        return self.machine
+
+    def processors(self) -> Ranges:
+        """Return the processors of each of the `pieces`; if jobs run in one piece, those of each job.
+
+        On a tree these are its nodes; otherwise the lowest-numbered processors that are free when it starts.
+
+        Returns
+        -------
+        offset : int64, shape (n_pieces + 1,)
+            The intervals of the i-th piece are ``offset[i]:offset[i + 1]``.
+        first, last : int64, shape (n_intervals,)
+            Processor numbers from 0, both ends included.
+
+        Raises
+        ------
+        ScheduleError
+            If more processors are held than the machine has.
+        """
+        if self.outcome.nodes is not None:
+            return self.outcome.nodes
+        if isinstance(self.machine, Partitions):
+            return self._of_partitions()
+        size, pieces, most = self.machine.procs, self.outcome.pieces, int(self.states[1].max(initial=0))
+        if not self.scheme.simulated:
+            size = max(size, most)  # a log may hold more than the machine has
+        if most > size or (pieces.end < pieces.start).any():
+            self.validate()
+            raise laws.ScheduleError(f"{self.scheme} on {self.trace.name}: up to {most} processors held of {size}")
+        return Ranges(*abandonable(assign_processors, pieces.start, pieces.end, pieces.procs, size))
+
+    def _of_partitions(self):
+        """Number the processors of the partitions consecutively."""
+        places, by_job, below = self.machine.places(self.trace.table, self.trace.names), {}, 0
+        for i, (part, (_, procs)) in enumerate(zip(self.partitions.values(), self.machine.sizes, strict=True)):
+            offset, first, last = part.processors() if len(part) else ((0,), (), ())
+            for job, begin, end in zip(np.flatnonzero(places == i), offset[:-1], offset[1:], strict=True):
+                by_job[job] = (first[begin:end] + below, last[begin:end] + below)
+            below += procs
+        ranges = [by_job[job] for job in range(len(self))]
+        offset = np.cumsum([0, *(first.size for first, _ in ranges)])
+        return Ranges(offset, *(np.concatenate([pair[side] for pair in ranges]) for side in (0, 1)))
+
+    def allocations(self) -> list[str]:
+        """Return as text the processors of this machine that each job held ("0-3 7"), in all its pieces.
+
+        Returns
+        -------
+        list of str
+            One per job.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 6, 6, 2), (0, 4, 4, 3), (1, 3, 3, 3)], machine=8)
+        >>> sl.simulate(trace, "easy", machine=sl.KaryTree(2, 3)).allocations()
+        ['0-1', '4-6', '4-6']
+        """
+        return self._nodes if self.outcome.nodes is not None else self._allocations()
+
+    @cached_property
+    def _nodes(self):
+        return self._allocations()
+
+    def _allocations(self):
+        offset, first, last = self.processors()
+        if self.outcome.in_pieces:
+            offset, first, last = _joined(self.outcome.pieces, self.site, len(self), offset, first, last)
+        interval = [f"{a}-{b}" if a < b else f"{a}" for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return [" ".join(interval[a:b]) for a, b in zip(offset[:-1].tolist(), offset[1:].tolist(), strict=True)]
+
+
+def _joined(pieces, site, n_jobs, offset, first, last):
+    """Return the processors of each job from those of its pieces."""
+    piece = np.repeat(np.arange(pieces.job.size), np.diff(offset))
+    at_site = pieces.home[piece] == site
+    job, first, last = pieces.job[piece[at_site]], first[at_site], last[at_site]
+    order = np.lexsort((first, job))
+    joined = []
+    for of, low, high in zip(job[order].tolist(), first[order].tolist(), last[order].tolist(), strict=True):
+        if joined and joined[-1][0] == of and low <= joined[-1][2] + 1:
+            joined[-1][2] = max(joined[-1][2], high)
+        else:
+            joined.append([of, low, high])
+    job, first, last = np.array(joined, "int64").reshape(-1, 3).T
+    return Ranges(np.searchsorted(job, np.arange(n_jobs + 1)), first, last)
