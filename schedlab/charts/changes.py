@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab.schedule.statistics import NOISE
+from schedlab.show.reading import MINUS
 
 from ._altair import alt
 from .theme import AXES, CHARACTER, INK, MARGIN, check_columns, check_kind, check_numbers, headed, unchecked
@@ -144,13 +145,10 @@ def plain_axis(**settings):
 
 
 def _short(percent):
-    """Write a change: +12, or +1.2k from a thousand on."""
+    """Write a change: +12, or +1,230 with three digits from a thousand on."""
     if abs(percent) < NOISE:
         return "0"
-    unit = ""
-    while abs(percent) >= 999.5 and unit != "M":
-        percent, unit = percent / 1000, {"": "k", "k": "M"}[unit]
-    return f"{percent:+,.{int(bool(unit) and abs(percent) < 9.95)}f}{unit}"
+    return f"{float(f'{percent:.3g}') if abs(percent) >= 999.5 else percent:+,.0f}".replace("-", MINUS)
 
 
 def _share(percent):

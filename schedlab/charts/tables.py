@@ -1,4 +1,4 @@
-"""Tables for notebooks: readable numbers, and coloured verdicts."""
+"""Tables for notebooks: readable numbers, and verdicts with their shapes."""
 
 import html
 from numbers import Integral, Real
@@ -8,7 +8,8 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from schedlab.show.ledgers import VERDICTS
+from schedlab.show.ledgers import SHAPES
+from schedlab.show.reading import typeset
 
 from .theme import check_kind
 
@@ -28,7 +29,7 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> "Styler":
     ----------
     frame : DataFrame or Series
         Any table; a meaningful index becomes its first columns. In a ledger, the measured values are placed next to the
-        published ones, and verdicts are coloured.
+        published ones, and verdicts have their shapes.
     caption : str
         Shown above the table.
 
@@ -78,8 +79,13 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> "Styler":
     sides += [{"selector": f"td.col{place}", "props": NAMES} for place, one in enumerate(whole) if one]
     styler = styler.set_table_styles([{"selector": "caption", "props": "text-align: left"}, *sides])
     if "verdict" in frame.columns:
-        styler = styler.map(lambda verdict: VERDICTS.get(verdict, ""), subset=["verdict"])
+        styler = styler.format(_marked, subset=["verdict"]).map(lambda _: "white-space: nowrap", subset=["verdict"])
     return styler
+
+
+def _marked(verdict):
+    """Write a verdict with its shape."""
+    return f"{SHAPES[verdict]} {verdict}" if verdict in SHAPES else _text(verdict)
 
 
 def _is_name(texts):
@@ -108,4 +114,5 @@ def _text(value):
     if np.isnan(value):
         return "-"
     value += 0  # no -0
-    return f"{value:,}" if isinstance(value, Integral) else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    form = ",d" if isinstance(value, Integral) else ",.0f" if abs(value) >= 100 else ".3g"
+    return typeset(f"{value:{form}}")

@@ -21,6 +21,7 @@ import pandas as pd
 
 from schedlab import schemes
 from schedlab._runtime.text import suggestion
+from schedlab.schedule import metrics
 
 from ._altair import alt, debug_mode
 
@@ -74,6 +75,7 @@ MODEL = re.compile(rf"(?P<model>{'|'.join(MODELS)})( \(CTC\))?(, seed \d+)?")
 LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin>(, [^(]*)? \(stand-in.*\))?")
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
 CLASSES = {"SN": "#1E9BE2", "SW": "#C28700", "LN": "#0072B2", "LW": "#D55E00"}
+IN_WORDS = {metrics.CLASS_WORDS[name]: colour for name, colour in CLASSES.items()}
 # Sweeps teal, other jobs grey.
 GROUPS = {"sweeps": "#009988", "other jobs": "#888888"}
 STATES = {"running": "#8C8C8C", "waiting": "#1E9BE2", "gets a processor": "#D55E00"}  # jobs of a decision
@@ -556,7 +558,7 @@ def register(
     >>> waits = {"narrow jobs": jobs["wait_time"][~wide], "wide jobs": jobs["wait_time"][wide]}
     >>> chart = sl.charts.distribution(waits, title="Waits under EASY")
     """
-    own = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS
+    own = schemes.colours() | CLASSES | IN_WORDS | GROUPS | MEMBERSHIPS
     for what, given, known, into in (
         ("colour", colours, own | _registered, _registered),
         ("dash", dashes, DASHES, DASHES),
@@ -587,7 +589,7 @@ def colours(names: list[str]) -> list[str]:
     >>> sl.charts.colours(["FCFS", "EASY", "EASY-SJF"])
     ['#8C8C8C', '#0072B2', '#C28700']
     """
-    known = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS | _registered
+    known = schemes.colours() | CLASSES | IN_WORDS | GROUPS | MEMBERSHIPS | _registered
     beside = _beside_their_log(names)
     return [known.get(name) or _of_log(name, name in beside) or _of_model(name) or _made_of(name) for name in names]
 

@@ -10,9 +10,9 @@ from ..schedule import Schedule, metrics
 from ._altair import alt
 from .theme import (
     BLUE,
-    CLASSES,
     DURATIONS,
     GROUPS,
+    IN_WORDS,
     INK,
     MOST_ROWS,
     ORANGE,
@@ -629,10 +629,10 @@ def _gantt_colour(jobs, color, area, tasks, apart):
     `tasks` is -1 for whole jobs, and `apart` says whether sweeps were split into tasks.
     """
     if color == "class":
-        shown, scale = metrics.classes(jobs, "kurian").astype(str).to_numpy(), CLASSES
+        shown, scale = metrics.classes(jobs, "kurian").map(metrics.CLASS_WORDS).astype(str).to_numpy(), IN_WORDS
         if apart:
             shown = np.select([tasks > 0, jobs.get("breakdown", pd.Series(0, jobs.index)) > 0], [*TASKS][::-1], shown)
-            scale = CLASSES | TASKS
+            scale = IN_WORDS | TASKS
         return shown, _legend("color:N", CLASS_TITLE, _scale(scale)), scale
     if color == "sweeps":
         if not apart:

@@ -14,7 +14,7 @@ from schedlab.contest.entrants import BOUNDED, ENTRANTS, SHAKE, Arena, Entrant, 
 from schedlab.experiment import grid, remember
 from schedlab.machine import KaryTree
 from schedlab.papers import kept
-from schedlab.schedule.metrics import MEASURES
+from schedlab.schedule.metrics import CLASS_WORDS, MEASURES
 from schedlab.schedule.statistics import NOISE, ratios_of_means
 from schedlab.schemes import DPSA, EASY, Conservative, FairShareMoldable, Flooding, OpportuneShredding, Scheme
 from schedlab.workload.speedup import Downey
@@ -76,7 +76,6 @@ SHOWN = 0.9  # the load of figures that show a single load
 BASE = "EASY"
 ACROSS = 560  # width of the tables of changes, in pixels
 SHARE, SWEEPS, ARITY = 0.2, 0.05, 4  # share of moldable jobs; share of sweeps; arity of the tree
-CLASSES = {"SN": "short narrow", "SW": "short wide", "LN": "long narrow", "LW": "long wide"}
 charts.register({"EASY-SAF": "#3EA08F", "EASY-WFP3": "#999933", "EASY-F1": "#AA4499"})
 COSTS = {
     "max_wait_time": "longest wait",
@@ -261,7 +260,7 @@ def words_of(measure: str) -> str:
     name, _, code = measure.partition(" ")
     labels = {"gini": "inequality of slowdowns (Gini)", "unfair": "share of jobs that start later than under FCFS"}
     label = labels.get(name) or MEASURES[name][0]
-    return f"{label} of {CLASSES[code]} jobs" if code else label
+    return f"{label} of {CLASS_WORDS[code]} jobs" if code else label
 
 
 def _draw_bounded(runs):
@@ -383,7 +382,7 @@ def by_class(found: Arena) -> pd.DataFrame:
     found : Arena
     """
     rows = []
-    for code, label in CLASSES.items():
+    for code, label in CLASS_WORDS.items():
         table = found.judged_by(f"wait_time {code}").price((), BASE)
         rows.append(table[["scheme"]].assign(**{"class": label, "change (%)": table[f"wait_time {code}"]}))
     return pd.concat(rows, ignore_index=True)

@@ -24,6 +24,7 @@ from schedlab.papers import kept
 from schedlab.show import card as page
 from schedlab.show import duration, interval
 from schedlab.show.ledgers import VERDICTS, counted, standing
+from schedlab.show.reading import typeset
 from schedlab.workload import archive
 from schedlab.workload.archive import TraceNotFound, standing_in
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 SIZES = ("quick", "full")
 EQUAL = 1e-6  # relative: kept numbers have nine digits
 NUMBERED = re.compile(r"(Figure|Table)s? (\d+(?:(?:, | and | to )\d+)*)")
+NO_PAPER = ("arena",)  # a study of our own
 IN_TEXT, BEYOND = "In the text", "Beyond the paper"  # in place of a number
 RING = "○ "  # the mark of what was simulated just now
 # What columns are called in tables, where their names in the data are not words.
@@ -248,7 +250,8 @@ class Card:
         name : str
             Where links to the card lead; "": nowhere.
         """
-        where = self.number or (IN_TEXT if len(self.claims) else BEYOND)
+        where = "" if self.paper in NO_PAPER else IN_TEXT if len(self.claims) else BEYOND
+        where = self.number or where
         return page.head(where, self.title, counted(self.claims) if len(self.claims) else {}, name)
 
     def below(self) -> str:
@@ -299,15 +302,15 @@ def as_read(table: pd.DataFrame) -> pd.DataFrame:
     >>> from schedlab.papers.cards import as_read
     >>> waits = pd.DataFrame({"trace": ["CTC"], "wait (s)": [6846.0], "change (%)": [-2.0]})
     >>> waits = waits.assign(**{"change (%)_low": -3.0, "change (%)_high": -1.0})
-    >>> as_read(waits).to_dict("records")
-    [{'log': 'CTC', 'wait': '114 min', 'change (%)': '-2.0 [-3.0 to -1.0]'}]
+    >>> as_read(waits).replace("\N{MINUS SIGN}", "minus ", regex=True).to_dict("records")
+    [{'log': 'CTC', 'wait': '114 min', 'change (%)': 'minus 2.0 [minus 3.0 to minus 1.0]'}]
     """
     told = table.copy()
     for name in table.columns:
         ends = [f"{name}{end}" for end in ("_low", "_high")]
         if set(ends) <= set(table.columns):
             form = "{:+.1f}" if "%" in str(name) else "{:.3g}"  # changes have signs
-            told[name] = [interval(*row, form) for row in table[[name, *ends]].to_numpy(float)]
+            told[name] = [typeset(interval(*row, form)) for row in table[[name, *ends]].to_numpy(float)]
             told = told.drop(columns=ends)
         elif (match := TIME.fullmatch(str(name))) and len(table):
             seconds = table[name].astype(float) * TIMES[match[2]]

@@ -82,12 +82,11 @@ OF_SITES = {  # from dark to light
     "other jobs, site": ("#676767", "#7B7B7B", "#929292"),
     "site": BLUES,
 }
-CLASS_WORDS = {"SN": "short narrow", "SW": "short wide", "LN": "long narrow", "LW": "long wide"}
 BROAD = 760  # pixels, for bars that have the page to themselves
 charts.register(
     colours={f"{bar} {i}": shade for bar, shades in OF_SITES.items() for i, shade in enumerate(shades, 1)}
     | {f"{share} %": shade for share, shade in zip(SHARES, reversed(BLUES), strict=True)}
-    | dict(zip(CLASS_WORDS.values(), charts.colours([*CLASS_WORDS]), strict=True)),
+    | dict(zip(metrics.CLASS_WORDS.values(), charts.colours([*metrics.CLASS_WORDS]), strict=True)),
     axes={f"{key}_better": f"{label} better by (%)" for key, label in WORDS.items()},
 )
 DRAWN = (
@@ -350,7 +349,7 @@ def _bars(data, at_sites, what):
         means[bar] = [f"{share} %" for share in means["share"]]
     else:
         means, bar = _averaged(data, ["group"]), "group"
-        means[bar] = means[bar].replace(CLASS_WORDS)
+        means[bar] = means[bar].replace(metrics.CLASS_WORDS)
     return means.assign(load=[f"{load:g}" for load in means["load"]]), bar
 
 
@@ -564,7 +563,9 @@ def live(
         for row in _better(schedule, old)
     ]
     columns = ["group", *COLUMNS] if sites == 1 else ["site", "group", *COLUMNS]
-    return chart, charts.table(pd.DataFrame(rows)[columns].replace({"group": CLASS_WORDS}).rename(columns=COLUMNS))
+    return chart, charts.table(
+        pd.DataFrame(rows)[columns].replace({"group": metrics.CLASS_WORDS}).rename(columns=COLUMNS)
+    )
 
 
 def _local_of(scheme, local):

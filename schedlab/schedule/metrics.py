@@ -19,6 +19,7 @@ DAY, WEEK = 86_400, 7 * 86_400  # seconds
 SABIN_EDGES = (0, 200, 3_200, 100_000, 2_000_000, np.inf)
 SABIN_NAMES = ("tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000")
 CLASSES = ("kurian", "sabin", "size")
+CLASS_WORDS = {"SN": "short narrow", "SW": "short wide", "LN": "long narrow", "LW": "long wide"}  # of "kurian"
 # Columns of numbers that differ from job to job: as classes, each would hold a job or two.
 QUANTITIES = (
     *("submit_time", "wait_time", "run_time", "avg_cpu_time", "used_memory", "requested_time", "requested_memory"),
@@ -138,8 +139,8 @@ class Measures(pd.Series):
 
 
 def _in_words(name):
-    """Return a measure in words, or another name as it is."""
-    return MEASURES[name][0] if name in MEASURES else str(name)
+    """Return a measure or a class of jobs in words, or another name as it is."""
+    return MEASURES[name][0] if name in MEASURES else CLASS_WORDS.get(name, str(name))
 
 
 class MeasureTable(pd.DataFrame):

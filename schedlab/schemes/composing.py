@@ -30,11 +30,11 @@ YES = "yes"
 TREE = KaryTree(2, 4)
 
 
-def _wide(estimate, procs):
+def wide(estimate, procs):
     return -procs
 
 
-def _narrow(procs):
+def narrow(procs):
     return procs <= 2
 
 
@@ -45,7 +45,7 @@ SCHEMES = (
     EASY(reservations=4),
     EASY(reservations="all"),
     EASY(shadow="block"),
-    EASY(may_backfill=_narrow),
+    EASY(may_backfill=narrow),
     Conservative(),
     Conservative(compression="reservation"),
     Conservative(compression="none"),
@@ -73,7 +73,7 @@ CONDITIONS = {
     "runs beyond estimates": {"overrun": "keep"},
     "kills for the head": {"machine": TREE, "overrun": "kill-backfilled"},
     "shortest first": {"order": "sjf"},
-    "an order of one's own": {"order": _wide},
+    "an order of one's own": {"order": wide},
 }
 
 

@@ -239,7 +239,7 @@ class EASY(Queued):
         "EASY (count)": "#3E79E0",
         "EASY (block)": "#199BE4",
         "EASY-SJF": "#C28700",
-        "EASY-SJBF": "#1E9BE2",
+        "EASY-SJBF": "#A35BD0",
     }
     machines = (Flat, KaryTree)
     overruns = (*OVERRUN, KILL_BACKFILLED)

@@ -11,7 +11,7 @@ import pandas as pd
 from .ledgers import COLOURS, FAILURES_FIRST, SHAPES, VERDICT_STYLE, badge, in_words, of_row, standing
 from .page import image as picture
 from .page import note
-from .reading import readable
+from .reading import readable, typeset, unbroken
 
 CONTRADICTED = re.compile(r"\d+ of \d+ cases? .*contradict")  # how a reason begins
 OF_CASES = re.compile(
@@ -97,7 +97,7 @@ def head(where: str, title: str, numbers: Mapping[str, int], name: str = "") -> 
     place = f' id="{escape(name)}"' if name else ""
     return (
         f'{STYLE}<div class="schedlab-card"{place}><div class="top"><div class="number">{escape(where)}</div>'
-        f'<h3 class="schedlab-title">{escape(title)}</h3><span>{badges(numbers)}</span></div></div>'
+        f'<h3 class="schedlab-title">{escape(unbroken(title))}</h3><span>{badges(numbers)}</span></div></div>'
     )
 
 
@@ -149,17 +149,17 @@ def below(
         folds.append(_fold(count, "".join(_claims(claims))))
     if numbers and not opened:
         folds.append(_fold("numbers", numbers))
-    told = "".join(f"<p>{escape(words)}</p>" for words in notes)
+    told = "".join(f"<p>{_text(words)}</p>" for words in notes)
     folds.append(_fold("sample and readings", told) if told else "")
     folds.append(_fold("code", f"<pre>{escape(code)}</pre>") if code else "")
     fine = " ".join(filter(None, (sample, "" if warning else agreement)))
     return "".join(
         [
             f'<div class="schedlab-card">{_wide(numbers) if opened else ""}',
-            f'<p class="schedlab-caption">{escape(seen)}</p>',
+            f'<p class="schedlab-caption">{escape(unbroken(seen))}</p>',
             _why(claims, elsewhere or {}) if some else "",
             *map(note, (*standins, *[agreement] * warning)),
-            f'<p class="fine">{escape(fine)}</p>' if fine else "",
+            f'<p class="fine">{_text(fine)}</p>' if fine else "",
             f'<div class="folds">{"".join(folds)}</div></div>',
         ]
     )
@@ -208,7 +208,7 @@ def _in_lines(claims, defaults=None, others=()):
         words = f"<b>{escape(place)}</b>" + (f"{among}{_listed(lines)}" if len(lines) > 1 else f" {lines[0]}")
         items[group[0][1] == "reproduced"][place] = words
     holds, fails = items[True], items[False]
-    named = _listed(f"<b>{escape(place)}</b>: {escape(why)}" for place, why in others) if others else ""
+    named = _listed(f"<b>{escape(place)}</b>: {_text(why)}" for place, why in others) if others else ""
     if not fails:
         return _listed(holds.values()) + named
     read = [f"{name} {reading}{_against(defaults.get(reading), reading)}" for reading, name in names.items()]
@@ -258,7 +258,7 @@ def _short_line(row, verdict, shared, names):
     if verdict == "not reproduced" and (value := str(of_row(row, "measured")).rpartition(": ")[2].partition(" [")[0]):
         why = "; ".join(filter(None, (f"{value} here", why)))
     words = _claimed(row)[len(shared) :]
-    return f"{_sign(verdict)} {escape(row['id'])}: {escape(words)}{escape(f' ({why})') if why else ''}"
+    return f"{_sign(verdict)} {escape(row['id'])}: {_text(words)}{_text(f' ({why})') if why else ''}"
 
 
 def _counted(cases, verdict):
@@ -272,7 +272,7 @@ def _counted(cases, verdict):
 
 def _line(row, verdict):
     why = "" if verdict == "reproduced" else f" ({_reason(row)})".replace(" ()", "")
-    return f"{_mark(verdict)}: {escape(row['id'] + ', ' + _claimed(row) + why)}"
+    return f"{_mark(verdict)}: {_text(row['id'] + ', ' + _claimed(row) + why)}"
 
 
 def _mark(verdict):
@@ -310,6 +310,10 @@ def _reason(row):
     return reason or readings
 
 
+def _text(words):
+    return escape(typeset(words))
+
+
 def _wide(content):
     return f'<div style="overflow-x: auto">{content}</div>'
 
@@ -321,12 +325,12 @@ def _fold(summary, content):
 def _claims(claims):
     yield '<table class="claims">'
     for row, verdict in zip(claims.to_dict("records"), standing(claims), strict=True):
-        readings = f"<br>{escape(row['readings'][0].upper() + row['readings'][1:])}." if row["readings"] else ""
-        reason = f"<br>{escape(row['reason'])}" if row["reason"] else ""
-        measured = f"Measured: {escape(row['measured'])}" if row["measured"] else ""
+        readings = f"<br>{_text(row['readings'][0].upper() + row['readings'][1:])}." if row["readings"] else ""
+        reason = f"<br>{_text(row['reason'])}" if row["reason"] else ""
+        measured = f"Measured: {_text(row['measured'])}" if row["measured"] else ""
         cells = (
             escape(row["id"]).replace(" to ", "<br>to "),
-            f"{escape(row['statement'])}<br>Published: {escape(row['published'])}",
+            f"{_text(row['statement'])}<br>Published: {_text(row['published'])}",
             f"{measured}{reason}{readings}".removeprefix("<br>"),
             badge(verdict),
         )
@@ -389,12 +393,12 @@ def wall(
     parts = [f'<p class="lead">{lead}</p>']
     if claims is not None and len(claims):
         parts.append(_fold("all claims, in a line each", _in_lines(in_words(claims), defaults, others)))
-    if lines := "".join(f"<li><b>{escape(word)}</b>: {escape(meaning)}</li>" for word, meaning in words):
+    if lines := "".join(f"<li><b>{escape(word)}</b>: {_text(meaning)}</li>" for word, meaning in words):
         parts.append(_fold("words and codes of this paper", f"<ul>{lines}</ul>"))
     parts.append(_tiled(tiles))
     if beyond := _tiled(beyond):
         parts.append(f'<p class="fine">Behind the figures, and beyond the paper</p>{beyond}')
-    if told := "".join(f"<p>{escape(words)}</p>" for words in notes):
+    if told := "".join(f"<p>{_text(words)}</p>" for words in notes):
         parts.append(_fold("sample and readings of these figures", told))
     return f'{STYLE}<div class="schedlab-wall">{"".join(parts)}</div>'
 
@@ -414,7 +418,7 @@ def findings(sentences: Iterable[tuple[str, Mapping[str, str], str]]) -> str:
             names = escape(", ".join(name for name, each in claims.items() if each == verdict))
             told.append(f'<span class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {names}: {verdict}</span>')
         fine = f' <span class="fine">({", ".join(told)})</span>' if told else ""
-        lines.append(f"<li>{escape(words)}{fine}{note(warning) if warning else ''}</li>")
+        lines.append(f"<li>{_text(words)}{fine}{note(warning) if warning else ''}</li>")
     return f'{STYLE}<div class="schedlab-card"><ul>{"".join(lines)}</ul></div>'
 
 
@@ -446,15 +450,16 @@ def _line_of(tile):
 
 
 def _named(number, title):
-    return f"<b>{escape(number)}</b> {escape(title)}" if number else escape(title)
+    title = escape(unbroken(title))
+    return f"<b>{escape(number)}</b> {title}" if number else title
 
 
 def _beside(claim):
     """Say what the paper claims beside what was measured, in a line."""
     verdict, row = claim
     measured = readable(str(of_row(row, "measured")))
-    measured = f"<br>Measured: {escape(measured)}" if measured else ""
-    return f"<div>{_state(verdict)} {escape(row['id'])}: {escape(_claimed(row))}{measured}</div>"
+    measured = f"<br>Measured: {_text(measured)}" if measured else ""
+    return f"<div>{_state(verdict)} {escape(row['id'])}: {_text(_claimed(row))}{measured}</div>"
 
 
 def _state(verdict, count=""):

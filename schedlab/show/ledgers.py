@@ -13,7 +13,7 @@ from zlib import crc32
 import pandas as pd
 
 from .page import interval
-from .reading import readable
+from .reading import readable, typeset
 from .reading import reason as readable_reason
 
 KEPT = ("kept", *(f"kept_{name}" for name in ("trace", "verdict", "reason", "readings", "details", "cases")))
@@ -324,7 +324,7 @@ def _class(verdict):
 
 
 def _text(words):
-    return html.escape(str(words))
+    return html.escape(typeset(str(words)))
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:

@@ -109,6 +109,7 @@ def page(*parts: str) -> str:
 
 def line(words: str, *, strong: str = "", faint: bool = False) -> str:
     """Return a line of text; the strong words come first."""
+    strong += ":" * (bool(strong and words) and strong[-1].isalnum() and words[0].isupper())
     first = f"<b>{escape(strong)}</b> " * bool(strong)
     return f'<div style="{FAINT if faint else ""}">{first}{escape(words)}</div>'
 

@@ -8,6 +8,7 @@ import re
 
 from .page import duration, without_exponent
 
+MINUS = "\N{MINUS SIGN}"
 DIGITS = 3  # of a measured number
 _NUMBER = r"[+-]?\d[\d,]*(?:\.\d+)?"
 _EXPONENT = re.compile(r"[+-]?\d(?:\.\d+)?e[+-]?\d+")
@@ -15,10 +16,30 @@ _INTERVAL = re.compile(rf"({_NUMBER})([^\[\]();:\d]*) \[({_NUMBER}) to ({_NUMBER
 _SECONDS = re.compile(r"\b(\d{4,}\.\d+) s\b")  # printed digits, which a claim may be about, so they stay
 _FACTOR = re.compile(r"(?<![\d.])0(?:\.0\d*)? times the published")
 _DIFFERENCE = re.compile(r"\bless (?=(?:that|those) )")
+_HYPHEN = re.compile(r"(?<![\w.,%)\]-])-(?=\d)")  # before a number, not within a range or a name
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%)")
+_LARGE = re.compile(r"(?<![\d.,])\d{4,}(?=(?:\.\d+)? %)")
+_ZEROS = re.compile(r"(\.\d*[1-9])00+\b")  # digits that say nothing
 _NESTED = re.compile(r"(?<=[\]%\d]) \(((?:[^()]|\([^()]*\))*\([^()]*\)[^()]*)\)")
 _BRACKETS = re.compile(r"(?<=\]) \(([^()]*)\)")
 _CONTRADICTED = re.compile(r"[^.:]*(?:\.\d[^.:]*)*: What was measured contradicts it\. ?")
 _BEGINNING = re.compile(r"(^|(?<=[a-z)])\. )([a-z])(?=[a-z]*[ ,:'])")
+
+
+def typeset(words: str) -> str:
+    """Write a text as it is printed: with minus signs, and with commas within large changes.
+
+    Examples
+    --------
+    >>> typeset("-5 % to +5569 % of CTC-SP2, 3-4").replace(MINUS, "minus ")
+    'minus 5 % to +5,569 % of CTC-SP2, 3-4'
+    """
+    return _HYPHEN.sub(MINUS, _LARGE.sub(lambda match: f"{int(match[0]):,}", words))
+
+
+def unbroken(words: str) -> str:
+    """Write a text as it is printed, and let no line begin with a percent sign."""
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", typeset(words))
 
 
 def readable(words: str) -> str:
@@ -37,6 +58,7 @@ def readable(words: str) -> str:
     words = _EXPONENT.sub(lambda match: without_exponent(match[0]), words)
     words = _INTERVAL.sub(_rounded, words)
     words = _SECONDS.sub(lambda match: f"{_grouped(match[1])} s ({duration(float(match[1]))})", words)
+    words = _ZEROS.sub(r"\1", words)
     words = _DIFFERENCE.sub("minus ", _FACTOR.sub("published", words))
     if _NESTED.search(words):  # brackets within brackets; those beside them are written alike
         words = _BRACKETS.sub(r" for \1", _NESTED.sub(r" for \1", words))

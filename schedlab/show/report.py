@@ -31,6 +31,7 @@ from schedlab._runtime.paths import kept_script, replacing
 from schedlab.charts._altair import VEGA_LITE
 from schedlab.experiment import Store
 from schedlab.papers import kept
+from schedlab.papers.cards import NO_PAPER
 from schedlab.papers.names import paper_in
 from schedlab.show import card as cards
 from schedlab.show.ledgers import LEDGER, VERDICT_STYLE, as_html, counted
@@ -779,7 +780,7 @@ def _section(section):
     notes = [f'<p class="note">{_text(note)}</p>' for note in section.standins()]
     parts = [
         f'<section id="{section.name}" data-page="{_text(section.paper.TITLE)}"><h2>{_text(section.paper.TITLE)}</h2>',
-        f'<p class="says">The paper says: {_text(section.paper.PAPER.says)} Here:</p>{_found(section.paper.PAPER)}',
+        f'<p class="says">{_said(section)} Here:</p>{_found(section.paper.PAPER)}',
         *notes,
         f'<div data-wall="{section.name}"></div>',
         f'<p><a href="#{section.name}-ledger">All claims, published beside measured</a></p>',
@@ -789,6 +790,12 @@ def _section(section):
         "</section>",
     ]
     return "".join(parts)
+
+
+def _said(section):
+    """Say what a paper claims; the arena is a study of our own."""
+    said = _text(section.paper.PAPER.says)
+    return said if section.name in NO_PAPER else f"The paper says: {said}"
 
 
 def _figure(card, paper):

@@ -187,7 +187,7 @@ def test_rectangles(three):
     assert found["end"].tolist() == pytest.approx([10, 30, 40])
     assert found[["low", "high"]].to_numpy().tolist() == [[0, 2], [0, 3], [0, 2]]
     assert found["job"].tolist() == [1, 2, 3]
-    assert found["color"].tolist() == ["SN"] * 3
+    assert found["color"].tolist() == ["short narrow"] * 3
     titles = axis_titles(charts.gantt(three))
     assert titles["x"] == "time (seconds on the clock of the log)"
     assert titles["y"] == "processor"
@@ -756,7 +756,7 @@ def test_what_would_leave_out_most_is_drawn_in_cells(in_cells):
     for cell in cells.itertuples():
         assert cell.held == pytest.approx(held[int(cell.column), int(cell.row)], abs=0.001)
     assert len(found) == (held > 0.0005).sum()
-    kinds = sl.metrics.classes(in_cells.jobs, "kurian").astype(str).to_numpy()
+    kinds = sl.metrics.classes(in_cells.jobs, "kurian").map(sl.metrics.CLASS_WORDS).astype(str).to_numpy()
     parts = {kind: cover(in_cells, (begin, end), (12, 5), kinds == kind) for kind in set(kinds)}
     for cell in cells.itertuples():
         shares = {kind: part[int(cell.column), int(cell.row)] for kind, part in parts.items()}

@@ -13,6 +13,7 @@ from schedlab.contest import study as paper
 from schedlab.contest.entrants import BOUNDED, JUDGED, Arena, Setting
 from schedlab.papers import judged, kept
 from schedlab.schedule.statistics import NOISE, ratio_over_seeds, t_quantile
+from schedlab.show.reading import MINUS
 
 SCHEMES = ("fcfs", "easy", "easy-sjbf", sl.DPSA())
 NAMES = ("FCFS", "EASY", "EASY-SJBF", "DPSAn")
@@ -346,7 +347,7 @@ def test_changes_that_may_be_chance_are_faint():
     chart = sl.charts.changes(table, "load", "log", "v", panel="scheme", interval=("low", "high")).to_dict()
     (rows,) = chart["datasets"].values()
     assert [row["share"] == 0 for row in rows] == [False, True, False, True]
-    assert [row["text"] for row in rows] == ["-12", "-12", "+12", "+12"]
+    assert [row["text"] for row in rows] == [f"{MINUS}12", f"{MINUS}12", "+12", "+12"]
     drawn = vl_convert.vegalite_to_svg(chart)
     assert ">EASY</" in drawn  # the panel's name goes on in a second line
     assert ">twice</" in drawn
@@ -463,11 +464,11 @@ def test_short_traces_compete(traces):
     assert row.tied
 
 
-def test_changes_take_any_names_of_panels_and_write_large_changes_short():
+def test_changes_take_any_names_of_panels_and_write_large_changes_with_three_digits():
     table = pd.DataFrame({"log": list("aabb"), "load": [0.7, 0.9] * 2, "v": [1_204.4, 26_166, -0.2, 3.2e6]})
     chart = sl.charts.changes(table.assign(scheme="X"), "log", "scheme", "v", panel="load").to_dict()
     (rows,) = chart["datasets"].values()
-    assert [row["text"] for row in rows] == ["+1.2k", "+26k", "0", "+3.2M"]
+    assert [row["text"] for row in rows] == ["+1,200", "+26,200", "0", "+3,200,000"]
     assert {row["load"] for row in rows} == {"0.7", "0.9"}
     empty = sl.charts.changes(table.iloc[:0].assign(scheme=[]), "log", "scheme", "v", panel="load", height=100)
     assert empty.to_dict()["columns"] == 1

@@ -16,7 +16,7 @@ from schedlab import papers
 from schedlab.papers import Check, Claim, exact, judged, kept, ledger, untestable
 from schedlab.papers.ledger import claimed, claims_of
 from schedlab.show.ledgers import VERDICTS, as_html, as_json, as_markdown, counted, summary
-from schedlab.show.reading import reason
+from schedlab.show.reading import MINUS, reason
 
 CLAIM = Claim("A-1", "Figure 3", "B is faster than A", "by 10 %")
 EVIL = "<img src=x onerror=alert(1)>"
@@ -130,7 +130,8 @@ def rows():
 def test_a_ledger_shows_itself_one_row_a_claim():
     shown = ledger(rows())._repr_html_()
     assert shown.count('<tbody class="row-') == 3
-    assert 'change: -6.0 % <span class="ends">[-7.3 to -4.7]</span> on average over 2 cases' in shown
+    told = 'change: -6.0 % <span class="ends">[-7.3 to -4.7]</span> on average over 2 cases'
+    assert told in shown.replace(MINUS, "-")
     for words in ("B is faster than A", "by 10 %", "Measured on CTC."):
         assert words in shown
     verdicts = re.findall(r'<span class="schedlab-badge schedlab-[a-z]+">. (.*?)</span>', shown)
@@ -156,7 +157,7 @@ def test_a_ledger_writes_numbers_as_people_read_them():
     row |= {"published": "wait 15187.6077 s", "reason": "gain, A: 1 of 2 cases supports it. gain, B: it is open."}
     shown = ledger([row])._repr_html_()
     assert "gain minus that of A: +1,410 <span" in shown
-    assert "[-96.1 to +19,200]</span> for B, EASY (count)" in shown
+    assert f"[{MINUS}96.1 to +19,200]</span> for B, EASY (count)" in shown
     assert "wait 15,187.6077 s (4.22 h)" in shown
     assert "Gain, A: 1 of 2 cases supports it. Gain, B: it is open." in shown
     assert "+1,410" in summary(ledger([row]))["measured"][0]
