@@ -18,6 +18,7 @@ NARROWEST, BROAD = 34, 720  # widths: such a cell in a panel; all panels of a ro
 UNSURE = 0.7  # opacity of a change that may be none
 STRONGEST = 0.62  # share of a colour on which the ink of the page is readable
 HEAD = 13  # letters in a line of the heading over such a cell
+SHORT = "replace(datum.label, regexp('-[0-9.]+-cln'), '')"  # a log without the version of its file
 BETTER, WORSE = "#0072B2", "#D55E00"
 FULL = 60  # change in percent at which a colour is strongest
 
@@ -94,7 +95,7 @@ def changes(
     along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
     heads = plain_axis(labelLimit=NARROW, labelExpr="split(datum.label, '\\n')")
     across = alt.X(f"{x}:N", title=AXES.get(x), sort=along, axis=heads)
-    place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=plain_axis(labelLimit=280))}
+    place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=plain_axis(labelLimit=280, labelExpr=SHORT))}
     tooltip = [*(alt.Tooltip(f"{name}:N") for name in dict.fromkeys([*places[2:], y, x]))]
     tooltip += [alt.Tooltip("text:N", title=name) for name in texts]
     tooltip += [alt.Tooltip("value:Q", title=value, format="+,.3~g")]

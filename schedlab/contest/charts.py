@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..charts._altair import alt
-from ..charts.changes import BETTER, WORSE, coloured_cells, plain_axis
+from ..charts.changes import BETTER, SHORT, WORSE, coloured_cells, plain_axis
 from ..charts.theme import (
     AXES,
     IN_HOURS,
@@ -30,7 +30,6 @@ PALE = 0.25  # share of the winner's colour in a cell where others are tied with
 ALL_TIED = "#8C8C8C"
 STEP, DOTS = 22, 600  # from scheme to scheme, and width of a plot of dots, in pixels
 COLOURED, FARTHEST = 6, 2  # logs that are all told apart by colour; of more, only those farthest from their bounds
-SHORT = "replace(datum.label, regexp('-[0-9.]+-cln'), '')"  # a log without the version of its file
 LINES = f"split({SHORT}, ', ')"  # start a new line after a comma in a name
 
 

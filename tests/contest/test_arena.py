@@ -356,7 +356,7 @@ def test_changes_that_may_be_chance_are_faint():
     chart = sl.charts.changes(small, "x", "y", "v", interval=("low", "high")).to_dict()
     ((tiny, other),) = chart["datasets"].values()
     assert (tiny["text"], tiny["share"], tiny["clear"] < 1) == ("0", 0, True)
-    assert (other["text"], other["share"] > 0, other["clear"]) == ("-1", True, 1)
+    assert (other["text"], other["share"] > 0, other["clear"]) == (f"{MINUS}1", True, 1)
     assert "or the change is below 0.5 %" in " ".join(chart["title"]["subtitle"])
     chart = sl.charts.changes(small.assign(n=["1.20", "3"]), "x", "y", "v", written="n").to_dict()
     (rows,) = chart["datasets"].values()
