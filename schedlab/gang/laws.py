@@ -39,7 +39,7 @@ def times_of_a_pe_add_up_to_the_horizon(schedule) -> None:
     """The times of each PE add up to the horizon, and none is negative."""
     times, horizon = schedule.times, schedule.rules.horizon
     for pe in np.flatnonzero((times.sum(axis=0) != horizon) | (times < 0).any(axis=0)):
-        spent = ", ".join(f"{what} {time}" for what, time in zip(DOES, times[:, pe], strict=True))
+        spent = ", ".join(f"{activity} {time}" for activity, time in zip(DOES, times[:, pe], strict=True))
         raise ScheduleError(f"PE {pe}: {spent} ns, expected {horizon} in all")
 
 
@@ -195,11 +195,11 @@ def a_log_of_all_adds_up_to_the_times(schedule) -> None:
     """A log of all slices adds up to the times of the PEs."""
     if _span(schedule) != (0, schedule.rules.horizon):
         return
-    pe, what, begin, end = (
+    pe, activity, begin, end = (
         schedule.log_in_order[row] for row in (state.LOG_PE, state.LOG_WHAT, state.LOG_FROM, state.LOG_UNTIL)
     )
     logged = np.zeros_like(schedule.times)
-    np.add.at(logged, (what, pe), end - begin)
+    np.add.at(logged, (activity, pe), end - begin)
     for does, at in np.argwhere(logged != schedule.times):
         expected = schedule.times[does, at]
         raise ScheduleError(f"PE {at}: the log has {logged[does, at]} ns of {DOES[does]}, expected {expected}")

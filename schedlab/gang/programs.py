@@ -87,9 +87,9 @@ def checked(programs: pd.DataFrame | tuple, jobs: int, pes: int) -> pd.DataFrame
     table = as_frame(programs).set_axis(pd.RangeIndex(1, len(programs) + 1))
     if table.empty:
         raise ValueError("programs has no rows, expected at least one operation for each task")
-    what = table["operation"]
-    _every(what.isin(list(OPERATIONS)), table, "operation", ", ".join(OPERATIONS))
-    blocks, sends = what.isin(BLOCKS), what.isin(MESSAGES)
+    operation = table["operation"]
+    _every(operation.isin(list(OPERATIONS)), table, "operation", ", ".join(OPERATIONS))
+    blocks, sends = operation.isin(BLOCKS), operation.isin(MESSAGES)
     numbers = f"a job's number, 1 to {jobs}"
     table["job_number"] = _numbers(table, "job_number", numbers, lambda job: (job >= 1) & (job <= jobs))
     ranks = f"a task's rank, from 0 on and below the {pes} PEs"
@@ -319,7 +319,7 @@ def as_table(operations: np.ndarray, jobs: pd.DataFrame) -> pd.DataFrame:
         `COLUMNS`, times in seconds.
     """
     operations = operations[:, np.argsort(operations[0], kind="stable")]
-    task, compute, code, more, _ = operations
+    task, compute, code, other, _ = operations
     procs = jobs["procs"].to_numpy()
     first, number = np.cumsum(procs) - procs, np.repeat(np.arange(procs.size), procs)
     names = pd.Series(code).map(NAMES)
@@ -331,7 +331,7 @@ def as_table(operations: np.ndarray, jobs: pd.DataFrame) -> pd.DataFrame:
             "rank": task - first[job],
             "compute": compute / NANO,
             "operation": names.astype("str"),
-            "seconds": np.where(blocks, more, 0) / NANO,
-            "peer": np.where(sends, more - first[job], -1),
+            "seconds": np.where(blocks, other, 0) / NANO,
+            "peer": np.where(sends, other - first[job], -1),
         }
     )

@@ -329,19 +329,19 @@ class GangSchedule:
         """
         if (job, rank) not in self.watched:
             raise ValueError(f"task {rank} of job {job} was not watched: simulate(..., watch=[({job}, {rank})])")
-        which = self.watched.index((job, rank))
-        rows, (job, rank) = self.history[which], self.watched[which]
+        index = self.watched.index((job, rank))
+        rows, (job, rank) = self.history[index], self.watched[index]
         at = self.table.index.get_loc(job)
         task = self.job_rows[state.FIRST, at] + rank
         ends = np.minimum(np.arange(1, len(rows) + 1) * self.rules.slice, self.rules.horizon)
         began = ends - self.rules.slice
         placed, finish = self.job_rows[state.PLACED, at], self.task_rows[state.DONE, task]
-        there = self.is_placed[at] & (ends > placed) & (began < finish)
+        present = self.is_placed[at] & (ends > placed) & (began < finish)
         table = pd.DataFrame({"time": ends / NANO})
         for name, row in MEMBERS.items():
             table[name] = rows[:, row]
         table["held"] = rows[:, -1] > 0
-        return table[there].reset_index(drop=True)
+        return table[present].reset_index(drop=True)
 
     @cached_property
     def log_in_order(self) -> np.ndarray:

@@ -61,8 +61,8 @@ class Candidates(NamedTuple):
 @maker
 def no_candidates(rank):
     """Return an empty index."""
-    none = np.empty(0, np.int64)
-    return Candidates(none, none, rank, none, none, none, none, none, none)
+    empty = np.empty(0, np.int64)
+    return Candidates(empty, empty, rank, empty, empty, empty, empty, empty, empty)
 
 
 @maker
@@ -105,7 +105,7 @@ def backfill_long(c, candidates, reservation, veto):
 
     A job that cannot start now cannot start later in this pass: processors and time only shrink.
     """
-    kept = 0
+    count = 0
     if c.clock[FREE] > 0:
         _catch_up(c, candidates, veto)
     while c.clock[FREE] > 0:
@@ -114,11 +114,11 @@ def backfill_long(c, candidates, reservation, veto):
             break
         _enter(candidates, job, NEVER)
         if veto.moving and is_vetoed(c, veto, job):
-            candidates.aside[kept] = job
-            kept += 1
+            candidates.aside[count] = job
+            count += 1
         else:
             begin_behind_head(c, reservation, place_in_queue(c, job))
-    for i in range(kept):
+    for i in range(count):
         _enter(candidates, candidates.aside[i], c.jobs.estimate[candidates.aside[i]])
 
 

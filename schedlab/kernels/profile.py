@@ -179,7 +179,7 @@ def earlier(steps, instant, procs, duration, latest):
     latest start.
     """
     key, free, first = steps.key, steps.item, U(front(steps))
-    place = here = U(step_at(steps, instant - 1)) + U(1)
+    place = current = U(step_at(steps, instant - 1)) + U(1)
     while place > first and free[place - U(1)] >= procs:
         place -= U(1)
     if place > first and key[first] <= latest:
@@ -196,4 +196,4 @@ def earlier(steps, instant, procs, duration, latest):
                 place = start
                 break
             start = probe + U(1)
-    return np.int64(place) if place < here else -1
+    return np.int64(place) if place < current else -1

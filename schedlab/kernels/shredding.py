@@ -359,8 +359,8 @@ def _new_sweeps(entries, tasks):
         for i in range(offset[s], offset[s + 1]):
             if sweep[i] >= 0:
                 entry[s, sweep[i]] = i - offset[s]
-    none = np.zeros(n, np.int64)
-    return Sweeps(tasks.count.copy(), none, none.copy(), tasks.run, tasks.estimate, entry, new_pairs(2 * n))
+    zeros = np.zeros(n, np.int64)
+    return Sweeps(tasks.count.copy(), zeros, zeros.copy(), tasks.run, tasks.estimate, entry, new_pairs(2 * n))
 
 
 @part

@@ -146,13 +146,13 @@ def check_rigid(trace: Trace) -> None:
     """Raise if a trace has jobs that need not run in one piece on the processors that they request."""
     molds = int(trace.laws().moldable.sum()) if trace.has_speedup else 0
     sweeps = int((trace.table["breakdown"] > 0).sum()) if "breakdown" in trace.table else 0
-    for count, what, rigid in (
+    for count, kind, rigid in (
         (molds, "moldable jobs", "with_speedup(sl.Downey(), share=0)"),
         (sweeps, "parameter sweeps, which may be split", "with_parameter_sweeps(0)"),
     ):
         if count:
             way_out = f"trace.{rigid} has the same jobs, all of them rigid"
-            raise ValueError(f"bounds are for rigid jobs, and {trace.name} has {count:,} {what}: {way_out}")
+            raise ValueError(f"bounds are for rigid jobs, and {trace.name} has {count:,} {kind}: {way_out}")
 
 
 def _of_part(case, tau, rounds):

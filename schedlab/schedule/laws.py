@@ -183,8 +183,8 @@ def every_job_has_its_nodes(schedule) -> None:
     nowhere = job[(first < 0) | (last >= tree.procs)]
     forbid(schedule, nowhere, "job {job} runs on a node that is not installed, at {start}")
     held = (schedule.start, schedule.end, offset, first, last)
-    taken = abandonable(tree_nodes.conflict, *held, tree.procs)
-    forbid(schedule, [taken] if taken >= 0 else [], "job {job} runs on a node that another job holds, at {start}")
+    conflict = abandonable(tree_nodes.conflict, *held, tree.procs)
+    forbid(schedule, [conflict] if conflict >= 0 else [], "job {job} runs on a node that another job holds, at {start}")
     if not tree.policy.whole:
         scattered = schedule.locality()["stage"].to_numpy() > tree.stage(schedule.procs) + tree.policy.relaxed
         forbid(schedule, scattered, "job {job} is spread over more than a block of its stage, at {start}")
@@ -219,9 +219,9 @@ def every_task_runs_once(schedule) -> None:
     keys = zip(shared.home[every].tolist(), shared.job[every].tolist(), strict=True)
     number = dict(zip(keys, shared.sweep[every].tolist(), strict=True))
     sweep = np.array([number.get(key, -1) for key in zip(*batches[:2].tolist(), strict=True)], "int64")
-    of = sweep >= 0
-    np.add.at(ran, sweep[of], batches[3][of])
-    np.maximum.at(ends, sweep[of], batches[2][of])
+    known = sweep >= 0
+    np.add.at(ran, sweep[known], batches[3][known])
+    np.maximum.at(ends, sweep[known], batches[2][known])
     wrong = np.flatnonzero((ran != shared.tasks) | (ends != shared.end))
     if wrong.size:
         raise ScheduleError(
@@ -239,8 +239,8 @@ def tasks_disturb_nobody(schedule) -> None:
     shared, pieces, name = outcome.shared, outcome.pieces, f"{schedule.scheme} on {schedule.trace.name}"
     events = shared.happened(site)
     begun = events.piece >= 0
-    taken = begun.sum() + (events.more >= 0).sum()
-    if taken != pieces.start.size or (pieces.start[events.piece[begun]] != events.time[begun]).any():
+    count = begun.sum() + (events.more >= 0).sum()
+    if count != pieces.start.size or (pieces.start[events.piece[begun]] != events.time[begun]).any():
         raise ScheduleError(f"{name}: the pieces differ from those of the log of events")
     entries, held = shared.entries(site), (pieces.end, shared.expected[site], pieces.procs)
     requests, conservative = (shared.width[entries], shared.estimate[entries]), schedule.scheme.local == "conservative"

@@ -130,11 +130,11 @@ class Why:
         schedule, numbers = self.schedule, self.schedule.trace.table.index
         case, outcome, estimate, place = schedule.case, schedule.outcome, self._estimate, self._place
         if isinstance(schedule.machine, Flat) and schedule.scheme.forgets:
-            some, submit = _since_none_waited(outcome, place)
-            less = case.some(some)
+            jobs, submit = _since_none_waited(outcome, place)
+            less = case.some(jobs)
             less = replace(less, jobs=less.jobs._replace(submit=submit))
-            part = replace(outcome.part(some), submit=submit)
-            yield _News(less, part, estimate[some], int(np.flatnonzero(some == place)[0]), numbers[some])
+            part = replace(outcome.part(jobs), submit=submit)
+            yield _News(less, part, estimate[jobs], int(np.flatnonzero(jobs == place)[0]), numbers[jobs])
         yield _News(case, outcome, estimate, place, numbers)
 
     def _look(self, news):
@@ -202,10 +202,10 @@ class Why:
             too_few = "no processor was free" if procs == 1 else f"fewer than {procs:,} processors were free"
             yield f"For {show.duration(few)} {too_few}."
         if few < waited:
-            why = "the scheme held it back" if self.schedule.scheme.simulated else "it did not get them"
+            reason = "the scheme held it back" if self.schedule.scheme.simulated else "it did not get them"
             if isinstance(self.schedule.machine, KaryTree) and not self.schedule.machine.policy.whole:
-                why = f"not in one block, or {why}"
-            yield f"For {show.duration(waited - few)} enough were free, but {why}."
+                reason = f"not in one block, or {reason}"
+            yield f"For {show.duration(waited - few)} enough were free, but {reason}."
 
     def _free(self):
         """Return the numbers of free processors while the job waited, and the duration of each."""
@@ -220,8 +220,8 @@ class Why:
     def _overtaken(self):
         later = self.others[self.others["which"] == LATER]
         if len(later):
-            which = ", ".join(map(str, later.index[:TOLD])) + ("" if len(later) <= TOLD else ", ...")
-            yield f"{_count(len(later), 'job')} submitted later started before it ({which})."
+            numbers = ", ".join(map(str, later.index[:TOLD])) + ("" if len(later) <= TOLD else ", ...")
+            yield f"{_count(len(later), 'job')} submitted later started before it ({numbers})."
 
     def _moves(self):
         table, (_, every, reason) = self.expected, self._looked
@@ -237,8 +237,8 @@ class Why:
         largest = np.argsort(-np.abs(np.diff(table["expected_start"])), kind="stable")[:TOLD]
         examples = "; ".join(self._move(moves[i]) for i in sorted(largest))
         changed = f"That changed {'' if every else 'at least '}{_times(len(moves))}"
-        some = "The largest changes" if every else "The largest of these changes"
-        yield f"{changed}: {examples}." if len(moves) <= TOLD else f"{changed}. {some}: {examples}."
+        subject = "The largest changes" if every else "The largest of these changes"
+        yield f"{changed}: {examples}." if len(moves) <= TOLD else f"{changed}. {subject}: {examples}."
 
     def _move(self, row):
         if row.time == row.expected_start:
@@ -275,15 +275,15 @@ class Why:
                 for job, row in zip(self.others.index[:SHOWN], self.others.itertuples(), strict=False)
             ]
             names = ("job", "which", "processors", "start", "end", "processor-hours")
-            some = f", the {SHOWN} that held most" if len(self.others) > SHOWN else ""
-            heading = f"{_count(len(self.others), 'job')} held processors while it waited{some}"
+            limit = f", the {SHOWN} that held most" if len(self.others) > SHOWN else ""
+            heading = f"{_count(len(self.others), 'job')} held processors while it waited{limit}"
             parts.append(show.folded(heading, show.table(names, rows, (0, 1))))
         if len(self.expected) > 1:
             table = self.expected
             rows = [(self._at(at), self._at(start), news) for at, start, news in table[:ROWS].itertuples(index=False)]
             least = "" if self._looked[1] else "at least "
-            some = f", the first {ROWS - 1}" if len(table) > ROWS else ""
-            heading = f"what it could expect, {least}{_count(len(table) - 1, 'change')}{some}"
+            limit = f", the first {ROWS - 1}" if len(table) > ROWS else ""
+            heading = f"what it could expect, {least}{_count(len(table) - 1, 'change')}{limit}"
             names = ("at", "expected start", "news")
             parts.append(show.folded(heading, show.table(names, rows, (0, 1, 2))))
         return show.page(*parts)
@@ -363,8 +363,8 @@ class _News:
             text += f"{', ' if text else ''}while {running}"
         return text
 
-    def _named(self, place, several):
-        return f"job {self._numbers[place]}" + (f" and {_count(several.size - 1, 'other')}" if several.size > 1 else "")
+    def _named(self, place, jobs):
+        return f"job {self._numbers[place]}" + (f" and {_count(jobs.size - 1, 'other')}" if jobs.size > 1 else "")
 
 
 def _since_none_waited(outcome, place):
@@ -421,8 +421,8 @@ def why(schedule, job: int) -> Why:
     return Why(schedule, int(job))
 
 
-def _count(number, what):
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number, noun):
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _times(number):

@@ -347,8 +347,8 @@ class Outcome:
     @cached_property
     def pieces(self) -> Pieces:
         """The pieces that held processors of the machine."""
-        none = np.zeros_like(self.start)
-        return Pieces(none, np.arange(none.size), self.submit, self.start, self.end, self.procs, none)
+        zeros = np.zeros_like(self.start)
+        return Pieces(zeros, np.arange(zeros.size), self.submit, self.start, self.end, self.procs, zeros)
 
     @property
     def promised_start(self) -> np.ndarray:
@@ -686,9 +686,9 @@ def _check_declarations(cls):
         declared = cls.promises
         cls.promises = lambda self, machine: declared
     elif setting or not inspect.isfunction(cls.promises):
-        what = "annotated like a setting" if setting else repr(cls.promises)
+        description = "annotated like a setting" if setting else repr(cls.promises)
         expected = "promises = True, promises = False, or a method promises(self, machine)"
-        raise TypeError(f"promises of {cls.__name__} is {what}, expected {expected}")
+        raise TypeError(f"promises of {cls.__name__} is {description}, expected {expected}")
     if callable(cls.in_order):
         raise TypeError(f"in_order of {cls.__name__} is {cls.in_order!r}, expected True, False or a property")
 

@@ -55,15 +55,15 @@ class CompiledScheme(Queued):
         super().__post_init__()
         if not inspect.isfunction(self.function):
             raise TypeError(f"compiled_scheme takes a function of (c) or (c, memory), got {self.function!r}")
-        taken = len(inspect.signature(self.function).parameters)
-        if taken not in (1, 2):
+        count = len(inspect.signature(self.function).parameters)
+        if count not in (1, 2):
             signature = f"{self.function.__name__}{inspect.signature(self.function)}"
             raise TypeError(f"compiled_scheme takes a function of (c) or (c, memory), got {signature}")
         whole = isinstance(self.memory, Integral) and not isinstance(self.memory, bool)
         if not callable(self.memory) and not (whole and self.memory >= 0):
             raise TypeError(f"memory is {self.memory!r}, expected the number of values, or a function of (jobs, procs)")
-        if (taken == 2) != (callable(self.memory) or self.memory > 0):
-            wrong = "takes a memory: give memory=" if taken == 2 else "takes no memory: leave out memory="
+        if (count == 2) != (callable(self.memory) or self.memory > 0):
+            wrong = "takes a memory: give memory=" if count == 2 else "takes no memory: leave out memory="
             raise TypeError(f"{self.function.__name__}{inspect.signature(self.function)} {wrong}")
 
     def __reduce_ex__(self, protocol):
@@ -113,8 +113,8 @@ class CompiledScheme(Queued):
 
     def _not_compiled(self, text):
         makes = re.search(r"Function\(<built-in function (zeros|empty|ones|full|arange|array)>\)", text)
-        why = f"it makes an array ({makes[1]}): let memory= make it" if makes else reason_of(text)
-        return SchemeError("\n".join([f"{self} cannot be compiled: {why}", *line_of(text, self.function)]))
+        reason = f"it makes an array ({makes[1]}): let memory= make it" if makes else reason_of(text)
+        return SchemeError("\n".join([f"{self} cannot be compiled: {reason}", *line_of(text, self.function)]))
 
 
 @overload

@@ -48,8 +48,8 @@ class FromLog(Scheme):
         if unknown == waits.size:
             notes.append("no wait is recorded; all jobs are taken to start when they were submitted")
         elif unknown:
-            taken = "these jobs are taken to start when they were submitted"
-            notes.append(f"{unknown:,} of {waits.size:,} waits are not recorded; {taken}")
+            assumption = "these jobs are taken to start when they were submitted"
+            notes.append(f"{unknown:,} of {waits.size:,} waits are not recorded; {assumption}")
         elif not waits.any() and waits.size > 1:
             notes.append("all waits are 0: recorded submissions may be start times")
         procs, used, lasts = schedule.machine.procs, *schedule.held

@@ -109,10 +109,10 @@ class DPSA(Queued):
         check_known("search", self.search, SEARCHES)
         check_known("shadow", self.shadow, placement.RULES)
         check_worth(self.objective, OBJECTIVES)
-        for what, least in (("depth", 1), ("budget", 0)):
-            value = getattr(self, what)
+        for name, least in (("depth", 1), ("budget", 0)):
+            value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
-                raise ValueError(f"{what} must be a whole number of at least {least}, got {value!r}")
+                raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
         if self.seconds is not None and not (isinstance(self.seconds, Real) and 0 < self.seconds <= LONGEST):
             raise ValueError(f"seconds must be greater than 0 and at most {LONGEST:,}, got {self.seconds!r}")
         if self.budget is not None or self.seconds is not None:

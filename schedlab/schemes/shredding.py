@@ -217,24 +217,24 @@ class Shared:
         sweep, width = self.sweep[entries], self.width[entries]
         full = np.where(self.flooding & (sweep >= 0), self.tasks[sweep], width) if self.tasks.size else width
         time = [pieces.start, pieces.end, self.submit[entries], self.gone[entries]]
-        none = np.zeros(sweep.size, "int64")
-        used = [pieces.procs, -pieces.procs, none, none]
-        queued = [np.zeros(2 * pieces.procs.size, "int64"), none + 1, none - 1]
+        zeros = np.zeros(sweep.size, "int64")
+        used = [pieces.procs, -pieces.procs, zeros, zeros]
+        queued = [np.zeros(2 * pieces.procs.size, "int64"), zeros + 1, zeros - 1]
         # A queued sweep wants less as its tasks run: for each batch, the tasks left before and after it, on any site.
         log = self.log[np.lexsort((np.arange(len(self.log)), self.log[:, kernel.LOG_WHAT]))]
-        of, count = log[:, kernel.LOG_WHAT], log[:, kernel.LOG_COUNT]
+        number, count = log[:, kernel.LOG_WHAT], log[:, kernel.LOG_COUNT]
         started = np.cumsum(count)
-        first = np.searchsorted(of, of)
-        after = self.tasks[of] - (started - started[first] + count[first])
-        here = np.full(self.tasks.size, -1)
-        here[sweep[sweep >= 0]] = np.flatnonzero(sweep >= 0)
-        entry = here[of]
-        kept = entry >= 0
-        most = full[entry[kept]]
-        fall = np.minimum(most, after[kept] + count[kept]) - np.minimum(most, after[kept])
+        first = np.searchsorted(number, number)
+        after = self.tasks[number] - (started - started[first] + count[first])
+        entry_of = np.full(self.tasks.size, -1)
+        entry_of[sweep[sweep >= 0]] = np.flatnonzero(sweep >= 0)
+        entry = entry_of[number]
+        present = entry >= 0
+        most = full[entry[present]]
+        fall = np.minimum(most, after[present] + count[present]) - np.minimum(most, after[present])
         left = full.copy()  # wanted when the entry left the queue
-        np.subtract.at(left, entry[kept], fall)
-        time.append(log[kept, kernel.LOG_TIME])
+        np.subtract.at(left, entry[present], fall)
+        time.append(log[present, kernel.LOG_TIME])
         used.append(np.zeros(fall.size, "int64"))
         queued.append(np.zeros(fall.size, "int64"))
         wanted = [np.zeros(2 * pieces.procs.size, "int64"), full, -left, -fall]
@@ -259,17 +259,17 @@ class Shared:
         # Copies are withdrawn when the sweep's last task starts, or when another copy starts.
         last = np.full(self.tasks.size, -1)
         started = kind == kernel.JOB_STARTS
-        of = np.where(kind == kernel.TASKS_START, what, -1)
-        of[started] = self.sweep[self.offset[at[started]] + what[started]]
-        np.maximum.at(last, of[of >= 0], row[of >= 0])
+        number = np.where(kind == kernel.TASKS_START, what, -1)
+        number[started] = self.sweep[self.offset[at[started]] + what[started]]
+        np.maximum.at(last, number[number >= 0], row[number >= 0])
         left = np.flatnonzero((sweep >= 0) & (place < 0))
-        none = np.full(max(sweep.size, row.size), -1)
+        blank = np.full(max(sweep.size, row.size), -1)
         parts = [
-            (self.submit[entries], np.full(sweep.size, JOB_ARRIVES), np.arange(sweep.size), none, none, none),
+            (self.submit[entries], np.full(sweep.size, JOB_ARRIVES), np.arange(sweep.size), blank, blank, blank),
             (when[jobs], kind[jobs], what[jobs], place[what[jobs]], second[what[jobs]], 2 * jobs),
-            (when[tasks], kind[tasks], none, apart[: tasks.size], none, 2 * tasks),
-            (when[others], kind[others], none, none, none, 2 * others),
-            (when[last[sweep[left]]], np.full(left.size, JOB_WITHDRAWN), left, none, none, 2 * last[sweep[left]] + 1),
+            (when[tasks], kind[tasks], blank, apart[: tasks.size], blank, 2 * tasks),
+            (when[others], kind[others], blank, blank, blank, 2 * others),
+            (when[last[sweep[left]]], np.full(left.size, JOB_WITHDRAWN), left, blank, blank, 2 * last[sweep[left]] + 1),
         ]
         columns = [np.concatenate([part[i][: part[0].size] for part in parts]) for i in range(6)]
         order = np.lexsort((columns[2], columns[5], columns[0]))
@@ -379,8 +379,8 @@ def _at_site(shared, site, case):
     entries = queue.start + np.flatnonzero(shared.home[queue] == site)
     first = np.full(len(case), np.iinfo(np.int64).max)
     for pieces in shared.pieces:
-        mine = pieces.home == site
-        np.minimum.at(first, pieces.job[mine], pieces.start[mine])
+        local = pieces.home == site
+        np.minimum.at(first, pieces.job[local], pieces.start[local])
     return AtSite(
         submit=case.jobs.submit * shared.tick,
         start=first,
@@ -443,14 +443,14 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     row = np.concatenate(chosen)
     width = np.minimum(procs[row], np.array(machines)[at])
     length, expected = run[row] * tick, estimate[row] * tick
-    of = number[row]
-    sweeps = np.flatnonzero(of >= 0)
-    rounds = -(-tasks[of[sweeps]] // width[sweeps]) if not scheme.flooding else 1
-    length[sweeps] = rounds * task_run[at[sweeps], of[sweeps]]
-    expected[sweeps] = rounds * task_estimate[at[sweeps], of[sweeps]]
-    requested = np.where((of >= 0) & scheme.flooding, 1, width)
+    sweep = number[row]
+    sweeps = np.flatnonzero(sweep >= 0)
+    rounds = -(-tasks[sweep[sweeps]] // width[sweeps]) if not scheme.flooding else 1
+    length[sweeps] = rounds * task_run[at[sweeps], sweep[sweeps]]
+    expected[sweeps] = rounds * task_estimate[at[sweeps], sweep[sweeps]]
+    requested = np.where((sweep >= 0) & scheme.flooding, 1, width)
     conservative = scheme.local == "conservative"
-    entries = kernel.Entries(offset, Jobs(submit[row] * tick, length, expected, requested), of)
+    entries = kernel.Entries(offset, Jobs(submit[row] * tick, length, expected, requested), sweep)
     if conservative and scheme.flooding:
         start, promise, end, claimed, events, lost = _flooded(entries, machines, tasks)
     else:
@@ -463,13 +463,13 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     gone = start.copy()
     last = np.full(swept.size, -1)
     np.maximum.at(last, log[:, kernel.LOG_WHAT], log[:, kernel.LOG_TIME])
-    np.maximum.at(last, of[sweeps], start[sweeps])  # a parallel job that starts cancels its copies
-    gone[sweeps] = last[of[sweeps]]
+    np.maximum.at(last, sweep[sweeps], start[sweeps])  # a parallel job that starts cancels its copies
+    gone[sweeps] = last[sweep[sweeps]]
     pieces, ends = [], []
     for site in range(len(machines)):
         entry = offset[site] + np.flatnonzero(start[offset[site] : offset[site + 1]] >= 0)
         parallel, procs, lasts = _held(
-            entry, width[entry], length[entry], of[entry], claimed, task_run[site], scheme.release
+            entry, width[entry], length[entry], sweep[entry], claimed, task_run[site], scheme.release
         )
         batch, _, began, count, _ = log[log[:, kernel.LOG_SITE] == site].T
         pieces.append(
@@ -492,7 +492,7 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
         job[row],
         width,
         expected,
-        of,
+        sweep,
         start,
         promise,
         gone,
@@ -523,9 +523,9 @@ def _flooded(entries, machines, tasks):
         first = np.cumsum(count) - count  # of each sweep, the first task that is promised a start
         promise[queue] = promised[first]
         start[queue] = np.where(sweep[queue] >= 0, -1, began[first])
-        of, task = sweep[entry], sweep[entry] >= 0
-        np.maximum.at(end, of[task], (began + jobs.run)[task])
-        (when, what), batch = np.unique(np.stack([began[task], of[task]]), axis=1, return_counts=True)
+        number, task = sweep[entry], sweep[entry] >= 0
+        np.maximum.at(end, number[task], (began + jobs.run)[task])
+        (when, what), batch = np.unique(np.stack([began[task], number[task]]), axis=1, return_counts=True)
         same = np.ones_like(when)
         events.append(np.stack([what, site * same, when, batch, kernel.TASKS_START * same], axis=1))
         lost.append(_lost(jobs, began, machine))
@@ -536,9 +536,9 @@ def _lost(jobs, start, machine):
     """Return the loss of capacity when each job runs in one piece."""
     time = np.concatenate([jobs.submit, start, start + jobs.run])
     order = np.argsort(time, kind="stable")
-    none = np.zeros_like(jobs.procs)
-    wanted = np.cumsum(np.concatenate([jobs.procs, -jobs.procs, none])[order])
-    used = np.cumsum(np.concatenate([none, jobs.procs, -jobs.procs])[order])
+    zeros = np.zeros_like(jobs.procs)
+    wanted = np.cumsum(np.concatenate([jobs.procs, -jobs.procs, zeros])[order])
+    used = np.cumsum(np.concatenate([zeros, jobs.procs, -jobs.procs])[order])
     return int((np.minimum(wanted, machine - used)[:-1] * np.diff(time[order])).sum())
 
 
@@ -554,5 +554,5 @@ def _held(entry, width, length, sweep, claimed, task_run, release):
     # The remainder runs until the end of the last round, the others until the end of the last full round.
     procs[swept] = np.where(rest > 0, rest, wide)
     two = (rest > 0) & (full > 0)
-    more = [entry[swept[two]], (wide - rest)[two], (full * task_run[number])[two]]
-    return tuple(np.concatenate(pair) for pair in zip((entry, procs, length), more, strict=True))
+    second = [entry[swept[two]], (wide - rest)[two], (full * task_run[number])[two]]
+    return tuple(np.concatenate(pair) for pair in zip((entry, procs, length), second, strict=True))

@@ -179,11 +179,11 @@ class Row:
             self.sums[name] = what, None if what.of is None else self._known(what.of)
         return True
 
-    def _known(self, word):
+    def _known(self, column):
         """Return a column; note if it has no value for any job."""
-        if self.case.columns.is_unknown(word):
-            self.unknown = word
-        return self.case.columns[word]
+        if self.case.columns.is_unknown(column):
+            self.unknown = column
+        return self.case.columns[column]
 
     def arrays(self) -> tuple[np.ndarray, int, np.ndarray, Sums]:
         """Return whole, width, real and sums, in the form that `Question` has."""

@@ -78,8 +78,8 @@ def _average(g, rules, task, did_io, communicated):
     g.tasks[task, MEASURED] = measured + 1
     count, io, comm, comp = min(measured + 1, rules.window), 0, 0, 0
     for at in range(count):
-        what = g.recent[task, at]
-        io += what & 1
-        comm += what >> 1
-        comp += what == 0
+        activity = g.recent[task, at]
+        io += activity & 1
+        comm += activity >> 1
+        comp += activity == 0
     return io / (2 * count), comm / (2 * count), comp / (2 * count)  # a measurement is 1/2 or 0
