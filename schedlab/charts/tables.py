@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # at run time it would delay the first chart by 0.1 s, in whi
 NUMBERS = "font-variant-numeric: tabular-nums; text-align: right; padding: .2em .6em"
 WORDS = "text-align: left; white-space: normal; padding: .2em .6em"
 NAMES = "white-space: nowrap"  # otherwise the name of a log would be broken at its hyphens
+TITLES = {"job_number": "job"}
 SHORT = 16  # characters in a two-word name
 
 
@@ -65,6 +66,7 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> "Styler":
     if shown:
         frame = frame.reset_index(names="" if frame.index.names == [None] else None)
     frame = _side_by_side(frame.reset_index(drop=True))
+    frame.columns = [TITLES.get(name, name) for name in frame.columns]
     numbers = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
     # The same table always has the same identifier, so that running a notebook again does not change it.
     styler = Styler(frame, uuid=f"{crc32(frame.to_csv().encode()):08x}", cell_ids=False)

@@ -310,8 +310,8 @@ def _reason(row):
     return reason or readings
 
 
-def _text(words):
-    return escape(typeset(words))
+def _text(text):
+    return escape(typeset(text))
 
 
 def _wide(content):

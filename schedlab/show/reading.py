@@ -26,7 +26,7 @@ _CONTRADICTED = re.compile(r"[^.:]*(?:\.\d[^.:]*)*: What was measured contradict
 _BEGINNING = re.compile(r"(^|(?<=[a-z)])\. )([a-z])(?=[a-z]*[ ,:'])")
 
 
-def typeset(words: str) -> str:
+def typeset(text: str) -> str:
     """Write a text as it is printed: with minus signs, and with commas within large changes.
 
     Examples
@@ -34,12 +34,12 @@ def typeset(words: str) -> str:
     >>> typeset("-5 % to +5569 % of CTC-SP2, 3-4").replace(MINUS, "minus ")
     'minus 5 % to +5,569 % of CTC-SP2, 3-4'
     """
-    return _HYPHEN.sub(MINUS, _LARGE.sub(lambda match: f"{int(match[0]):,}", words))
+    return _HYPHEN.sub(MINUS, _LARGE.sub(lambda match: f"{int(match[0]):,}", text))
 
 
-def unbroken(words: str) -> str:
+def unbroken(text: str) -> str:
     """Write a text as it is printed, and let no line begin with a percent sign."""
-    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", typeset(words))
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", typeset(text))
 
 
 def readable(words: str) -> str:

@@ -233,7 +233,8 @@ class Live(ipywidgets.VBox):
         self.chart = alt.JupyterChart(None, embed_options=EMBED)
         self._busy, self._error = ipywidgets.HTML(_IDLE), ipywidgets.HTML()
         self._reasons, self._reasons_of_more = ipywidgets.HTML(), ipywidgets.HTML()
-        self._table = ipywidgets.HTML(layout={"width": "fit-content"})  # otherwise JupyterLab would centre it
+        # Otherwise JupyterLab would centre it.
+        self._table = ipywidgets.HTML(layout={"width": "fit-content", "max_width": "100%", "overflow": "auto"})
         self._table.add_class("jp-RenderedHTMLCommon")  # JupyterLab's style for tables, in its light and dark themes
         self._script = Code()
         reset = ipywidgets.Button(description="Reset", tooltip="Set all controls back", layout=_NARROW)
@@ -861,11 +862,12 @@ _MEASURES = {
     "median_wait_time": "median wait",
     "p95_wait_time": "95th percentile of the wait",
     "bounded_slowdown": "mean bounded slowdown",
-    "utilization": "utilization",
-    "loss_of_capacity_share": "loss of capacity (share)",
+    "utilization": "utilization (%)",
+    "loss_of_capacity_share": "loss of capacity (%)",
     "mean_queue": "mean queue (jobs)",
     "killed": "killed at their estimate (jobs)",
 }
+_SHARES = ("utilization", "loss_of_capacity_share")
 _WAITS = [name for name in _MEASURES if name.endswith("wait_time")]
 
 
@@ -887,6 +889,7 @@ def _side_by_side(schedule, other):
         both = (ours[wait] * theirs[wait]) ** 0.5 or max(ours[wait], theirs[wait])  # readable for both
         unit, scale[wait] = _unit_of(both)
         names[wait] += f" ({unit})"
+    scale[list(_SHARES)] = 0.01  # as percentages
     ours, theirs = ours / scale, theirs / scale
     columns, caption = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}, ""
     if len(columns) == 2:
@@ -1130,7 +1133,8 @@ def _page_of(live):
         with live._set(values) as settings:  # what they cannot be together is as in JupyterLab
             spec, table = live._recall(settings)
         drawn.append(
-            f'<div class="live-figure" data-key="{html.escape(key)}"{hidden}>{charts.on_page(spec)}{table}</div>'
+            f'<div class="live-figure" data-key="{html.escape(key)}"{hidden}>{charts.on_page(spec)}'
+            f'<div style="overflow-x:auto">{table}</div></div>'
         )
     words = "In JupyterLab every value can be chosen, and the log is simulated again."
     words += f" There you can change, too: {html.escape(', '.join(left))}." * bool(left)

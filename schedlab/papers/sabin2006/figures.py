@@ -290,8 +290,8 @@ def _draw_waste(runs):
     return Drawing(
         f"Wide partitions waste up to {most[WASTED]:.0f} % of the processor-seconds that jobs hold",
         f"A job with speedup S(n) on n processors wastes n - S(n) of them. {maxima}. Rigid jobs waste the same "
-        f"under EASY and conservative backfilling (dotted). The waste adds to the effective "
-        f"load. {NAMED}",
+        "under EASY and conservative backfilling: their dotted lines lie on one another. The waste adds to the "
+        f"effective load. {NAMED}",
         _sample(runs, part),
         _lines(means, WASTED, "scenario", rings),
     )
