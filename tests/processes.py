@@ -3,7 +3,11 @@
 import subprocess
 import sys
 
-COMMAND = "import sys; from schedlab.cli import main; sys.exit(main())"
+# A shell lets what it runs in the background ignore Ctrl-C; so would these processes.
+COMMAND = """import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from schedlab.cli import main
+sys.exit(main())"""
 
 
 def run(code, *arguments, **settings):

@@ -326,7 +326,7 @@ def test_pictures_show_the_cells(found):
     assert f"{len(cells) // 2} of {len(cells)} dots left out" in chart["title"]["subtitle"][-1]
     chart = sl.charts.changes(pd.DataFrame({"x": ["a"], "y": ["b"], "v": [-12.4]}), "x", "y", "v").to_dict()
     ((row,),) = chart["datasets"].values()
-    assert row["text"] == "-12"
+    assert row["text"] == f"{MINUS}12"
 
 
 def test_of_many_logs_only_the_two_farthest_from_their_bounds_have_a_colour():

@@ -13,7 +13,7 @@ import pytest
 
 import schedlab as sl
 from schedlab._runtime.threads import abandonable, interruptible, pool
-from schedlab.schedule import base, laws
+from schedlab.schedule import laws, places
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
@@ -131,8 +131,8 @@ def test_what_ends_a_pool_does_not_wait_for_a_kernel_without_a_flag():
 @pytest.mark.parametrize(
     ("room", "kernel", "use"),
     [
-        (base, "assign_processors", lambda trace: sl.simulate(trace).processors()),
-        (base, "assign_processors", lambda trace: sl.simulate(trace, "ojs").processors()),
+        (places, "assign_processors", lambda trace: sl.simulate(trace).processors()),
+        (places, "assign_processors", lambda trace: sl.simulate(trace, "ojs").processors()),
         (laws, "replay", lambda trace: sl.simulate(trace, "ojs").validate()),
     ],
 )

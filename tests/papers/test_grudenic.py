@@ -411,7 +411,9 @@ def test_the_matrix_of_readings_has_the_numbers_of_the_kept_table():
     for cell, row in zip(cells, measured.to_dict("records"), strict=True):
         assert (cell["trace"], cell["scheme"]) == (row["trace"], row["scheme"])
         assert row["reading"].startswith(cell["reading"])
-        assert cell["text"] == ("0" if abs(row["change"]) < 0.5 else f"{row['change']:+.0f}")
+        assert cell["text"] == (
+            "0" if abs(row["change"]) < 0.5 else f"{row['change']:+.0f}".replace("-", "\N{MINUS SIGN}")
+        )
         chance = row["change_low"] <= 0 <= row["change_high"]
         assert (cell["share"] == 0) == (chance or abs(row["change"]) < 0.5)
 

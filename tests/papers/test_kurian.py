@@ -151,7 +151,7 @@ def test_a_group_of_jobs_has_one_colour_in_bars_and_gantt_charts(small, shared_r
     drawn = [bars, *(sl.charts.gantt(schedule, color=by).to_dict()["encoding"]["color"] for by in ("class", "sweeps"))]
     scales = [dict(zip(of["scale"]["domain"], of["scale"]["range"], strict=True)) for of in drawn]
     assert len(scales[0]) > 1
-    in_words = {paper.CLASS_WORDS.get(name, name): colour for name, colour in scales[1].items()}
+    in_words = {sl.metrics.CLASS_WORDS.get(name, name): colour for name, colour in scales[1].items()}
     assert scales[0].items() <= in_words.items()
     assert sl.charts.colours(["sweeps", "other jobs"]) == [scales[2]["sweep"], scales[2]["other jobs"]]
 
