@@ -270,6 +270,6 @@ def _numbers(rows, x, y, color, upward, baseline, place, bar):
             continue
         base = having(y).transform_filter(f"datum[{json.dumps(y)}] {sign} {baseline}")
         beside = {"align": "center", "dx": -bar / 4, "dy": shift / 2} if wide else {"dy": shift}
-        words = base.mark_text(baseline=where, fontSize=11, **beside)
-        layers.append(words.encode(y=across("place", upward), text=alt.Text(f"{y}:Q", format=",.3r"), **place))
+        numbers = base.mark_text(baseline=where, fontSize=11, **beside)
+        layers.append(numbers.encode(y=across("place", upward), text=alt.Text(f"{y}:Q", format=",.3r"), **place))
     return layers

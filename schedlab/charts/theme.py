@@ -558,9 +558,9 @@ def register(
     >>> waits = {"narrow jobs": jobs["wait_time"][~wide], "wide jobs": jobs["wait_time"][wide]}
     >>> chart = sl.charts.distribution(waits, title="Waits under EASY")
     """
-    own = schemes.colours() | CLASSES | IN_WORDS | GROUPS | MEMBERSHIPS
+    built_in = schemes.colours() | CLASSES | IN_WORDS | GROUPS | MEMBERSHIPS
     for what, given, known, into in (
-        ("colour", colours, own | _registered, _registered),
+        ("colour", colours, built_in | _registered, _registered),
         ("dash", dashes, DASHES, DASHES),
         ("axis title", axes, AXES, AXES),
     ):

@@ -149,8 +149,8 @@ def below(
         folds.append(_fold(count, "".join(_claims(claims))))
     if numbers and not opened:
         folds.append(_fold("numbers", numbers))
-    told = "".join(f"<p>{_text(words)}</p>" for words in notes)
-    folds.append(_fold("sample and readings", told) if told else "")
+    readings = "".join(f"<p>{_text(text)}</p>" for text in notes)
+    folds.append(_fold("sample and readings", readings) if readings else "")
     folds.append(_fold("code", f"<pre>{escape(code)}</pre>") if code else "")
     fine = " ".join(filter(None, (sample, "" if warning else agreement)))
     return "".join(
@@ -175,11 +175,11 @@ def _why(claims, elsewhere=MappingProxyType({})):
         if verdict == "reproduced":
             lines.append(f"{_mark(verdict)}: {escape(', '.join(row['id'] for row in named))}")
             continue
-        own = [row for row in named if row["id"] not in elsewhere]
-        lines += [_line(row, verdict) for row in own[:MOST_REASONS]]
-        if left := [row["id"] for row in own[MOST_REASONS:]]:
+        explained = [row for row in named if row["id"] not in elsewhere]
+        lines += [_line(row, verdict) for row in explained[:MOST_REASONS]]
+        if left := [row["id"] for row in explained[MOST_REASONS:]]:
             lines.append(f"{_mark(verdict)}, too: {escape(', '.join(left))}")
-        others = [f"{row['id']} (see {elsewhere[row['id']]})" for row in named if row not in own]
+        others = [f"{row['id']} (see {elsewhere[row['id']]})" for row in named if row not in explained]
         lines += [f"{_mark(verdict)}: {escape(', '.join(others))}"] if others else []
     return _listed(lines)
 
@@ -445,8 +445,8 @@ def _tile(tile):
 def _line_of(tile):
     """Say what is claimed of a tile beside what was measured; "" if nothing is."""
     _, _, number, title, _, *claims = tile
-    told = "".join(map(_beside, *claims)) if claims else ""
-    return f'<div class="line">{_named(number, title)}{told}</div>' if told else ""
+    values = "".join(map(_beside, *claims)) if claims else ""
+    return f'<div class="line">{_named(number, title)}{values}</div>' if values else ""
 
 
 def _named(number, title):

@@ -173,10 +173,10 @@ def as_html(table: pd.DataFrame, most: int | None = None) -> str:
 def folded(table: pd.DataFrame) -> str:
     """Write a ledger as HTML behind a line that counts its verdicts; open if a quick run does not agree with it."""
     counts = [f"{SHAPES[verdict]} {count} {verdict}" for verdict, count in counted(table).items() if count]
-    told = ": ".join(filter(None, (f"All {len(table)} claims, published beside measured", ", ".join(counts))))
+    head = ": ".join(filter(None, (f"All {len(table)} claims, published beside measured", ", ".join(counts))))
     opened = " open" * bool((table["verdict"] == AGREEMENTS[1]).any())
     return (
-        f'<details class="schedlab-fold"{opened}><summary style="cursor: pointer">{told}</summary>'
+        f'<details class="schedlab-fold"{opened}><summary style="cursor: pointer">{head}</summary>'
         f"{as_html(table)}</details>"
     )
 

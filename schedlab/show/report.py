@@ -744,8 +744,8 @@ NUMBERS = ("no", "one", "two", "three", "four", "five")
 def _entry(section):
     """Return a paper in a line of the front page, with its verdicts."""
     ledger = section.ledger()
-    told = cards.brief(ledger["counts"]) if ledger else NOT_YET
-    return f'<li><a href="#{section.name}">{_text(section.paper.TITLE)}</a> {told}</li>'
+    verdicts = cards.brief(ledger["counts"]) if ledger else NOT_YET
+    return f'<li><a href="#{section.name}">{_text(section.paper.TITLE)}</a> {verdicts}</li>'
 
 
 def _card(section):
@@ -794,8 +794,8 @@ def _section(section):
 
 def _said(section):
     """Say what a paper claims; the arena is a study of our own."""
-    said = _text(section.paper.PAPER.says)
-    return said if section.name in NO_PAPER else f"The paper says: {said}"
+    claim = _text(section.paper.PAPER.says)
+    return claim if section.name in NO_PAPER else f"The paper says: {claim}"
 
 
 def _figure(card, paper):

@@ -594,11 +594,11 @@ def _titled(spec, setting):
 
 def _in_words(label, control):
     """Write a control and its value: "offered load 0.9", "scheme: EASY"; of "s: gain", only the gain."""
-    said = _said(control)
+    value = _said(control)
     _, about, unit = _LABEL.fullmatch(label).groups()
-    if not _NUMBER.fullmatch(said):
-        return f"{about}: {said}"
-    return f"{about} {said}" + (f" {unit}" if unit in _UNITS or (unit or "").startswith("%") else "")
+    if not _NUMBER.fullmatch(value):
+        return f"{about}: {value}"
+    return f"{about} {value}" + (f" {unit}" if unit in _UNITS or (unit or "").startswith("%") else "")
 
 
 def _said(control):

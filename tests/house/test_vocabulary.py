@@ -9,7 +9,7 @@ import schedlab as sl
 
 ROOT = Path(sl.__file__).parent
 FILLERS = {"found", "given", "words", "one", "said", "told", "each", "own", "asked", "shown", "made", "done"}
-MOST = {"fillers": 425, "double assignments": 1052}
+MOST = {"fillers": 415, "double assignments": 1052}
 
 
 def fillers(tree: ast.Module) -> list[str]:
