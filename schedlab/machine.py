@@ -17,16 +17,8 @@ from .workload.swf import MOST_PROCS
 class Allocation:
     """How a policy chooses the nodes of a job.
 
-    Attributes
-    ----------
-    whole : bool
-        Choose from the whole machine, not from one block.
-    relaxed : bool
-        If no block fits, also from a block of the next stage.
-    best : bool
-        From the fullest block that fits, not from the first.
-    drawn : bool
-        Choose at random.
+    From the whole machine, not from one block; if no block fits, `relaxed`, also from a block of the next stage; from
+    the fullest block that fits (`best`), not from the first; `drawn` at random.
     """
 
     whole: bool = False

@@ -59,22 +59,9 @@ class NoDigestError(TypeError):
 
 
 def digest(*values) -> str:
-    """Return a digest of values: numbers, text, arrays, tables, traces, schemes, functions, and combinations of them.
+    """Return a hexadecimal digest of values: numbers, text, arrays, tables, traces, schemes, functions, combinations.
 
-    Parameters
-    ----------
-    *values : object
-        Values to digest.
-
-    Returns
-    -------
-    str
-        Hexadecimal; equal values have equal digests.
-
-    Raises
-    ------
-    NoDigestError
-        For an unsupported value, such as an open file.
+    Equal values have equal digests. Raises NoDigestError for a value of another kind, such as an open file.
     """
     sha, seen = hashlib.sha256(), {}
     try:

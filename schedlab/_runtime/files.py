@@ -17,17 +17,9 @@ _recording = ContextVar("_recording", default=())
 
 @contextmanager
 def recording(alone: bool = False) -> Iterator[dict[str, str]]:
-    """Collect what this thread reads within the block.
+    """Collect what this thread reads within the block: a digest of the content, by path or by another name (`note`).
 
-    Parameters
-    ----------
-    alone : bool
-        Whether to hide it from the blocks around this one.
-
-    Returns
-    -------
-    dict
-        By path, or by another name of what was read (`note`): a digest of its content.
+    With `alone`, it is hidden from the blocks around this one.
     """
     files = {}
     token = _recording.set((files,) if alone else (*_recording.get(), files))

@@ -35,16 +35,8 @@ def cache_dir(room: str) -> Path:
 def own_folder(room: str) -> Path | None:
     """Return a subfolder of the cache that only the user may write to; create it if it is missing.
 
-    Returns
-    -------
-    Path or None
-        None if there can be no such folder, or if its contents may be from others: it belongs to somebody else, or
-        others may write to it.
-
-    Warns
-    -----
-    UserWarning
-        About a folder that is not trusted, once.
+    None if there can be no such folder, or if its contents may be from others (it belongs to somebody else, or others
+    may write to it), which is warned of once.
     """
     folder = cache_dir(room)
     try:
@@ -124,13 +116,8 @@ def _digest_of(script):
 def replacing(path: Path | str) -> Iterator[Path]:
     """Write a file whole or not at all.
 
-    Yields the path of a temporary file in the same folder. It replaces `path` when the block ends, and is removed if
+    Yields the path of a temporary file in the same folder, which replaces `path` when the block ends, and is removed if
     the block raises.
-
-    Parameters
-    ----------
-    path : path
-        The file.
     """
     path = Path(path)
     part = path.with_name(f".{uuid4().hex}.{path.name}")

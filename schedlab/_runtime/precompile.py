@@ -102,21 +102,9 @@ def _place(name):
 
 
 def compile_kernels(processes: int | None = None, progress: bool = True) -> None:
-    """Compile every kernel into the cache on disk, unless it is already there.
+    """Compile every kernel into the cache on disk, unless it is already there; by default in a process per core.
 
-    Parameters
-    ----------
-    processes : int, optional
-        Number of processes (default: one per core).
-    progress : bool
-        Show a progress bar if it takes over a second.
-
-    Raises
-    ------
-    OSError
-        If no folder can keep the compiled kernels.
-    RuntimeError
-        If a kernel cannot be compiled; the message includes the cause.
+    Raises OSError if no folder can keep the compiled kernels, RuntimeError with the cause if one cannot be compiled.
     """
     if CACHE is None:
         raise OSError(

@@ -19,20 +19,10 @@ _NUMBER = re.compile(r"[+-][0-9][0-9.,]*(e[+-]?[0-9]+)?( ?%)?", re.IGNORECASE)
 
 
 def plain(words: str) -> str:
-    r"""Make text fit for one line of a terminal, a message or a chart.
+    r"""Make text of any origin fit for one line of a terminal, a message or a chart.
 
     Control characters are written as Python writes them (``\x1b``, ``\n``). ``</`` and ``<!`` get a blank after the
     ``<``: Altair puts charts into the script of a page without escaping them, and the script would end there.
-
-    Parameters
-    ----------
-    words : str
-        Text of any origin.
-
-    Examples
-    --------
-    >>> print(plain("my log\x1b[31m"))
-    my log\x1b[31m
     """
     if not words.isprintable():
         words = "".join(letter if _is_shown(letter) else ascii(letter)[1:-1] for letter in words)

@@ -68,22 +68,12 @@ class _Belonging:
 
 
 def interruptible(kernel: Callable, *arguments):
-    """Call a kernel so that Ctrl-C ends it within a second.
+    """Call a kernel so that Ctrl-C ends it within a second, and its result is discarded.
 
     Python handles signals in the main thread only, between two of its own steps, so never within a kernel. A kernel
     that is called from the main thread therefore runs in another thread, while the main thread waits. Called from
-    another thread, a kernel runs directly; it ends early if that thread's `pool` ends.
-
-    Parameters
-    ----------
-    kernel : function
-        Its last argument is a flag, int64, shape (1,); it returns soon after the flag is set.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        Or any other exception that a signal raises in the main thread. The result of an interrupted kernel is
-        discarded.
+    another thread, a kernel runs directly; it ends early if that thread's `pool` ends. The kernel's last argument is a
+    flag, int64, shape (1,); it returns soon after the flag is set.
     """
     if threading.current_thread() is threading.main_thread():
         halt = _new_halt()
@@ -98,12 +88,7 @@ def interruptible(kernel: Callable, *arguments):
 
 
 def go_on() -> None:
-    """Raise if the pool of this thread has stopped; for occasional calls in long Python loops.
-
-    Raises
-    ------
-    KeyboardInterrupt
-    """
+    """Raise KeyboardInterrupt if the pool of this thread has stopped; for occasional calls in long Python loops."""
     halt = getattr(_thread, "halt", None)
     if halt is not None and halt[0]:
         raise KeyboardInterrupt
@@ -199,14 +184,9 @@ def _elsewhere(kernel, arguments, halt=None, watched=None):
 
 
 def compile_for(kernel: Callable, arguments: tuple) -> None:
-    """Compile a kernel before its first call, in this thread: the compiler handles Ctrl-C in the main thread only.
+    """Compile a kernel for such arguments before its first call: the compiler handles Ctrl-C in the main thread only.
 
-    Parameters
-    ----------
-    kernel : function
-        Left alone if it is compiled already, or if numba's JIT is switched off.
-    arguments : tuple
-        Of the types that it will get.
+    It is left alone if it is compiled already, or if numba's JIT is switched off.
     """
     if not getattr(kernel, "overloads", True):  # without overloads if numba's JIT is switched off
         kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))

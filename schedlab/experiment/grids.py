@@ -150,18 +150,9 @@ def _version(sent):
 
 
 class Plan:
-    """The runs of a grid.
+    """The runs of a grid: the values of each, and the names that its rows begin with.
 
-    Parameters
-    ----------
-    run : function
-        As in `grid`.
-    runs : sequence of mapping
-        The values of each run.
-    names : sequence of mapping
-        For each run, the first columns of its rows.
-    settings : mapping, optional
-        Settings common to all runs. In a store, which may also hold runs with other settings, they are further columns.
+    Settings are common to all runs. In a store, which may also hold runs with other settings, they are further columns.
     """
 
     def __init__(
@@ -184,13 +175,7 @@ class Plan:
 
     @cached_property
     def keys(self) -> list[str]:
-        """Return a key for each run.
-
-        Raises
-        ------
-        NoDigestError
-            Names the value without a digest.
-        """
+        """Return a key for each run. Raises NoDigestError, which names the value without a digest."""
         return [key(self.about, {name: self._digest(name, value) for name, value in run.items()}) for run in self.runs]
 
     def _digest(self, name, value):
@@ -199,14 +184,10 @@ class Plan:
         return self._digests[id(value)]
 
     def described(self, place: int) -> tuple[dict, dict]:
-        """Return the first columns of a run's rows in the form that a store keeps.
+        """Return the first columns of a run's rows as a store keeps them, and what distinguishes equal labels.
 
-        Returns
-        -------
-        shown : dict
-            Labels that do not depend on the rest of the plan.
-        origins : dict
-            By column, what distinguishes values with the same label: a digest, and the history of a trace.
+        The labels do not depend on the rest of the plan. What distinguishes them, by column, is a digest, and the
+        history of a trace.
         """
         columns, origins = {}, {}
         for name, label in self.names[place].items():
@@ -299,14 +280,7 @@ def carried_out(
 class Known:
     """The results of a plan's runs: from this session, from a store, and newly computed.
 
-    Parameters
-    ----------
-    plan : Plan
-    store : path or Store, optional
-    again : bool
-        Whether stored failures count as missing.
-    look : bool
-        Whether to leave the store unchanged.
+    With `again`, stored failures count as missing; with `look`, the store is left unchanged.
     """
 
     def __init__(

@@ -9,16 +9,7 @@ LINES = 60.0  # seconds between two lines in a log file
 
 
 class Progress:
-    """The progress bar of a grid; if standard error is a file, lines instead.
-
-    Parameters
-    ----------
-    count : int
-        How many runs there are to make.
-    words : str
-        The label.
-    shown : bool
-    """
+    """The progress bar of so many runs, with a label; if standard error is a file, lines instead."""
 
     def __init__(self, count: int, words: str, shown: bool):
         self.count, self.words, self.shown = count, words, shown and sys.stderr is not None

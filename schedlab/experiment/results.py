@@ -25,17 +25,7 @@ HOST = socket.gethostname()
 
 @dataclass(frozen=True)
 class Failure:
-    """An error that a run raised.
-
-    Attributes
-    ----------
-    words : str
-        The error, in the words of the last line of its traceback.
-    at : str
-        Where it was raised: the last line of the user's own code in the traceback.
-    error : Exception, optional
-        The exception itself, if the run was made in this session.
-    """
+    """An error that a run raised: its last line, where the user's own code raised it, the exception in this session."""
 
     words: str
     at: str = ""
@@ -52,20 +42,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a run.
-
-    Attributes
-    ----------
-    measured : dict, DataFrame or Failure
-    seconds : float
-        Duration of the run.
-    finished : float
-        Seconds since 1970.
-    host : str
-        The computer that ran it.
-    files : mapping
-        What it read, as in `schedlab._runtime.files`.
-    """
+    """The result of a run: measures, duration and end (seconds, since 1970), computer, and the files that it read."""
 
     measured: dict | pd.DataFrame | Failure
     seconds: float
@@ -147,16 +124,7 @@ def _check_once(names):
 
 
 def check_columns(about: Mapping, result: Result, reserved: Sequence[str] = ()) -> None:
-    """Raise if a measure has the name of a value, or of a column with another meaning.
-
-    Parameters
-    ----------
-    about : mapping
-        The first columns of its rows.
-    result : Result
-    reserved : sequence of str
-        Names of such columns.
-    """
+    """Raise if a measure has the name of a value, or of a reserved column, which has another meaning."""
     measures = [] if result.failed else [*result.measured]
     columns = Counter([*about, *measures, *reserved])
     if both := [name for name, count in columns.items() if count > 1]:
@@ -167,17 +135,9 @@ def check_columns(about: Mapping, result: Result, reserved: Sequence[str] = ()) 
 def tabled(
     names: Sequence[Mapping], results: Sequence[Result], kept: bool, last: Sequence[Mapping] | None = None
 ) -> pd.DataFrame:
-    """Join the rows of all runs into one table.
+    """Join the rows of all runs into one table: a run's names, its measures, its last columns.
 
-    Parameters
-    ----------
-    names : sequence of mapping
-        The first columns of each run's rows.
-    results : sequence of Result
-    kept : bool
-        Whether failures become rows; these rows say what failed, and where.
-    last : sequence of mapping, optional
-        The last columns of each run's rows.
+    With `kept`, failures become rows, which say what failed, and where.
     """
     rows = []
     for about, result, more in zip(names, results, last or [{}] * len(names), strict=True):

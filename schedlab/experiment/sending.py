@@ -16,15 +16,7 @@ _arrived, _lock = OrderedDict(), Lock()
 
 
 class Sent:
-    """A value sent to another process: it is unpickled there at its first use, and then kept.
-
-    Parameters
-    ----------
-    name : str
-        Identifies the value.
-    pickled : bytes or Path
-        The value, or the file that holds it.
-    """
+    """A value, pickled or in a file, for another process: unpickled there at its first use, and then kept."""
 
     def __init__(self, name: str, pickled: bytes | Path):
         self.name, self.pickled = name, pickled
@@ -55,22 +47,11 @@ class Sent:
 
 
 def sender(folder: Path | None) -> Callable:
-    """Return a function that prepares a value for other processes.
+    """Return a function of a name and a value that prepares the value for other processes.
 
-    Parameters
-    ----------
-    folder : Path, optional
-        Folder for values sent to processes on this computer, used until all runs are done.
-
-    Returns
-    -------
-    function
-        Takes a name and a value. It returns a plain value unchanged; for any other, always the same `Sent`.
-
-    Raises
-    ------
-    ValueError
-        From the function, if the value cannot be pickled: joblib would wait for it forever.
+    A plain value stays as it is; for any other the function always gives the same `Sent`. The folder is for values sent
+    to processes on this computer, and used until all runs are done. The function raises ValueError if a value cannot be
+    pickled: joblib would wait for it forever.
     """
     cache = {}
 

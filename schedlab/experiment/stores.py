@@ -284,10 +284,7 @@ class Store:
 class Study:
     """The results of one version of a function, in a folder. It can be sent to other processes.
 
-    Attributes
-    ----------
-    optional : bool
-        If true, a result that cannot be stored is returned but not kept; otherwise its run counts as failed.
+    If `optional`, a result that cannot be stored is returned but not kept; otherwise its run counts as failed.
     """
 
     def __init__(self, folder: Path, function: str = ""):
@@ -312,10 +309,7 @@ class Study:
     def keep(self, key: str, values: Mapping, origins: Mapping, result: Result) -> None:
         """Store a result, completely or not at all; values and origins are as in `Plan.described`.
 
-        Raises
-        ------
-        TypeError
-            For a measure that cannot be stored.
+        Raises TypeError for a measure that cannot be stored.
         """
         measured = result.measured
         if result.failed:

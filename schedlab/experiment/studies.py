@@ -28,20 +28,8 @@ values = {"log": ["KTH-SP2-1996"], "load": [0.7, 0.8, 0.9], "scheme": ["fcfs", "
 def read_study(path: str | os.PathLike) -> Plan:
     """Read the plan of a study: a Python file that defines ``run`` and ``values``, as `grid` takes them.
 
-    Parameters
-    ----------
-    path : path
-        The file. It defines ``run``, a function; ``values``, a mapping of its parameters to values; and optionally
-        ``cases``, a list of mappings. It is executed.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    ValueError
-        If the file does not define these names, or defines them as something else.
+    It may also define ``cases``, a list of mappings. The file is executed. Raises ValueError if these names are missing
+    or something else.
     """
     path, file = Path(path), plain(str(path))
     if not path.is_file():
@@ -65,15 +53,7 @@ def read_study(path: str | os.PathLike) -> Plan:
 
 
 def shard_of(plan: Plan, number: int, count: int) -> Plan:
-    """Return one part of a plan. Every run is in exactly one part, and all parts cost about the same.
-
-    Parameters
-    ----------
-    plan : Plan
-    number : int
-        From 1 to `count`.
-    count : int
-    """
+    """Return one part of a plan, from 1 to `count`. Every run is in exactly one part, and all cost about the same."""
     # By keys, which are as good as random: in the order of the plan, one part could get the costly scheme of each
     # pair.
     chosen = set(sorted(set(plan.keys))[number - 1 :: count])
@@ -82,15 +62,7 @@ def shard_of(plan: Plan, number: int, count: int) -> Plan:
 
 
 def status(plan: Plan, store: str | os.PathLike | Store) -> tuple[dict, pd.DataFrame]:
-    """Report the progress of a plan.
-
-    Returns
-    -------
-    counts : dict
-        Numbers of runs done, failed and to do.
-    failures : DataFrame
-        Values, error and error_at of failed runs.
-    """
+    """Return how many runs of a plan are done, failed and to do, and the failed ones: values, error and error_at."""
     results = Known(plan, store, look=True).by_place()
     failed = [place for place, result in results.items() if result.failed]
     counts = {"done": len(results) - len(failed), "failed": len(failed), "to do": len(plan) - len(results)}

@@ -27,13 +27,7 @@ READ = {  # by name, how a value is made of what is written
 
 
 def written(value):
-    """Return a value as JSON has it.
-
-    Raises
-    ------
-    TypeError
-        For a value of another kind.
-    """
+    """Return a value as JSON has it. Raises TypeError for a value of another kind."""
     kind = type(value)
     if value is None or kind in (bool, int, str) or (kind is float and math.isfinite(value)):
         return value
@@ -82,12 +76,9 @@ def written_row(measured: Mapping) -> dict:
 
 
 def written_table(table: pd.DataFrame) -> dict:
-    """Return a table as JSON has it: the names and the values of its columns.
+    """Return the names and the values of a table's columns, as JSON has them.
 
-    Raises
-    ------
-    TypeError
-        Names a column that would not come back as it is.
+    Raises TypeError, which names a column that would not come back as it is.
     """
     for name in table.columns:
         if type(name) not in (str, int, float):

@@ -31,17 +31,9 @@ MESSAGES = ("send", "receive")
 
 
 def as_frame(programs) -> pd.DataFrame:
-    """Return programs as a DataFrame with the columns `COLUMNS`.
+    """Return programs as a table with the columns `COLUMNS`: a table without seconds and peer, or a workload's rows.
 
-    Parameters
-    ----------
-    programs : DataFrame or tuple of tuple
-        A table, in which seconds and peer may be missing, or the rows that a workload keeps.
-
-    Raises
-    ------
-    ValueError
-        If it is neither, or a column is missing or duplicated.
+    Raises ValueError if they are neither, or a column is missing or duplicated.
     """
     expected = f"expected a DataFrame of {', '.join(COLUMNS)}"
     if isinstance(programs, tuple):
@@ -63,26 +55,11 @@ def as_frame(programs) -> pd.DataFrame:
 
 
 def checked(programs: pd.DataFrame | tuple, jobs: int, pes: int) -> pd.DataFrame:
-    """Check programs.
+    """Return the programs that `Workload` describes, checked, as `COLUMNS`, sorted by job_number and rank.
 
-    Parameters
-    ----------
-    programs : DataFrame or tuple of tuple
-        As `Workload` describes them.
-    jobs, pes : int
-        How many jobs and PEs there are.
-
-    Returns
-    -------
-    DataFrame
-        `COLUMNS`, sorted by job_number and rank; operations of a task keep the given order. Whole numbers and seconds;
-        where an operation has no seconds they are 0, and where it has no peer it is -1.
-
-    Raises
-    ------
-    ValueError
-        Names the row (counted from 1), the column and the value; or names the job and its tasks, if messages or
-        barriers do not match or the tasks would wait for one another forever.
+    Operations of a task keep the given order. Where an operation has no seconds they are 0, and where it has no peer it
+    is -1. Raises ValueError, which names the row (counted from 1), the column and the value; or the job and its tasks,
+    if messages or barriers do not match or the tasks would wait for one another forever.
     """
     table = as_frame(programs).set_axis(pd.RangeIndex(1, len(programs) + 1))
     if table.empty:
@@ -240,18 +217,7 @@ def _stuck(steps):
 
 
 def summed_up(programs: pd.DataFrame) -> pd.DataFrame:
-    """Derive the size, kind and duration of jobs from their programs.
-
-    Parameters
-    ----------
-    programs : DataFrame
-        As `checked` gives them.
-
-    Returns
-    -------
-    DataFrame
-        Index job_number: procs (tasks), kind, duration (seconds, of the longest task).
-    """
+    """Derive from checked programs, by job_number: procs (tasks), kind, duration (seconds, of the longest task)."""
     blocks = programs["operation"].isin(BLOCKS)
     time = durations(programs["compute"]) + np.where(blocks, durations(programs["seconds"]), 0)
     task = pd.Series(time, index=programs.index).groupby([programs["job_number"], programs["rank"]]).sum() / NANO
@@ -263,19 +229,9 @@ def summed_up(programs: pd.DataFrame) -> pd.DataFrame:
 
 
 def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> state.Programs:
-    """Return programs in the form that the kernel takes.
+    """Return checked programs as the kernel takes them (`schedlab.kernels.gang.state`), times in nanoseconds.
 
-    Parameters
-    ----------
-    programs : DataFrame, optional
-        As `checked` gives them.
-    jobs : DataFrame
-        Index job_number, in the order of arrival: procs.
-
-    Returns
-    -------
-    Programs
-        See `schedlab.kernels.gang.state`; times in nanoseconds.
+    The jobs are in the order of arrival, by job_number, with their procs.
     """
     procs = jobs["procs"]
     if programs is None or programs.empty:
@@ -304,19 +260,9 @@ def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> state.Progra
 
 
 def as_table(operations: np.ndarray, jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return programs as a table.
+    """Return what `list_operations` lists (int64, shape (5, n_operations), nanoseconds) as `COLUMNS`, times in seconds.
 
-    Parameters
-    ----------
-    operations : int64, shape (5, n_operations), nanoseconds
-        What `schedlab.kernels.gang.listing.list_operations` lists.
-    jobs : DataFrame
-        Index job_number, in the order in which the kernel numbers them: procs.
-
-    Returns
-    -------
-    DataFrame
-        `COLUMNS`, times in seconds.
+    The jobs are in the order in which the kernel numbers them, by job_number, with their procs.
     """
     operations = operations[:, np.argsort(operations[0], kind="stable")]
     task, compute, code, other, _ = operations

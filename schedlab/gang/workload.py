@@ -180,10 +180,7 @@ class Workload:
     def room(self) -> int:
         """Number of operations kept ahead for each task: a power of two, at least the longest program.
 
-        Raises
-        ------
-        ValueError
-            If the programs are too long for so many tasks.
+        Raises ValueError if the programs are too long for so many tasks.
         """
         if self.programs is None:
             return DRAWN_AHEAD

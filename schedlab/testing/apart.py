@@ -42,43 +42,25 @@ SHRINKING, MOMENT, DONE = 12, 1.0, 99
 
 
 class Lost(Exception):
-    """The other process ended or does not answer; the message says how.
+    """The other process ended, or does not answer, at a workload; the message says how.
 
-    Attributes
-    ----------
-    workload : Workload
-        At which workload.
-    code : int or None
-        The exit code; None if the process did not end.
+    `code` is its exit code; None if it did not end.
     """
 
     workload = code = None
 
 
 class Beyond(NamedTuple):
-    """Compiled code used an index outside its array.
-
-    Attributes
-    ----------
-    words : str
-        What was raised.
-    workload : Workload
-        The smallest one that shows it.
-    """
+    """Compiled code used an index outside its array: what was raised, and the smallest workload that shows it."""
 
     words: str
     workload: Workload
 
 
 def launch(checked: bool, path: str) -> subprocess.Popen:
-    """Start the other process: a new interpreter with another seed of hashes.
+    """Start the other process on a file of scheme and workloads: a new interpreter with another seed of hashes.
 
-    Parameters
-    ----------
-    checked : bool
-        Whether compiled code checks that indices lie within their arrays.
-    path : str
-        The file with the scheme and the workloads.
+    If `checked`, its compiled code checks that indices lie within their arrays.
     """
     seed = next(seed for seed in SEEDS if os.environ.get("PYTHONHASHSEED") != seed)
     folders = os.pathsep.join(filter(None, sys.path))
@@ -88,23 +70,11 @@ def launch(checked: bool, path: str) -> subprocess.Popen:
 
 
 class Apart:
-    """The other process of a check.
+    """The other process of a check, which simulates the workloads in their order.
 
-    Parameters
-    ----------
-    scheme : Scheme
-        Must be picklable by cloudpickle.
-    workloads : list of Workload
-        What to simulate, in this order.
-    extra : bool
-        Whether it simulates other jobs among them, so that a scheme that remembers jobs differs from here.
-    lost : Lost, optional
-        If given, the answer for a workload is the smallest one that loses the process in the same way.
-
-    Raises
-    ------
-    Exception
-        If the scheme cannot be sent to another process.
+    The scheme must be picklable by cloudpickle. With `extra`, other jobs are simulated among them, so that a scheme
+    that remembers jobs differs from here. With `lost`, the answer for a workload is the smallest one that loses the
+    process in the same way.
     """
 
     def __init__(self, scheme: Scheme, workloads: list[Workload], extra: bool = True, lost: Lost | None = None):
@@ -131,17 +101,9 @@ class Apart:
                 return
 
     def answer_to(self, workload: Workload) -> np.ndarray | str | Beyond | Workload:
-        """Return the starts of a workload; what was raised, as text, if the scheme fails.
+        """Return the starts of a workload, or what was raised, as text; those before it are passed over.
 
-        Parameters
-        ----------
-        workload : Workload
-            One of those given. Those before it are passed over.
-
-        Raises
-        ------
-        Lost
-            If the process has ended, or takes too long.
+        Raises `Lost` if the process has ended, or takes too long.
         """
         while True:
             if not self._ready:
@@ -187,13 +149,7 @@ def is_checked(scheme: Scheme) -> bool:
 
 
 def serve(path: str) -> None:
-    """Simulate the workloads in a file, and write the starts to standard output: the work of the other process.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    """
+    """Simulate the workloads in a file, and write the starts to standard output: the work of the other process."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the scheme prints is no answer
     with open(path, "rb") as file:

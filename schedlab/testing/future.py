@@ -24,15 +24,7 @@ DROPPED, SOON, LATER = range(3)  # ways to change later arrivals
 
 
 def unknown_columns(names: Collection[str], known: Collection[str]) -> list[str]:
-    """Return the columns that are known only after a job has ended.
-
-    Parameters
-    ----------
-    names : collection of str
-        All columns.
-    known : collection of str
-        Names that are declared as known at submission, besides `KNOWN`.
-    """
+    """Return the columns that are known only after a job has ended: neither in `KNOWN` nor declared as known."""
     return [name for name in names if not is_known(name, known)]
 
 
@@ -42,14 +34,7 @@ def is_known(name: str, known: Collection[str]) -> bool:
 
 
 def changed_at_random(values: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return other values of the kind and the size of these.
-
-    Parameters
-    ----------
-    values : array
-        Whole or real numbers.
-    random : Generator
-    """
+    """Return other values of the kind and the size of these, whole or real numbers."""
     if values.dtype.kind == "f":
         largest = float(np.nanmax(np.abs(values), initial=1.0))
         return random.random(values.size) * 2 * largest
@@ -67,19 +52,9 @@ def changes(case: Case, known: Collection[str]) -> list[str]:
 def changed(case: Case, outcome: Outcome, now: int, what: Collection[str], seed: int, extra: int = 0) -> Case:
     """Return a case that is the same up to an instant, as far as a scheduler can know, and changed afterwards.
 
-    Parameters
-    ----------
-    case : Case
-    outcome : Outcome
-        The outcome of the case, in which each job is one piece.
-    now : int
-        Seconds after the beginning of the case. What happens then is still the same.
-    what : collection of str
-        What to change, of `changes`.
-    seed : int
-        Seed of the random changes; it also says in which way arrivals are changed.
-    extra : int
-        So many jobs arrive in addition, if arrivals are changed.
+    The instant is in seconds after the beginning of the case; what happens then is still the same. In the outcome each
+    job is one piece. What to change is of `changes`; if arrivals are changed, `extra` more jobs arrive, and the seed
+    also says in which way.
     """
     jobs, columns = case.jobs, {name: case.columns[name] for name in case.columns.table.columns}
     cut = case.cut

@@ -15,14 +15,7 @@ MOST = 400  # jobs of a workload in which heads are followed
 
 
 def of_scheme(scheme: Scheme, seen: Mapping[Workload, Outcome]) -> list[str]:
-    """Return notes on a lawful scheme.
-
-    Parameters
-    ----------
-    scheme : Scheme
-    seen : mapping of Workload to Outcome
-        What was simulated.
-    """
+    """Return notes on a lawful scheme, from what was simulated."""
     real = [(workload, outcome) for workload, outcome in seen.items() if len(workload) > 20]
     notes = [*(_starved(scheme, *victim) for victim in VICTIMS), _waits(scheme, real), _promised(scheme, seen)]
     if getattr(scheme, "order", "fcfs") == "fcfs":  # else the head is another job

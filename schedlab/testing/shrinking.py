@@ -12,17 +12,7 @@ SECONDS = 2.0  # for one fault
 
 
 def smallest(fault: Callable[[Workload], object], workload: Workload, seconds: float = SECONDS) -> Workload:
-    """Simplify a workload as long as a fault remains.
-
-    Parameters
-    ----------
-    fault : function
-        Returns something true for a workload that shows the fault.
-    workload : Workload
-        Shows it.
-    seconds : float
-        Time after which this ends with what it has then.
-    """
+    """Simplify a workload as long as `fault` returns something true for it, and for so many seconds at most."""
     end = time.perf_counter() + seconds
 
     def shows(simpler):

@@ -56,13 +56,7 @@ MANY = 4_096  # jobs that have columns of their own
 
 
 class Job(NamedTuple):
-    """A job of a test.
-
-    Attributes
-    ----------
-    submit, run, estimate : int, seconds
-    procs : int
-    """
+    """A job of a test; times in seconds."""
 
     submit: int
     run: int
@@ -116,12 +110,7 @@ def _trace(table, name, procs):
 
 @cache
 def numbered(n_jobs: int) -> Columns:
-    """Return columns for this many jobs: few different numbers for tiny workloads, hundreds for realistic ones.
-
-    Parameters
-    ----------
-    n_jobs : int
-    """
+    """Return columns for this many jobs: few different numbers for tiny workloads, hundreds for realistic ones."""
     numbers = np.arange(n_jobs)
     many = np.where(numbers < WHO, 1, 20)
     return Columns(pd.DataFrame({name: numbers * (7 + i) % (many * (3 + 2 * i)) for i, name in enumerate(FIELDS[1:])}))
@@ -185,14 +174,9 @@ class Workload:
         return replace(self, rows=rows, numbers=self.numbers[order], who=self.who[order])
 
     def after(self, past: "Workload", instant: int) -> "Workload":
-        """Return the jobs of another workload, and from an instant on these; columns and settings are those of these.
+        """Return the jobs of another workload, and from an instant on (seconds) these; columns, settings are of these.
 
-        Parameters
-        ----------
-        past : Workload
-            Its jobs get new numbers.
-        instant : int, seconds
-            When the first of these is submitted.
+        The jobs of the other workload get new numbers.
         """
         moved = self.rows + np.array([instant, 0, 0, 0])
         new = self.numbers.max() + 1 + np.arange(len(past))
@@ -251,12 +235,7 @@ class Workload:
 
 
 def columns_of(numbers: dict[str, np.ndarray]) -> Columns:
-    """Return columns with these numbers.
-
-    Parameters
-    ----------
-    numbers : dict of str to array, shape (n_jobs,)
-    """
+    """Return columns with these numbers, by name; each has shape (n_jobs,)."""
     (n_jobs,) = next(iter(numbers.values())).shape
     return Columns(_rows_of_columns(n_jobs, tuple(numbers)), _made=dict(numbers))
 
@@ -267,15 +246,7 @@ def copied(case: Case) -> Case:
 
 
 def changed_input(case: Case, jobs: Jobs) -> str | None:
-    """Say which number of the jobs of a case is not what it was before.
-
-    Parameters
-    ----------
-    case : Case
-        Has been simulated.
-    jobs : Jobs
-        Its jobs before that.
-    """
+    """Say which number of the jobs of a simulated case is not what it was before."""
     for name, before, after in zip(Jobs._fields, jobs, case.jobs, strict=True):
         if not np.array_equal(before, after):
             place = np.flatnonzero(before != after)[0]
@@ -288,18 +259,9 @@ def changed_input(case: Case, jobs: Jobs) -> str | None:
 
 
 def tiny(count: int, overruns: Sequence[str] = ("kill",), of: Columns | None = None, seed: int = 1) -> list[Workload]:
-    """Draw tiny workloads.
+    """Draw so many tiny workloads, under these rules for jobs that outlive their estimates.
 
-    Parameters
-    ----------
-    count : int
-        How many to draw.
-    overruns : sequence of str
-        The rules for jobs that outlive their estimates.
-    of : Columns, optional
-        Values of the other columns.
-    seed : int
-        Seed of the random draws.
+    `of` has the values of the other columns.
     """
     random, drawn = np.random.default_rng(seed), []
     for place in range(count):
@@ -325,20 +287,10 @@ def realistic(
     of: Columns | None = None,
     trace: Trace | None = None,
 ) -> Iterator[Workload]:
-    """Draw realistic workloads: 13 for an effort of 1.
+    """Draw realistic workloads: 13 for an effort of 1, twice as many for twice the effort.
 
-    Parameters
-    ----------
-    effort : float
-        Twice the effort draws twice as many.
-    fast : bool
-        Whether the scheme is as fast as a kernel. If not, there are fewer jobs in each.
-    overruns : sequence of str
-        As in `tiny`.
-    of : Columns, optional
-        Values of the other columns.
-    trace : Trace, optional
-        The log of which slices are taken. Default: the stand-in of KTH-SP2, even where the log is at hand.
+    If the scheme is not as fast as a kernel, each has fewer jobs. Slices are taken of `trace`, by default of the
+    stand-in of KTH-SP2, even where the log is at hand. The rest is as in `tiny`.
     """
     for place in range(ceil(effort * len(KINDS))):
         kind, procs = KINDS[place % len(KINDS)]

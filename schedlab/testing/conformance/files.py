@@ -84,24 +84,11 @@ def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
 
 
 def read_table(path: str | PathLike) -> pd.DataFrame:
-    """Read what a simulator wrote of each job.
+    """Read what a simulator wrote of each job, from a file as in `read_starts`.
 
-    Parameters
-    ----------
-    path : path
-        As in `read_starts`.
-
-    Returns
-    -------
-    DataFrame
-        One row per row of the file; the index says where it is (``"jobs.csv:3"``). Columns: job (int64), and submit,
-        start and wait (float64, whole seconds on the simulator's clock; nan if unknown, or if the job never starts).
-        ``attrs["dated"]`` tells whether the clock is a calendar, ``attrs["notes"]`` which of several columns was taken.
-
-    Raises
-    ------
-    ValueError
-        Names file, line, field, value and what was expected.
+    The index says where a row is in the file (``"jobs.csv:3"``). Columns: job (int64), and submit, start and wait
+    (float64, whole seconds on the simulator's clock; nan if unknown, or if the job never starts). ``attrs["dated"]``
+    tells whether the clock is a calendar, ``attrs["notes"]`` which of several columns was taken.
     """
     name = plain(str(path))
     lines = [
@@ -212,16 +199,8 @@ def _of_accasim(name, lines):
 def table_of(output: pd.DataFrame | pd.Series | Schedule) -> pd.DataFrame:
     """Return what a simulator made of each job, in the form of `read_table`.
 
-    Parameters
-    ----------
-    output : DataFrame, Series or Schedule
-        A table with a column or an index of job numbers, and the columns that a file would have; starts by job number;
-        or a schedule.
-
-    Raises
-    ------
-    ValueError
-        Names the row, field, value and what was expected.
+    The output is a table with a column or an index of job numbers and the columns that a file would have, starts by job
+    number, or a schedule.
     """
     if isinstance(output, Schedule):
         columns = {"submit": output.submit, "start": output.start}

@@ -9,25 +9,14 @@ from .matching import NAMED, count
 
 
 def broken(schedule: Schedule) -> list[str]:
-    """Return the laws of any schedule that this one breaks, in words, each with an example.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        Of one machine, with jobs in one piece.
-    """
+    """Return the laws that a schedule of one machine, jobs in one piece, breaks: in words, each with an example."""
     return [*_early(schedule), *_over_capacity(schedule)]
 
 
 def broken_as(kind: str | None, schedule: Schedule) -> list[str]:
-    """Return the laws of a kind of scheme that a schedule breaks; see `broken`.
+    """Return the laws of a kind of scheme that an otherwise lawful schedule breaks.
 
-    Parameters
-    ----------
-    kind : str, optional
-        Jobs start in the order of arrival under "FCFS"; under "EASY" nothing delays the head of the queue.
-    schedule : Schedule
-        One that breaks no law of any schedule.
+    Jobs start in the order of arrival under "FCFS"; under "EASY" nothing delays the head of the queue.
     """
     if kind == "FCFS":
         return _out_of_order(schedule)

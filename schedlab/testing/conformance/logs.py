@@ -353,13 +353,7 @@ def judge_log(
 ) -> LogVerdict:
     """Say which scheme and conventions give the starts of another simulator on a whole log; see `judge`.
 
-    Parameters
-    ----------
-    output : path, DataFrame, Series or Schedule
-    trace : Trace, optional
-        The log; that of a schedule by default.
-    kind : str, optional
-        What the other simulator claims to be; one of `KINDS`.
+    The log of a schedule is its own by default; `kind` is what the other simulator claims to be, one of `KINDS`.
     """
     if trace is None and isinstance(output, Schedule):
         trace = output.trace

@@ -41,16 +41,7 @@ class Theirs(FromLog):
 
 
 def theirs_on(trace: Trace, start: np.ndarray, overrun: str = "kill") -> Schedule:
-    """Return the starts of another simulator as a schedule, whatever laws they break.
-
-    Parameters
-    ----------
-    trace : Trace
-        The simulated jobs.
-    start : int64, shape (n_jobs,), seconds on the clock of the log
-    overrun : str
-        How long the jobs run, as in `simulate`.
-    """
+    """Return starts (int64, seconds on the clock of the log) as a schedule of the trace, whatever laws they break."""
     submit = trace.table["submit_time"].to_numpy()
     replayed = replace(trace, table=trace.table.assign(wait_time=start - submit))
     case, origin = case_of(replayed, Theirs(), None, overrun)
@@ -59,18 +50,10 @@ def theirs_on(trace: Trace, start: np.ndarray, overrun: str = "kill") -> Schedul
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """What another simulator gave, matched with the jobs of a trace.
+    """What another simulator gave: the jobs that start there, and their starts in seconds on the clock of the log.
 
-    Attributes
-    ----------
-    trace : Trace
-        The jobs that start in the other simulator.
-    start : int64, shape (n_jobs,), seconds on the clock of the log
-        Their starts.
-    notes : tuple of str
-        What was assumed and left out.
-    laws : tuple of str
-        What cannot be so: jobs that start twice or never, or that are submitted at another time.
+    `notes` say what was assumed and left out, `laws` what cannot be so: jobs that start twice or never, or that are
+    submitted at another time.
     """
 
     trace: Trace
@@ -80,19 +63,9 @@ class Output:
 
 
 def matched(table: pd.DataFrame, trace: Trace) -> Output:
-    """Match what a simulator gave with the jobs of a trace.
+    """Match what a simulator gave, as `read_table` returns it, with the jobs of the log that was simulated.
 
-    Parameters
-    ----------
-    table : DataFrame
-        As `read_table` returns it.
-    trace : Trace
-        The log that was simulated.
-
-    Raises
-    ------
-    ValueError
-        If nothing can be matched: other job numbers, or other submissions.
+    Raises ValueError if nothing can be matched: other job numbers, or other submissions.
     """
     notes, laws, numbers = [*table.attrs["notes"]], [], trace.table.index
     again = table["job"].duplicated().to_numpy()

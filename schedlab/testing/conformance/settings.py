@@ -71,15 +71,7 @@ def schemes() -> list[Scheme]:
 class Setting:
     """A scheme and the conventions that it is simulated under.
 
-    Attributes
-    ----------
-    scheme : Scheme
-    events, overrun : str
-        As in `simulate`.
-    estimates : str
-        What the scheme takes for the estimates; a key of `estimates_of`.
-    trace : Trace
-        The log with these estimates.
+    `estimates` is what it takes for the estimates, a key of `estimates_of`; the trace is the log with these.
     """
 
     scheme: Scheme
@@ -107,13 +99,7 @@ class Setting:
 
 
 def settings(trace: Trace) -> list[Setting]:
-    """Return all settings that a log is tried with.
-
-    Parameters
-    ----------
-    trace : Trace
-        The log.
-    """
+    """Return all settings that a log is tried with."""
     late = (trace.table["run_time"] > trace.table["requested_time"]).any()
     rules = OVERRUN if late else OVERRUN[:1]
     return [
@@ -129,11 +115,7 @@ def settings(trace: Trace) -> list[Setting]:
 def estimates_of(trace: Trace, overrun: str) -> dict[str, Trace]:
     """Return the log with the estimates that a simulator might have used, by their names, each only once.
 
-    Parameters
-    ----------
-    trace : Trace
-    overrun : str
-        Under "kill", run times are cut at the estimates of the log before they are replaced.
+    Under overrun "kill", run times are cut at the estimates of the log before they are replaced.
     """
     table = trace.table
     original = table["requested_time"].to_numpy()
@@ -157,19 +139,11 @@ def estimates_of(trace: Trace, overrun: str) -> dict[str, Trace]:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """How well a setting fits the starts of another simulator.
+    """How well a setting fits the starts of another simulator, tried on the first `jobs` of the log.
 
-    Attributes
-    ----------
-    setting : Setting
-    jobs : int
-        Of the first part of the log on which it was tried.
-    agree : int
-        How many of these jobs start at the same time, as far as the part can tell.
-    alike : int
-        How many have the same difference, whatever it is: all of them if a schedule is that of the setting, but later.
-    difference, largest : float, seconds
-        Mean of the other simulator's starts minus these; the largest difference, in absolute value.
+    `agree` of them start at the same time, as far as the part can tell; `alike` have the same difference, whatever it
+    is: all if a schedule is that of the setting, but later. `difference` is the mean of the other's starts minus these,
+    `largest` the largest absolute difference, both in seconds.
     """
 
     setting: Setting
@@ -186,20 +160,11 @@ class Fit:
 
 
 def fits(trace: Trace, start: np.ndarray, kind: str | None = None) -> list[Fit]:
-    """Try all settings on a log, and return how well each fits, best first.
+    """Try all settings on a log, and return how well each fits the starts, best first.
 
     All are tried on the first part of the log, and only those on a longer part that give all starts of the part before,
-    or nearly most. What starts before the first job that a part leaves out is submitted does not depend on the rest, so
-    a setting that is dropped cannot give all starts of the log.
-
-    Parameters
-    ----------
-    trace : Trace
-        The log.
-    start : int64, shape (n_jobs,), seconds
-        When each job starts in the other simulator.
-    kind : str, optional
-        Try the best settings of this kind (`Setting.kind`) on the whole log, too.
+    or nearly most; the best of `kind` (`Setting.kind`) in any case. What starts before the first job that a part leaves
+    out is submitted does not depend on the rest, so a setting that is dropped cannot give all starts of the log.
     """
     submit, waiting = trace.table["submit_time"].to_numpy(), settings(trace)
     dropped, jobs = [], min(FIRST, len(trace))
