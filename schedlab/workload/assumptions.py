@@ -47,10 +47,6 @@ class Assumptions:
         seed : int
             Seed of the model.
 
-        Returns
-        -------
-        Trace
-
         Raises
         ------
         ValueError

@@ -25,16 +25,8 @@ class Columns:
       unknown. In a part of the trace that lacks some of the texts the positions differ: use `Trace.codes` of the trace
       that is simulated.
 
-    Attributes
-    ----------
-    table : DataFrame
-        The jobs of a trace.
-    epoch : int, optional
-        Start of the log's clock, in seconds since 1970 (`swf.Header.unix_start_time`).
-    chosen : slice or int64 array
-        The selected jobs.
-    counted : slice or int64 array, optional
-        The jobs over which `count` counts, if not the selected ones.
+    `table` has the jobs of a trace, whose clock starts at `epoch`, in seconds since 1970; `chosen` are the selected
+    ones, and `counted` those over which `count` counts, if they are others.
     """
 
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -60,23 +52,11 @@ class Columns:
         return [*short, *map(str, self.table.columns)]
 
     def name_of(self, word: str) -> str | None:
-        """Return the name of the column that a word means; None if there is none.
-
-        Parameters
-        ----------
-        word : str
-            Name of a column, or one of `WORDS`.
-        """
+        """Return the column that a word means, its name or one of `WORDS`; None if there is none."""
         return next((name for name in (word, WORDS.get(word)) if name in self.table), None)
 
     def is_unknown(self, word: str) -> bool:
-        """Tell whether a column is unknown for all jobs: -1, or nan.
-
-        Parameters
-        ----------
-        word : str
-            As in `name_of`.
-        """
+        """Tell whether a column is unknown for all jobs: -1, or nan."""
         _ = self[word]
         values = self._made[self.name_of(word)]
         return bool((np.isnan(values) if values.dtype.kind == "f" else values == -1).all())
@@ -84,12 +64,7 @@ class Columns:
     def of(self, jobs, *, first: bool = False) -> "Columns":
         """Return the columns of some of these jobs; text keeps its codes.
 
-        Parameters
-        ----------
-        jobs : slice or int64 array
-            The jobs to select.
-        first : bool
-            Whether they are the first of these jobs and others will follow: `count` then counts over all jobs.
+        `first`: they are the first of these jobs and others will follow, so `count` still counts over all of them.
         """
         if self.table.empty:
             return self
@@ -98,24 +73,12 @@ class Columns:
         return Columns(self.table, self.epoch, places[jobs], counted, self._made)
 
     def count(self, word: str) -> int:
-        """Count the distinct values of a column; unknown is one of them.
-
-        Parameters
-        ----------
-        word : str
-            As in `name_of`.
-        """
+        """Count the distinct values of a column; unknown is one of them."""
         values = self[word]
         return np.unique(values if self.counted is None else self._made[self.name_of(word)][self.counted]).size
 
     def with_numbers(self, **columns: np.ndarray) -> "Columns":
-        """Return the same columns with other numbers in some of them; names without a column are ignored.
-
-        Parameters
-        ----------
-        **columns : array, shape (n_jobs,)
-            The numbers, by column name.
-        """
+        """Return the same columns with other numbers in some of them; names without a column are ignored."""
         arrays = dict(self._made)
         for name, numbers in columns.items():
             if name in self.table:
@@ -125,13 +88,7 @@ class Columns:
         return Columns(self.table, self.epoch, self.chosen, self.counted, arrays)
 
     def codes(self, word: str) -> dict[str, int]:
-        """Return the code of each text of a column.
-
-        Parameters
-        ----------
-        word : str
-            As in `name_of`.
-        """
+        """Return the code of each text of a column."""
         return {text: code for code, text in enumerate(np.unique(_texts(self.table[self.name_of(word)]).dropna()))}
 
     def _numbers(self, name):
@@ -185,19 +142,7 @@ def _texts(values: pd.Series) -> pd.Series:
 def codes_of(columns: Columns, names: Mapping[str, Mapping[int, str]], word: str) -> dict[str, int]:
     """Return the number behind each name of a column: the log's own numbers, or else the codes of its texts.
 
-    Parameters
-    ----------
-    columns : Columns
-        Of a trace.
-    names : mapping
-        `Trace.names`.
-    word : str
-        Name of a column, or one of `WORDS`.
-
-    Raises
-    ------
-    ValueError
-        For an unknown column, or a column of numbers without names.
+    Raise ValueError for an unknown column, or a column of numbers without names.
     """
     name = columns.name_of(word)
     if name is None:

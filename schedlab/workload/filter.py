@@ -99,29 +99,16 @@ MEANINGS = {
 def usable(
     records: pd.DataFrame, procs: int, missing_estimate: str | float = "run", spare: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Keep the records that can be simulated and fill in missing values.
+    """Keep the records that can be simulated on `procs` processors, fill in missing values, and return three tables.
 
-    Parameters
-    ----------
-    records : DataFrame
-        SWF columns, with job_number among them; -1 means unknown.
-    procs : int
-        Processors of the machine.
-    missing_estimate : "run", "drop" or a number of seconds
-        As in `read_swf`.
-    spare : bool
-        Remove the columns from `records` as they are used, so that memory does not hold a second table.
+    Records have SWF columns, with job_number among them; -1 means unknown. `missing_estimate` is as in `read_swf`. With
+    `spare`, the columns are removed from `records` as they are used, so that memory does not hold a second table.
 
-    Returns
-    -------
-    jobs : DataFrame
-        Index job_number, sorted by submit time (stable). Times are whole seconds and sizes are whole processors: submit
-        times are rounded down, all others up, so that no work is lost. Requested and allocated processors are known and
-        positive, and so is the requested time.
-    dropped : DataFrame
-        The omitted records, with a first column "reason".
-    repaired : DataFrame
-        One row per value that was filled in or rounded: job_number (as in `jobs`), field, was, now, reason.
+    - The jobs: index job_number, sorted by submit time (stable). Times are whole seconds and sizes whole processors:
+      submit times are rounded down, all others up, so that no work is lost. Requested and allocated processors are
+      known and positive, and so is the requested time.
+    - The omitted records, with a first column "reason".
+    - A row per value that was filled in or rounded: job_number (as in the jobs), field, was, now, reason.
     """
     check_missing_estimate(missing_estimate)
     records = records if spare and LAZY else copied(records)  # below pandas 3.0 it may share data with another table
@@ -253,23 +240,11 @@ def account(
     records are not jobs that ran; or it affects at most one job in a hundred. Every other reason is worth a look: work
     is missing, or numbers are guesses. If more than a hundredth of the work is omitted, the words say so.
 
-    Parameters
-    ----------
-    dropped, repaired : DataFrame
-        As in `usable`, or with a reader's own reasons.
-    jobs : int
-        Number of jobs kept when the log was read.
-    modelled : bool
-        Whether the jobs come from a model, which has only the fields that it needs.
-    work : Series, optional
-        Processor-seconds of each job kept when the log was read; index job_number.
+    `dropped` and `repaired` are as in `usable`, or with a reader's own reasons. `jobs` and `work` (processor-seconds,
+    index job_number) are those kept when the log was read; `modelled` jobs have only the fields that a model needs.
 
-    Returns
-    -------
-    DataFrame
-        One row per reason, those worth a look first, then by decreasing count. Columns: table ("dropped" or "repaired",
-        where the records are), field (of repairs), reason (bad lines count as one), kind ("worth a look" or "usual"),
-        count, and words, a short description.
+    Return a row per reason, those worth a look first, then by decreasing count: table ("dropped" or "repaired"), field
+    (of repairs), reason (bad lines count as one), kind ("worth a look" or "usual"), count, and words for people.
     """
     rows = []
     lost, total = lost_work(dropped, work) if work is not None and len(dropped) else ({}, 1.0)
@@ -306,16 +281,9 @@ def _listed(rows, most):
 
 
 def lost_work(dropped: pd.DataFrame, work: pd.Series) -> tuple[dict[str, float], float]:
-    """Add up the work of jobs that ran but are left out.
+    """Add up the work of jobs that ran but are left out, by reason; and that of all jobs (1 if there are none).
 
     `work` has the processor-seconds of each job that was kept, at least when the log was read; index job_number.
-
-    Returns
-    -------
-    lost : dict of str to float
-        Processor-seconds by reason; only reasons that leave out jobs that ran.
-    total : float
-        Processor-seconds of all jobs, kept or left out; 1 if there are none.
     """
     ran = dropped[dropped["reason"].str.startswith(WITH_WORK)]
     size = _size(ran).clip(lower=0).astype("float64")

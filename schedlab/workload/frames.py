@@ -162,10 +162,6 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
         All other arguments are as in `from_frame`, with columns by name: ``submit="Submit", run="Elapsed",
         procs="NCPUS"``. Default for `name`: that of the file.
 
-    Returns
-    -------
-    Trace
-
     Raises
     ------
     TableError

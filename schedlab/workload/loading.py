@@ -120,10 +120,6 @@ def load_trace(
     seed : int
         Seed of the stand-in. A seed other than the default becomes part of its name.
 
-    Returns
-    -------
-    Trace
-
     Raises
     ------
     TraceNotFound
@@ -192,10 +188,6 @@ def model_trace(
     **parameters
         Parameters of the model, as above.
 
-    Returns
-    -------
-    Trace
-
     Raises
     ------
     ValueError
@@ -245,20 +237,10 @@ def from_log(
     left_out: pd.DataFrame | None = None,
     files: Mapping[str, str] | None = None,
 ) -> Trace:
-    """Make a trace of a log; every reader ends here.
+    """Make a trace of a log, whose records are taken out of it; every reader ends here.
 
-    Parameters
-    ----------
-    log : swf.Log
-        Header and records. The records are taken out of it.
-    name, source : str
-        As in `Trace`.
-    machine, missing_estimate
-        As in `read_swf`.
-    left_out : DataFrame, optional
-        Records that the reader already left out, in the form of `Trace.dropped`.
-    files : mapping, optional
-        As in `Trace`.
+    Parameters as in `read_swf` and `Trace`; `left_out` has the records that the reader already left out, in the form of
+    `Trace.dropped`.
     """
     size = log.header.procs if machine is None else machine
     if size is None:

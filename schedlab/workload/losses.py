@@ -18,17 +18,7 @@ class LoadWarning(UserWarning):
 
 
 def warn_of_lost_work(name: str, dropped: pd.DataFrame, kept: pd.DataFrame, stacklevel: int) -> str:
-    """Warn if jobs with more than 1 % of the work are left out, and say how much; else return an empty text.
-
-    Parameters
-    ----------
-    name : str
-        What the trace is called.
-    dropped, kept : DataFrame
-        The jobs left out, with their reasons, and the jobs kept.
-    stacklevel : int
-        As in `warnings.warn`.
-    """
+    """Warn if jobs with more than 1 % of the work are left out, and say how much; else return an empty text."""
     if dropped.empty:
         return ""
     lost, total = lost_work(dropped, area(kept))

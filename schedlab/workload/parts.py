@@ -35,10 +35,6 @@ class Parts:
         jobs : int
             How many jobs, at least 1. If there are fewer, all are kept.
 
-        Returns
-        -------
-        Trace
-
         Raises
         ------
         ValueError
@@ -61,10 +57,6 @@ class Parts:
         ----------
         begin, end : str, datetime or number
             Dates in the time zone of the machine (``"1996-09-01"``), or seconds on the clock of the log.
-
-        Returns
-        -------
-        Trace
 
         Raises
         ------
@@ -100,10 +92,6 @@ class Parts:
               known (`names`), else numbers.
             - A mask: one truth value per job, in the order of `jobs`. A Series is matched by job number.
             - A function that takes the table `jobs` and returns a mask.
-
-        Returns
-        -------
-        Trace
 
         Raises
         ------
@@ -169,10 +157,6 @@ class Parts:
             Seed of the random choice. It depends on job numbers only, so with the same seed a smaller share is a subset
             of a larger one.
 
-        Returns
-        -------
-        Trace
-
         Raises
         ------
         ValueError
@@ -201,10 +185,6 @@ class Parts:
             New name of the trace.
         columns : mapping, optional
             New names by present names. SWF's own columns cannot be renamed.
-
-        Returns
-        -------
-        Trace
 
         Raises
         ------

@@ -10,17 +10,6 @@ NAME = re.compile(r"qf?\d+(ll|[tsml])")
 
 
 def queue_limits(queues: Mapping[int, str]) -> dict[int, int]:
-    """Return the time limits (seconds) of the queues whose names indicate one.
-
-    Parameters
-    ----------
-    queues : mapping of int to str
-        Names by number, as in `schedlab.workload.swf.Header.queues`.
-
-    Examples
-    --------
-    >>> queue_limits({1: "q4t", 2: "qf32m", 3: "standby"})
-    {1: 3600, 2: 14400}
-    """
+    """Return the time limits, in seconds, of the queues whose names indicate one; names by number."""
     matches = {number: NAME.fullmatch(name.strip()) for number, name in queues.items()}
     return {number: HOUR * HOURS[match[1]] for number, match in matches.items() if match}

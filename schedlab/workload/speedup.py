@@ -30,27 +30,11 @@ class Laws(kernel.Laws):
     __slots__ = ()
 
     def of(self, jobs) -> "Laws":
-        """Return the laws of some jobs.
-
-        Parameters
-        ----------
-        jobs : slice, bool mask or int64 places
-            The jobs to select.
-        """
+        """Return the laws of some jobs: a slice, a mask or places."""
         return self._replace(a=self.a[jobs], b=self.b[jobs], moldable=self.moldable[jobs])
 
     def speedup(self, n) -> np.ndarray:
-        """Return the speed-up S of each job on `n` processors.
-
-        Parameters
-        ----------
-        n : int64
-            Numbers of processors, of a shape that broadcasts with (n_jobs,).
-
-        Returns
-        -------
-        float64
-        """
+        """Return the speed-up S of each job on `n` processors, of a shape that broadcasts with (n_jobs,)."""
         if self.law == DOWNEY:
             return downey_speedup(n, self.a, self.b)
         if self.law == AMDAHL:
@@ -58,19 +42,7 @@ class Laws(kernel.Laws):
         return self.curves[self.a.astype("int64"), n]
 
     def slope(self, n) -> np.ndarray:
-        """Return the right derivative of the speed-up S.
-
-        For a table it is S(n + 1) - S(n), and 0 at its end.
-
-        Parameters
-        ----------
-        n : int64
-            Numbers of processors, of a shape that broadcasts with (n_jobs,).
-
-        Returns
-        -------
-        float64
-        """
+        """Return the right derivative of S, shapes as for `speedup`; for a table S(n + 1) - S(n), and 0 at its end."""
         if self.law == DOWNEY:
             return downey_slope(n, self.a, self.b)
         if self.law == AMDAHL:
@@ -80,19 +52,9 @@ class Laws(kernel.Laws):
         return self.speedup(np.minimum(np.asarray(n) + 1, last)) - self.speedup(n)
 
     def durations(self, seconds, procs, n) -> np.ndarray:
-        """Return how long work that takes `seconds` on `procs` processors takes on `n` processors.
+        """Return how long work that takes `seconds` on `procs` processors takes on `n`: int64, seconds, at least 1.
 
-        Rounded up, so that no work is lost, to at least 1 s. A small tolerance makes sure that the result on `procs`
-        processors is `seconds` again.
-
-        Parameters
-        ----------
-        seconds, procs, n : int64
-            Shapes that broadcast with (n_jobs,).
-
-        Returns
-        -------
-        int64 ndarray, seconds
+        Rounded up, so that no work is lost, but for a small tolerance: on `procs` processors it takes `seconds` again.
         """
         exact = (seconds * self.speedup(procs)) / self.speedup(n)
         return np.maximum(1, np.ceil(exact * (1 - 1e-12))).astype("int64")
@@ -105,7 +67,7 @@ class Model(ABC):
 
     @abstractmethod
     def draw(self, numbers, requested, machine: int, seed: int) -> dict[str, np.ndarray]:
-        """Draw the columns of jobs, from each job's number; float64, shape (n_jobs,).
+        """Draw the columns of jobs, float64, shape (n_jobs,), from their numbers and requested processors.
 
         Parameters
         ----------
@@ -127,11 +89,6 @@ class Model(ABC):
             One row per job, with the columns that `draw` returns.
         procs : int
             Number of processors that the curves cover.
-
-        Returns
-        -------
-        Laws
-            See `schedlab.kernels.speedup`.
         """
 
 
@@ -413,36 +370,10 @@ def _moldable(table):
 
 
 def downey_speedup(n, A, sigma) -> np.ndarray:
-    """Return Downey's speedup S(n).
+    """Return Downey's speedup S(n): float64, of the shape to which the arguments broadcast.
 
-    Parameters
-    ----------
-    n : array-like
-        Processors, at least 1.
-    A : array-like
-        Average parallelism, at least 1.
-    sigma : array-like
-        Variance of the parallelism, at least 0: 0 is linear speedup up to A processors.
-
-    Returns
-    -------
-    ndarray, float64, of the shape that the three broadcast to
-        S(1) is 1; S is concave, never decreases, and stays at A once it has reached A.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
-
-    References
-    ----------
-    A. B. Downey: A parallel workload model and its implications for processor allocation. Cluster Computing 1
-    (1998) 133-145.
-
-    Examples
-    --------
-    >>> downey_speedup([1, 32, 127], A=64, sigma=0.5).round(4).tolist()
-    [1.0, 28.5436, 64.0]
+    `n` processors, average parallelism `A`, both at least 1, and its variance `sigma`, at least 0; 0 is linear speedup
+    up to A. S(1) is 1; S is concave, never decreases, and stays at A once it has reached A (Downey 1998).
     """
     n, A, sigma = _checked(n, A, sigma)
     pieces, (first, second, third) = _pieces(n, A, sigma, np.less_equal)
@@ -451,22 +382,7 @@ def downey_speedup(n, A, sigma) -> np.ndarray:
 
 
 def downey_slope(n, A, sigma) -> np.ndarray:
-    """Return the derivative of `downey_speedup` in n; where S has a kink, the right derivative.
-
-    Parameters
-    ----------
-    n, A, sigma : array-like
-        As in `downey_speedup`.
-
-    Returns
-    -------
-    ndarray, float64, of the shape that the three broadcast to
-
-    Examples
-    --------
-    >>> downey_slope([1, 63, 64], A=64, sigma=0).tolist()
-    [1.0, 1.0, 0.0]
-    """
+    """Return the derivative of `downey_speedup` in n; where S has a kink, the right derivative."""
     n, A, sigma = _checked(n, A, sigma)
     pieces, (first, second, third) = _pieces(n, A, sigma, np.less)
     # Squares are written as products, here and in the kernels, so that all agree to the last bit.

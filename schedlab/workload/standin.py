@@ -86,20 +86,7 @@ def names() -> list[str]:
 
 
 def look_alike(name: str, seed: int = SEED) -> swf.Log:
-    """Generate the look-alike of a log.
-
-    Parameters
-    ----------
-    name : str
-        As in `archive.resolve`.
-    seed : int
-        The same seed gives the same records on every machine.
-
-    Raises
-    ------
-    archive.TraceNotFound
-        If there is no such log, or no stand-in for it.
-    """
+    """Generate the look-alike of a log (`archive.resolve`); raise TraceNotFound if there is no stand-in for it."""
     name = archive.resolve(name)
     path = archive.standin_table(name)
     if not path.is_file():
@@ -193,19 +180,7 @@ class _Clock:
 
 
 def fit(log: swf.Log, name: str) -> dict:
-    """Summarize a log in its table.
-
-    Parameters
-    ----------
-    log : swf.Log
-    name : str
-        Official name of the log.
-
-    Returns
-    -------
-    dict
-        Numbers, lists and text; ``data/README.md`` explains the entries.
-    """
+    """Summarize a log in its table: numbers, lists and text, which ``data/README.md`` explains."""
     records = log.records
     dated = records[records["submit_time"] >= 0].sort_values("submit_time", kind="stable")
     jobs = {field: dated[field].to_numpy() for field in swf.FIELDS}
@@ -494,22 +469,10 @@ class _Draws:
 
 
 def generate(table: dict, seed: int = SEED) -> tuple[swf.Header, pd.DataFrame]:
-    """Generate as many records as the log had to which the table was fitted.
+    """Generate as many records as the log had to which the table was fitted; on every machine the same for a seed.
 
-    Parameters
-    ----------
-    table : dict
-        From `fit` or `load`.
-    seed : int
-        The same seed gives the same records on every machine.
-
-    Returns
-    -------
-    header : swf.Header
-        It says that this is a stand-in, and for which log.
-    records : DataFrame
-        SWF columns, int64. Fields that the table does not keep are unknown (-1): wait and processor times, memory,
-        groups, queues.
+    The header says that this is a stand-in, and for which log. Of the records, int64, fields that the table does not
+    keep are unknown (-1): wait and processor times, memory, groups, queues.
     """
     seed = entropy(seed)
     draws = _Draws(seed)

@@ -44,10 +44,6 @@ class Variations:
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             As in `offered_load`.
 
-        Returns
-        -------
-        Trace
-
         Raises
         ------
         ValueError
@@ -94,10 +90,6 @@ class Variations:
         why : str
             The reason that the history gives.
 
-        Returns
-        -------
-        Trace
-
         Raises
         ------
         ValueError
@@ -137,10 +129,6 @@ class Variations:
         seed : int
             Seed of the random moves. They depend on job numbers only, not on the order of simultaneous jobs in the
             table.
-
-        Returns
-        -------
-        Trace
 
         Raises
         ------

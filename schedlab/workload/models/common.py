@@ -34,21 +34,10 @@ def whole_seconds(times):
 
 
 def seconds_at(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Turn points paid since midnight into seconds since midnight.
+    """Turn points paid since midnight, float64, shape (n,), non-decreasing, into seconds since midnight.
 
-    Passing a part of the day costs its weight in points, so this is the inverse of the weights' running total,
-    continued day after day.
-
-    Parameters
-    ----------
-    points : ndarray, float64, shape (n,)
-        Running total, non-decreasing.
-    weights : array-like, float64, shape (parts,)
-        Costs of the equal parts of the day, midnight first; none below 0, and not all 0.
-
-    Returns
-    -------
-    ndarray, float64, shape (n,), seconds
+    Passing each of the equal parts of the day, midnight first, costs its weight in points. So this is the inverse of
+    the weights' running total, continued day after day.
     """
     paid = np.concatenate(([0.0], np.cumsum(weights)))
     days, rest = np.divmod(points, paid[-1])

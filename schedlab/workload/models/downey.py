@@ -42,54 +42,19 @@ def downey(
     rates: tuple[float, float] = (12.0, 4.0),
     sigma: tuple[float, float] = (0.0, 2.0),
 ) -> pd.DataFrame:
-    """Generate moldable jobs with Downey's model.
+    """Generate moldable jobs with Downey's model: one row a job, sorted by submit time, index `job_number` from 1.
 
-    Parameters
-    ----------
-    jobs : int
-        How many jobs, at least 1.
-    machine : int
-        Processors of the machine, at least 1.
-    seed : int or numpy.random.Generator
-        Same seed, same table. A table with more jobs begins with the same ones. A generator draws one number, which is
-        the seed.
-    work : (float, float)
-        Least and most work of a job, in processor-seconds.
-    rates : (float, float)
-        Arrivals per hour in the first and in the second twelve hours of the day; one of them may be 0.
-    sigma : (float, float)
-        Least and most variance of the parallelism.
+    `work` has the least and the most work of a job, in processor-seconds; `rates` the arrivals per hour in the first
+    and in the second twelve hours of the day, one of which may be 0; `sigma` the least and the most variance of the
+    parallelism. The same seed gives the same table, and a table with more jobs begins with the same ones.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a job, sorted by submit time, index `job_number` from 1:
+    Columns: ``submit_time``, seconds since the start of the first half of the first day, rounded down; ``run_time``,
+    seconds on ``requested_procs`` processors, rounded to nearest, at least 1; ``requested_procs``, the parallelism,
+    rounded to nearest, at most `machine`; and, float64, ``work``, the seconds on one processor, ``parallelism`` and
+    ``sigma``.
 
-        ``submit_time``
-            int64, seconds since the start of the first half of the first day, rounded down.
-        ``run_time``
-            int64, seconds on ``requested_procs`` processors: work / S, rounded to nearest, at least 1.
-        ``requested_procs``
-            int64: the parallelism, rounded to nearest, at most `procs`.
-        ``work``, ``parallelism``, ``sigma``
-            float64: run time on one processor in seconds, and the two parameters of the speedup.
-
-    Raises
-    ------
-    ValueError
-        For a number outside its range, or if a time would be 2**53 seconds or more.
-
-    Notes
-    -----
-    With the defaults, 256 processors are offered a load of about 1. A job occupies work x n / S(n)
-    processor-seconds, more than its work.
-
-    Examples
-    --------
-    >>> from schedlab.workload.models.downey import downey
-    >>> jobs = downey(1000, machine=64, seed=1)
-    >>> bool(jobs["parallelism"].between(1, 64).all()), bool(jobs["sigma"].between(0, 2).all())
-    (True, True)
+    With the defaults, 256 processors are offered a load of about 1. A job occupies work x n / S(n) processor-seconds,
+    more than its work.
     """
     jobs = at_least_one("jobs", jobs)
     machine = at_least_one("machine", machine)

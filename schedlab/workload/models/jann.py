@@ -53,21 +53,9 @@ _HIGHEST_ORDER = 100
 
 @dataclass(frozen=True)
 class HyperErlang:
-    """Hold a hyper-Erlang law of common order: a sum of exponentials that all have one of two rates.
+    """Hold a hyper-Erlang law of common order: the sum of `order` exponentials that all have one of two rates.
 
-    Parameters
-    ----------
-    order : int
-        Number of exponentials in the sum, at least 1.
-    lambda1, lambda2 : float
-        The two rates, per second.
-    p : float
-        Probability of the first rate.
-
-    Raises
-    ------
-    ValueError
-        For a number outside its range.
+    `lambda1` and `lambda2` are the rates, per second; `p` is the probability of the first.
     """
 
     order: int
@@ -105,29 +93,11 @@ class HyperErlang:
 
     @classmethod
     def from_moments(cls, m1: float, m2: float, m3: float) -> "HyperErlang":
-        """Return the law of the lowest order that has these three raw moments.
+        """Return the law of the lowest order with these means of x, x squared and x cubed (Johnson and Taaffe 1989).
 
-        Parameters
-        ----------
-        m1, m2, m3 : float
-            Means of x, x squared and x cubed.
-
-        Raises
-        ------
-        ValueError
-            If no law of an order up to 100 has these moments. The moments of any law on positive numbers that takes
-            more than one value satisfy m2 > m1**2 and m1 * m3 > m2**2, and some order fits them; the lower the
-            variation, the higher the order (cv2 > 1 / order).
-
-        References
-        ----------
-        Johnson and Taaffe 1989.
-
-        Examples
-        --------
-        >>> law = HyperErlang.from_moments(873.0, 6.7e6, 1.2e11)
-        >>> law.order, [float(f"{moment:.6g}") for moment in law.moments]
-        (1, [873.0, 6700000.0, 120000000000.0])
+        Raise ValueError if no law of an order up to 100 has them. The moments of any law on positive numbers that takes
+        more than one value satisfy m2 > m1**2 and m1 * m3 > m2**2, and some order fits them; the lower the variation,
+        the higher the order (cv2 > 1 / order).
         """
         m1, m2, m3 = float(m1), float(m2), float(m3)
         for order in range(1, _HIGHEST_ORDER + 1):
@@ -283,53 +253,17 @@ def jann(
     table: "str | os.PathLike | JannTable" = "ctc",
     sizes: str = "uniform",
 ) -> pd.DataFrame:
-    """Generate rigid jobs with the model of Jann et al.
+    """Generate rigid jobs with the model of Jann et al.: one row a job, sorted by submit time; all int64.
 
-    Parameters
-    ----------
-    jobs : int
-        How many jobs, at least 1.
-    machine : int, optional
-        Processors of the machine; wider ranges are left out, see `JannTable.on_machine`. By default the largest size of
-        the table.
-    seed : int or numpy.random.Generator
-        Same seed, same table. A table with more jobs begins with the same ones. A generator draws one number, which is
-        the seed.
-    table : {"ctc", "kth"}, path or JannTable
-        The parameters, see `jann_table`.
-    sizes : {"uniform", "upper", "weighted"}
-        How a size is drawn within its range; as far as is known, the authors' paper does not say. ``"uniform"``: all
-        sizes are equally likely. ``"upper"``: always the largest. ``"weighted"``: the largest with the probability
-        measured on the KTH log (0.68 for 3-4, 0.54 for 5-8 and 0.36 for 9-16), the others equally likely; other
-        ranges as with ``"uniform"``.
+    `machine` is the largest size of the table by default; wider ranges are left out (`JannTable.on_machine`). The same
+    seed gives the same jobs, and with more jobs the first ones are the same.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a job, sorted by submit time, index `job_number` from 1; all int64:
+    `sizes` says how a size is drawn within its range; as far as is known, the authors' paper does not say. "uniform":
+    all are equally likely. "upper": always the largest. "weighted": the largest with the probability measured on the
+    KTH log (0.68 for 3-4, 0.54 for 5-8 and 0.36 for 9-16), the others equally likely; other ranges as with "uniform".
 
-        ``submit_time``
-            Seconds since the start of all ranges, rounded down.
-        ``run_time``
-            Seconds, rounded to nearest, at least 1.
-        ``requested_procs``
-            1 to `procs`.
-
-    Raises
-    ------
-    ValueError
-        For fewer than one job or processor, an unusable seed, or an unknown table or rule of sizes.
-
-    References
-    ----------
-    Jann et al. 1997.
-
-    Examples
-    --------
-    >>> from schedlab.workload.models.jann import jann
-    >>> jobs = jann(1000, machine=16, seed=1)
-    >>> bool(jobs["requested_procs"].between(1, 16).all()), len(jobs)
-    (True, 1000)
+    Columns: ``submit_time``, seconds since the start of all ranges, rounded down; ``run_time``, seconds, rounded to
+    nearest, at least 1; ``requested_procs``. Index: `job_number`, from 1.
     """
     jobs = at_least_one("jobs", jobs)
     check_known("sizes", sizes, SIZES)
@@ -353,20 +287,11 @@ def jann(
 
 
 def jann_table(which: "str | os.PathLike | JannTable") -> JannTable:
-    """Return a table of the model's parameters.
+    """Return a table of the model's parameters: a kept one by its name, that of a file (`read_jann`), or the given one.
 
-    Parameters
-    ----------
-    which : {"ctc", "kth"}, path or JannTable
-        ``"ctc"``: the model fitted to the jobs of the CTC SP2 that ended before 12 September 1996, the authors'
-        machine and months. ``"kth"``: not the authors' numbers, but the model fitted to the log of KTH's SP2, with
-        arrivals 2.6 times as fast to match the authors' rate of one job every 396.3 s; sizes up to 128. A path: see
-        `read_jann`. A table is returned as it is.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, or a file that does not hold such a table.
+    "ctc" is the model fitted to the jobs of the CTC SP2 that ended before 12 September 1996, the authors' machine and
+    months. "kth", not the authors' numbers, is fitted to the log of KTH's SP2, with arrivals 2.6 times as fast to match
+    the authors' rate of one job every 396.3 s; its sizes go up to 128.
     """
     if isinstance(which, JannTable):
         return which

@@ -52,38 +52,20 @@ _MAX_LOG_GAP = 13.0  # exp(13) s: about five days
 
 @dataclass(frozen=True)
 class LublinClass:
-    """Hold the parameters of one class of jobs, named as in the paper.
+    """Hold the parameters of one class of jobs, named as in the paper; gamma(a, b) has shape a, scale b and mean a b.
 
-    gamma(a, b) has shape a and scale b, so its mean is a b.
+    - p_serial, p_power2: probability that a job needs one processor; that log2 of its size is rounded to an integer.
+    - u_low, u_med, u_hi, u_prob: log2 of the size of a parallel job is uniform over [u_low, u_med] with probability
+      `u_prob`, else over [u_med, u_hi].
+    - a1, b1, a2, b2, pa, pb: log of the run time in seconds is gamma(a1, b1) with probability ``pa * size + pb``,
+      clipped to [0, 1], else gamma(a2, b2).
+    - aarr, barr, arar: log of the gap between arrivals, in seconds at the mean rate, is gamma(aarr * arar, barr).
+      gamma(aarr, barr) describes the gaps of the rush hours; `arar` turns it into that of all hours.
+    - anum, bnum: the daily cycle is gamma(anum, bnum) over half hours counted from 1 at midnight, cut to 11 .. 58.
+    - queue: number for the jobs' `queue` column: 0 interactive, 1 batch, -1 unknown (as in SWF).
 
-    Parameters
-    ----------
-    p_serial, p_power2 : float
-        Probability that a job needs one processor; probability that log2 of its size is rounded to an integer.
-    u_low, u_med, u_hi, u_prob : float
-        log2 of the size of a parallel job: uniform over [u_low, u_med] with probability `u_prob`, else
-        over [u_med, u_hi].
-    a1, b1, a2, b2 : float
-        log of the run time in seconds: gamma(a1, b1) or gamma(a2, b2).
-    pa, pb : float
-        The probability of gamma(a1, b1) is ``pa * size + pb``, clipped to [0, 1].
-    aarr, barr, arar : float
-        log of the gap between arrivals, in seconds at the mean rate: gamma(aarr * arar, barr).
-        gamma(aarr, barr) describes the gaps of the rush hours; `arar` turns it into that of all hours.
-    anum, bnum : float
-        The daily cycle: gamma(anum, bnum) over half hours counted from 1 at midnight, cut to 11 .. 58.
-    queue : int, optional
-        Number for the jobs' `queue` column: 0 interactive, 1 batch, -1 unknown (as in SWF).
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range, or if more than half of the draws would exceed the model's longest
-        run time or gap (exp 12 and exp 13 seconds).
-
-    References
-    ----------
-    Lublin and Feitelson 2003; the limits and the redraws are those of the authors' program.
+    A parameter outside its range is an error. So are gammas of which more than half of the draws would exceed the
+    longest run time or gap (exp 12 and exp 13 seconds). The limits and the redraws are those of the authors' program.
     """
 
     p_serial: float
@@ -142,24 +124,12 @@ class LublinClass:
             )
 
     def on_machine(self, procs: int) -> "LublinClass":
-        """Return this class with its size limits set for a machine of `procs` processors.
+        """Return this class with its size limits set for a machine: UHi = log2(procs), UMed = UHi - 2.5.
 
-        The rule is UHi = log2(procs), UMed = UHi - 2.5. It leaves two cases open:
-
-        * At the published 128 processors the class is returned as it is. For the typeless set that agrees with
-          the rule; batch keeps its fitted UMed = 5 (the rule would say 4.5), interactive its UHi = 5.5
-          (45 processors at most). On every other machine the rule holds for all three.
-        * If UHi - 2.5 falls below ULow (typeless: fewer than 10 processors; batch: fewer than 13), UMed is
-          ULow, and with one processor all three are 0. Every machine works: on 2 processors jobs take 1 or 2.
-
-        Parameters
-        ----------
-        procs : int
-            Processors of the machine, at least 1.
-
-        Returns
-        -------
-        LublinClass
+        The rule leaves two cases open. At the published 128 processors, the class is returned as it is: batch keeps its
+        fitted UMed = 5 (the rule would say 4.5), interactive its UHi = 5.5 (45 processors at most). If UHi - 2.5 falls
+        below ULow (typeless: fewer than 10 processors; batch: fewer than 13), UMed is ULow, and with one processor all
+        three are 0. So every machine works: on 2 processors jobs take 1 or 2.
         """
         procs = at_least_one("procs", procs)
         if procs == PUBLISHED_PROCS:
@@ -175,58 +145,20 @@ def lublin_feitelson(
     seed: int | np.random.Generator = 0,
     classes: str | LublinClass | tuple[LublinClass, ...] = "typeless",
 ) -> pd.DataFrame:
-    """Generate rigid jobs with the Lublin-Feitelson model.
+    """Generate rigid jobs with the Lublin-Feitelson model: one row a job, sorted by submit time; all int64.
 
-    Parameters
-    ----------
-    jobs : int
-        How many jobs, at least 1.
-    machine : int
-        Processors of the machine, at least 1.
-    seed : int or numpy.random.Generator
-        Same seed, same table. A table with more jobs begins with the same ones. A generator draws one number,
-        which is the seed.
-    classes : str, LublinClass or tuple of LublinClass
-        ``"typeless"``, one class fitted to all jobs together; ``"batch"``; ``"batch+interactive"``, two
-        classes, each with its own arrival clock, merged by time. The sizes of these are set for `procs`, see
-        `LublinClass.on_machine`. Classes passed as objects are used unchanged.
+    `classes` is "typeless", one class fitted to all jobs together; "batch"; or "batch+interactive", two classes, each
+    with its own arrival clock, merged by time: their sizes are set for the machine by `LublinClass.on_machine`. Classes
+    passed as objects are used unchanged. The same seed gives the same table, and a table with more jobs begins with the
+    same ones.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a job, sorted by submit time, index `job_number` from 1; all int64:
+    Columns: ``submit_time``, seconds since midnight of the first day, rounded down, the first of which is not 0;
+    ``run_time``, seconds, rounded to nearest, 1 to 162,755; ``requested_procs``, cut to those of the machine;
+    ``queue``, 1 batch, 0 interactive, -1 typeless, where the authors' program prints 0. Index: `job_number`, from 1.
 
-        ``submit_time``
-            Seconds since midnight of the first day, rounded down. The first job does not arrive at 0.
-        ``run_time``
-            Seconds, rounded to nearest, 1 to 162,755.
-        ``requested_procs``
-            1 to `procs`; a size that comes out larger is cut to `procs`.
-        ``queue``
-            1 batch, 0 interactive, -1 typeless: unknown (there the authors' program prints 0).
-
-    Raises
-    ------
-    ValueError
-        For fewer than one job or processor, an unusable seed or unknown classes.
-
-    Notes
-    -----
-    The gaps do not depend on `procs`, so the model does not set an offered load (typeless on 256 processors:
-    about 0.9, give or take 0.05 for 10,000 jobs). Rescale it afterwards. The authors' program rounds run times
-    down, which makes them half a second shorter on average.
-
-    References
-    ----------
-    Lublin and Feitelson 2003; the limits of run time and gap, and where the cyclic day begins, are those of
-    the authors' program (lublin99).
-
-    Examples
-    --------
-    >>> from schedlab.workload.models.lublin import lublin_feitelson
-    >>> jobs = lublin_feitelson(1000, machine=64, seed=1)
-    >>> bool(jobs["requested_procs"].between(1, 64).all()), len(jobs)
-    (True, 1000)
+    The gaps do not depend on the machine, so the model does not set an offered load (typeless on 256 processors: about
+    0.9, give or take 0.05 for 10,000 jobs). Rescale it afterwards. The authors' program rounds run times down, which
+    makes them half a second shorter on average.
     """
     jobs = at_least_one("jobs", jobs)
     machine = at_least_one("machine", machine)
@@ -353,16 +285,11 @@ def _resolve(classes: str | LublinClass | tuple[LublinClass, ...], procs: int) -
 
 
 def _gamma_cdf(x: float, shape: float, scale: float) -> float:
-    """Return gamma(shape, scale)'s cumulative probability at x.
+    """Return gamma(shape, scale)'s cumulative probability at x: the regularized lower incomplete gamma function.
 
-    The regularized lower incomplete gamma function, by its power series below the mean and by the continued
-    fraction above it, where the series would under- and overflow; the error is below 1e-11 for shapes up to
-    1,000. Each class needs it at only about fifty points, so the package does without scipy.
-
-    References
-    ----------
-    Abramowitz and Stegun, Handbook of Mathematical Functions, 6.5.29 and the even part of 6.5.31, the
-    latter by Lentz's method (Applied Optics 15 (1976) 668-671).
+    By its power series below the mean (Abramowitz and Stegun, 6.5.29), and above it, where that would under- and
+    overflow, by the even part of the continued fraction 6.5.31 with Lentz's method (Applied Optics 15 (1976) 668-671).
+    The error is below 1e-11 for shapes up to 1,000. With some fifty points a class, the package does without scipy.
     """
     x = x / scale
     if x <= 0:
