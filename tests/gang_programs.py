@@ -10,13 +10,7 @@ from workloads import among, integers, named, one_of, pick
 SCHEDULERS = ("gang", "round-robin", "priority", "spin-block")
 
 # What the tasks of a job do, by kind; jobs of any kind may also do everything.
-DEEDS = {
-    "io": ("io",),
-    "emb": (),
-    "msg": ("message",),
-    "bsp": ("barrier",),
-    "interactive": ("think",),
-}
+DEEDS = {"io": ("io",), "emb": (), "msg": ("message",), "bsp": ("barrier",), "interactive": ("think",)}
 ALL_DEEDS = ("io", "message", "barrier", "think")
 
 

@@ -220,8 +220,6 @@ def test_an_interrupt_leaves_undone_what_has_not_begun(monkeypatch):
 
 
 # --- grid ---
-
-
 @pytest.fixture(autouse=True)
 def nothing_remembered():
     experiment.forget()
@@ -373,8 +371,6 @@ def test_a_grid_that_cannot_be(make, message):
 
 
 # --- What was run before ---
-
-
 def test_nothing_is_run_twice_and_a_value_of_progress_is_no_part_of_a_key():
     ran = []
 
@@ -465,7 +461,6 @@ def test_two_threads_that_ask_for_the_same_wait_for_one_run(made):
 
 
 # --- Digests ---
-
 HELPER_FACTOR = 2
 
 
@@ -619,8 +614,6 @@ def test_a_path_is_told_by_its_file(tmp_path):
 
 
 # --- What users may pass and return -------------------------------------------------------------------------
-
-
 def test_helpers_in_a_module_of_ones_own_count(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "my_helpers.py").write_text("def twice(x):\n    return 2 * x\n")

@@ -46,7 +46,6 @@ def write(path, jobs):
 
 
 # --- Code: a function, what it calls, and the constants that it reads ---
-
 CODE = """
 import schedlab as sl
 FACTOR = 1
@@ -70,10 +69,7 @@ def twice_removed(x):
 def run(x):
     return {}
 """
-EDITS = {
-    "a helper": ("return FACTOR * x", "return 3 * x"),
-    "a constant": ("FACTOR = 1", "FACTOR = 3"),
-}
+EDITS = {"a helper": ("return FACTOR * x", "return 3 * x"), "a constant": ("FACTOR = 1", "FACTOR = 3")}
 
 
 @pytest.mark.parametrize("edit", EDITS)
@@ -144,8 +140,6 @@ def test_an_edit_of_a_module_counts_however_it_is_held(ask, tmp_path, monkeypatc
 
 
 # --- Files: however a run comes by their names ---
-
-
 def name_of_a_text(name):
     return len(sl.read_swf(FOLDER / f"{name}.swf"))
 

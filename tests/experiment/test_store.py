@@ -77,8 +77,6 @@ def again(*arguments, **values):
 
 
 # --- The same table as without a store ---
-
-
 def measures(a, scheme="easy"):
     return {"whole": a, "half": a / 2, "name": f"run {a}", "odd": bool(a % 2), "nothing": None, "nan": float("nan")}
 
@@ -178,8 +176,6 @@ def test_any_measures_come_back(tmp_path_factory, given_back):
 
 
 # --- What is there is not run again ---
-
-
 def test_a_second_session_runs_what_is_missing(runs, made, lines):
     def run(a, b=1):
         made(a)
@@ -304,8 +300,6 @@ def test_what_only_shows_results_does_not_count():
 
 
 # --- What a reviewer found ---
-
-
 def test_an_edit_of_a_module_that_is_imported_within_counts(tmp_path):
     study = "import schedlab as sl\ndef run(x):\n    import my_hlp\n    return my_hlp.f(x)\n"
     study += "print(sl.grid(run, x=[1, 2], store='runs', progress=False)['value'].tolist())"
@@ -535,8 +529,6 @@ def test_a_study_finds_the_modules_beside_it(tmp_path):
 
 
 # --- Failures ---
-
-
 def test_failures_are_rows_and_are_tried_again_on_request(runs, tmp_path, made, lines):
     mended = str(tmp_path / "mended")
 
@@ -583,8 +575,6 @@ def test_an_error_that_cannot_be_sent_is_told_in_words(runs, backend):
 
 
 # --- Many writers, and those that are killed ---
-
-
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_workers_of_any_kind_write(runs, backend):
     with joblib.parallel_config(backend=backend, n_jobs=2):
@@ -736,8 +726,6 @@ def test_results_are_read_from_a_store_that_nobody_may_write(runs, monkeypatch):
 
 
 # --- Reading all of it, and pruning ---
-
-
 def test_everything_is_one_table(runs):
     trace = sl.model_trace("lublin", jobs=60, machine=64, seed=1)
     exact = trace.with_estimates("exact")
@@ -849,8 +837,6 @@ def test_pruning_while_others_write_loses_nothing_newer(runs, older_than):
 
 
 # --- What cannot be ---
-
-
 @pytest.mark.parametrize("kind", ["int64", "float32", "uint8", "float64"])
 def test_arrays_of_numbers_in_a_table_come_back(runs, kind):
     def run(load):
@@ -938,10 +924,7 @@ def test_values_without_a_digest_cannot_be_kept(runs, tmp_path):
         ("def run(a):\n    return a", "values is None, expected a mapping such as"),
         ("def run(a):\n    return a\nvalues = [1]", r"values is \[1\], expected a mapping such as"),
         ("def run(a):\n    return a\nvalues = {'a': []}", "a is an empty list, expected at least one a"),
-        (
-            "def run(a):\n    return a\nvalues = {'b': 1}",
-            "the function takes a; with b: (missing|got)",
-        ),
+        ("def run(a):\n    return a\nvalues = {'b': 1}", "the function takes a; with b: (missing|got)"),
         ("1/0", "cannot be run: ZeroDivisionError: division by zero"),
         ("def run(", "cannot be run: SyntaxError"),
     ],
@@ -959,7 +942,6 @@ def test_a_study_that_is_not_there(tmp_path):
 
 
 # --- Clusters ---
-
 SBATCH = """\
 #!/bin/sh
 # A stand-in for Slurm's: keeps the script, and runs it here.
@@ -1079,8 +1061,6 @@ def test_what_cannot_be_sent_is_told_at_once(dask):
 
 
 # --- What is wrong is said ---
-
-
 @pytest.mark.parametrize("errors", ["raise", "keep"])
 def test_a_name_that_no_file_can_hold_is_a_failure(runs, errors):
     for store in (None, runs):

@@ -99,8 +99,6 @@ class Slow(BaseException):
 
 
 # Inputs -------------------------------------------------------------------------------------------------
-
-
 def swf_text(draw: random.Random) -> bytes:
     """Make a small valid log: jobs in order or not, some fields unknown or fractional."""
     lines = HEADER.splitlines(keepends=True)
@@ -212,8 +210,6 @@ def packed(draw: random.Random, text: bytes) -> bytes:
 
 
 # What is done with them ---------------------------------------------------------------------------------
-
-
 def read_swf(draw: random.Random, folder: Path, pack: bool = False) -> str:
     """Read and use a mutated log; most are only read as a `Log`, which takes a tenth of the time."""
     text = mutated(draw, swf_text(draw), b" ", VALUES)
@@ -425,8 +421,6 @@ WEIGHTS = (10, 5, 2, 4, 1)
 
 
 # The run ------------------------------------------------------------------------------------------------
-
-
 def one_input(seed: int, number: int) -> tuple[str, str, str]:
     """Run one input; return its kind, its outcome, and a failure with the input ("" if none)."""
     draw = random.Random(f"{seed}/{number}")

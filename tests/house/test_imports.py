@@ -42,18 +42,7 @@ ROOMS = (
     "_runtime.precompile",
     "cli",
 )
-KERNELS_IMPORT = {
-    "gc",
-    "numpy",
-    "numba",
-    "llvmlite",
-    "math",
-    "typing",
-    "hashlib",
-    "pathlib",
-    "contextlib",
-    "threading",
-}
+KERNELS_IMPORT = {"gc", "numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib", "threading"}
 KERNELS_KNOW = {
     ("kernels._jit", "_runtime.paths"),
     ("kernels._jit", "_runtime.compiling"),
@@ -209,8 +198,7 @@ def welcome(name, module):
 
 
 @pytest.mark.parametrize(
-    ("module", "is_package", "text"),
-    [pytest.param(*source, id=source[0] or "schedlab") for source in sources()],
+    ("module", "is_package", "text"), [pytest.param(*source, id=source[0] or "schedlab") for source in sources()]
 )
 def test_no_arrow_turns_round(module, is_package, text):
     assert faults(module, is_package, text) == []

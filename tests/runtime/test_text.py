@@ -94,10 +94,7 @@ MISSPELT = {
     "a window": (lambda: SCHEDULE.metrics(window="make span"), "'makespan'"),
     "a column in a condition": (lambda: SCHEDULE.trace.where("runtime > 5"), "'run_time'"),
     "a column of names": (lambda: SCHEDULE.trace.codes("que"), "'queue'"),
-    "a column of a chart": (
-        lambda: sl.charts.lines(pd.DataFrame({"load": [1]}), "laod", "load"),
-        "'load'",
-    ),
+    "a column of a chart": (lambda: sl.charts.lines(pd.DataFrame({"load": [1]}), "laod", "load"), "'load'"),
     "a model": (lambda: sl.model_trace("lubin"), "'lublin'"),
     "a parameter of a model": (lambda: sl.model_trace(clases="batch"), "'classes'"),
     "classes of a model": (lambda: sl.model_trace(classes="bach"), "'batch'"),

@@ -287,10 +287,7 @@ UNSOUND, NO_SWF = "not a sound gzip file", "does not look like SWF: found "
     ("name", "body", "fault"),
     [
         pytest.param(
-            KNOWN,
-            gzip.compress(OTHER),
-            f"its SHA-256 is {sha256(OTHER)}, expected {sha256(TEXT)}",
-            id="another text",
+            KNOWN, gzip.compress(OTHER), f"its SHA-256 is {sha256(OTHER)}, expected {sha256(TEXT)}", id="another text"
         ),
         pytest.param(KNOWN, gzip.compress(TEXT)[:-12], UNSOUND, id="cut short"),
         pytest.param(UNKNOWN, gzip.compress(TEXT)[:-12], UNSOUND, id="cut short, checksum unknown"),

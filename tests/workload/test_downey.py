@@ -36,8 +36,6 @@ variance = st.one_of(st.sampled_from([0.0, 1.0, 2.0]), st.floats(0, 5))
 
 
 # --- The speedup --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("line", PRINTED.strip().splitlines())
 def test_printed_values(line):
     law, values = (part.split() for part in line.split("|"))
@@ -112,8 +110,6 @@ def test_numbers_out_of_range(function, arguments, message):
 
 
 # --- The workload -------------------------------------------------------------------------------------------
-
-
 def test_laws_of_the_quantities():
     n, procs = 50_000, 128
     jobs = downey(n, procs, seed=1, work=(20, 5e5))
@@ -213,8 +209,6 @@ def test_parameters_that_cannot_be(parameters, message):
 
 
 # --- The fit, and traces ------------------------------------------------------------------------------------
-
-
 def test_fit_finds_what_was_drawn():
     n = 50_000
     fitted = fit_downey(downey(n, 128, seed=7, work=(500, 2e5), rates=(40, 8)))

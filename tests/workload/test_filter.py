@@ -221,8 +221,6 @@ def test_only_the_first_reason_counts():
 
 
 # What to make of it -------------------------------------------------------------------------------------
-
-
 def kinds(log, procs=4, missing="run"):
     """Return the kind of each reason, by its words."""
     jobs, dropped, repaired = usable(log, procs, missing)

@@ -369,7 +369,6 @@ def test_files_that_are_no_tables(tmp_path):
 
 
 # Columns of other types ---------------------------------------------------------------------------------
-
 DATES = pd.to_datetime(JOBS["Submit"])
 SECONDS = pd.Series([3600, 1800, 3600])
 MIXED = [pd.Timestamp("2024-03-01 17:00", tz="Asia/Tokyo"), *DATES[1:].dt.tz_localize("UTC")]

@@ -66,8 +66,6 @@ def cdf(law, x):
 
 
 # --- The laws and their fitter ------------------------------------------------------------------------------
-
-
 @st.composite
 def laws(draw, order=None):
     order = draw(st.integers(1, 8)) if order is None else order
@@ -172,8 +170,6 @@ def test_draws_follow_the_law(law):
 
 
 # --- The tables ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("which", PRINTED)
 def test_kept_tables_have_the_printed_digits(which):
     table = jann_table(which)
@@ -339,8 +335,6 @@ def test_a_machine_cuts_the_table():
 
 
 # --- Fitting to a log ---------------------------------------------------------------------------------------
-
-
 def test_fit_has_the_moments_of_the_log():
     trace = sl.model_trace("jann", jobs=20_000, machine=100, seed=3, table="kth")
     fitted = sl.workload.fit_jann(trace)
@@ -381,8 +375,6 @@ def test_what_cannot_be_fitted_is_said():
 
 
 # --- The jobs -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n", [1, 50, 3000])
 def test_ranges_are_renewal_processes_merged_by_time(n):
     # Literally: draw every range's clock far too long, and merge all of them.

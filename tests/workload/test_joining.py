@@ -31,8 +31,6 @@ def kept(trace):
 
 
 # where --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("chosen", "jobs"),
     [
@@ -63,10 +61,7 @@ def test_jobs_chosen_by_a_condition(chosen, jobs):
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
-        (
-            "procs > 3",
-            "cannot evaluate 'procs > 3' (name 'procs' is not defined); columns: submit_time, wait_time",
-        ),
+        ("procs > 3", "cannot evaluate 'procs > 3' (name 'procs' is not defined); columns: submit_time, wait_time"),
         ("", "cannot evaluate ''"),
         ("run_time >", "cannot evaluate 'run_time >'"),
         ("run_time", "'run_time' gives int64, expected true or false for each job"),
@@ -103,7 +98,6 @@ def test_choosing_leaves_the_trace_as_it_was():
 
 
 # sample -------------------------------------------------------------------------------------------------
-
 MODEL = sl.model_trace("lublin", jobs=400, machine=64)
 shares = st.floats(0.02, 1)
 
@@ -136,8 +130,6 @@ def test_an_empty_sample_is_an_error():
 
 
 # rename -------------------------------------------------------------------------------------------------
-
-
 def test_another_name_and_other_columns():
     trace = log().rename("March", columns={"gpus": "GPUs"})
     assert trace.name == "March"
@@ -169,7 +161,6 @@ def test_names_that_cannot_be(columns, words):
 
 
 # concat -------------------------------------------------------------------------------------------------
-
 MARCH, APRIL = log(name="March"), log("2024-04-01", ["bob", "dan", "bob"], name="April")
 MONTH = 31 * 86_400
 

@@ -33,8 +33,6 @@ REDRAWN = dataclasses.replace(TYPELESS, a1=11.5, b1=1.0, a2=130.0, b2=0.085, aar
 
 
 # --- The recipe, literally ----------------------------------------------------------------------------------
-
-
 def recipe_weights(anum, bnum):
     weight = [None] * 48
     for i in range(11, 59):
@@ -124,8 +122,6 @@ def test_published_parameters():
 
 
 # --- Arrivals -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_weights_follow_the_recipe(name):
     cls = PUBLISHED[name]
@@ -201,7 +197,6 @@ def test_daily_cycle():
 
 
 # --- Sizes --------------------------------------------------------------------------------------------------
-
 ON_MACHINE = [
     ("typeless", 128, TYPELESS),
     ("typeless", 256, dataclasses.replace(TYPELESS, u_med=5.5, u_hi=8)),
@@ -258,8 +253,6 @@ def test_sizes_are_cut_to_the_machine():
 
 
 # --- Run times ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("cls", [*PUBLISHED.values(), REDRAWN], ids=[*PUBLISHED, "redrawn"])
 def test_run_times_given_the_size(cls):
     jobs = lublin_feitelson(60_000, 128, seed=9, classes=cls)
@@ -296,7 +289,6 @@ def test_wide_jobs_run_longer():
 
 
 # --- Randomness ---------------------------------------------------------------------------------------------
-
 SETS = ["typeless", "batch", "batch+interactive", REDRAWN, (REDRAWN, TYPELESS, BATCH)]
 SET_NAMES = ["typeless", "batch", "batch+interactive", "redrawn", "three"]
 
@@ -356,8 +348,6 @@ def test_attributes_do_not_share_numbers():
 
 
 # --- Two clocks, machines, the table ------------------------------------------------------------------------
-
-
 def test_two_clocks_are_merged():
     both = lublin_feitelson(6000, 128, seed=12, classes="batch+interactive")
     batch = both[both["queue"] == 1].reset_index(drop=True)
@@ -437,8 +427,6 @@ def test_laws(jobs, procs, seed, classes):
 
 
 # --- Errors -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -495,8 +483,6 @@ def test_classes_are_frozen_and_hashable():
 
 
 # --- The gamma function -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", [0.05, 0.5, 1, 4.2, 8.1737, 50, 312, 639.1, 1000])
 def test_gamma_cdf_is_scipys(shape):
     law = stats.gamma(shape, scale=0.3)
@@ -509,8 +495,6 @@ def test_gamma_cdf_is_scipys(shape):
 
 
 # --- A table made by the authors' program -------------------------------------------------------------------
-
-
 @pytest.mark.traces
 def test_the_circulated_file_is_this_model():
     path = Path(os.environ["SCHEDLAB_DATA"]) / "lublin_256.swf.gz"

@@ -52,8 +52,6 @@ def utc(*times):
 
 
 # PM100 --------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def pm100(tmp_path):
     """Return four jobs: one killed at its limit of 120 minutes, and one that ends before its start."""
@@ -118,8 +116,6 @@ def test_pm100_in_gpus(pm100):
 
 
 # F-DATA -------------------------------------------------------------------------------------------------
-
-
 def test_fdata_has_dates_with_short_offsets_and_nodes_allocated_or_requested(tmp_path):
     frame = pd.DataFrame(
         {
@@ -173,7 +169,6 @@ def test_months_of_fdata_go_together(tmp_path):
 
 
 # Frontier -----------------------------------------------------------------------------------------------
-
 FIELDS = ["job_id", "submit_time", "wait_time", "runtime", "allocated_nodes", "CPU_time_used", "RAM_used"]
 FIELDS += [
     "required_nodes",
@@ -212,10 +207,7 @@ def test_frontier_has_its_nodes_in_field_21(tmp_path):
     )
     assert (trace.procs, trace.name) == (9_472, "frontier-2025")
     assert trace.at(0) == pd.Timestamp("2025-01-01", tz="UTC")
-    assert trace.dropped["reason"].to_dict() == {
-        3: NO_PROCS,
-        4: "wider than the machine (9472 processors)",
-    }
+    assert trace.dropped["reason"].to_dict() == {3: NO_PROCS, 4: "wider than the machine (9472 processors)"}
     assert trace.history == ("a processor is a node, as field 21 has them",)
     packed = tmp_path / "frontier-2025.swf.gz"
     packed.write_bytes(gzip.compress((tmp_path / "frontier-2025.swf").read_bytes()))
@@ -223,7 +215,6 @@ def test_frontier_has_its_nodes_in_field_21(tmp_path):
 
 
 # Theta --------------------------------------------------------------------------------------------------
-
 DJC = "JOB_NAME,COBALT_JOBID,MACHINE_NAME,QUEUED_TIMESTAMP,START_TIMESTAMP,END_TIMESTAMP,USERNAME_GENID,"
 DJC += "PROJECT_NAME_GENID,QUEUE_NAME,WALLTIME_SECONDS,RUNTIME_SECONDS,NODES_USED,NODES_REQUESTED,EXIT_STATUS,"
 DJC += "ELIGIBLE_WAIT_SECONDS,MODE"
@@ -261,8 +252,6 @@ def test_theta_comes_in_order_of_its_ends(tmp_path):
 
 
 # Cori ---------------------------------------------------------------------------------------------------
-
-
 def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
     lines = [
         "\ufeffJob,Submit,Nodes Allocated,Elapsed Secs",
@@ -287,8 +276,6 @@ def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
 
 
 # Kestrel ------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def kestrel():
     """Return four jobs; one of them still waits."""
@@ -321,19 +308,14 @@ KESTREL = {"run_time": [3600, 60, 3610], "wait_time": [10, 0, 0], "requested_tim
 
 
 @pytest.mark.parametrize(
-    "limits",
-    [None, [*LIMITS, 0], pd.to_timedelta([*LIMITS, 86_400], unit="s")],
-    ids=["text", "seconds", "timedelta"],
+    "limits", [None, [*LIMITS, 0], pd.to_timedelta([*LIMITS, 86_400], unit="s")], ids=["text", "seconds", "timedelta"]
 )
 def test_kestrel_names_several_partitions_and_who_cancelled(kestrel, limits, tmp_path):
     if limits is not None:
         kestrel = kestrel.assign(wallclock_req=limits)
     path = parquet(kestrel, tmp_path / "part-0.parquet")
     trace = checked(
-        read("kestrel", path, machine=2_304),
-        submit_time=[0, 60, 149],
-        requested_procs=[2, 1, 10],
-        **KESTREL,
+        read("kestrel", path, machine=2_304), submit_time=[0, 60, 149], requested_procs=[2, 1, 10], **KESTREL
     )
     assert named(trace, "user_id") == ["a1b2c3d", "0000001", "a1b2c3d"]
     assert named(trace, "group_id") == ["fff0001", "fff0001", "fff0002"]
@@ -351,18 +333,11 @@ def test_kestrel_with_dates_of_parquet_and_without_any_partition(kestrel, tmp_pa
     for column in ("submit_time", "start_time", "end_time"):
         kestrel[column] = pd.to_datetime(kestrel[column], utc=True).dt.tz_convert("America/Denver")
     path = parquet(kestrel.assign(partition=None), tmp_path / "part-0.parquet")
-    trace = checked(
-        read("kestrel", path, machine=2_304),
-        submit_time=[0, 60, 149],
-        partition=[-1, -1, -1],
-        **KESTREL,
-    )
+    trace = checked(read("kestrel", path, machine=2_304), submit_time=[0, 60, 149], partition=[-1, -1, -1], **KESTREL)
     assert trace.at(0) == pd.Timestamp("2024-02-19 16:17:31", tz="America/Denver")
 
 
 # Philly -------------------------------------------------------------------------------------------------
-
-
 def attempt(start, end, *gpus):
     detail = [{"ip": f"m{place}", "gpus": [f"gpu{gpu}" for gpu in range(count)]} for place, count in enumerate(gpus)]
     return {"start_time": start, "end_time": end, "detail": detail}
@@ -427,8 +402,6 @@ def test_another_file_than_philly_is_one_clear_error(content, words, tmp_path):
 
 
 # Helios -------------------------------------------------------------------------------------------------
-
-
 def test_helios_counts_gpus_and_calls_the_wait_a_queue(tmp_path):
     day = "2020-06-09"
     lines = [
@@ -464,8 +437,6 @@ def test_helios_counts_gpus_and_calls_the_wait_a_queue(tmp_path):
 
 
 # Files of other logs ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("log", "missing"),
     [

@@ -79,8 +79,6 @@ def reasons(trace):
 
 
 # One job ------------------------------------------------------------------------------------------------
-
-
 def test_a_job_gets_the_columns_of_swf(read):
     trace = read(PLAIN, machine=64)
     (found,) = trace.jobs.reset_index().to_dict("records")
@@ -156,8 +154,6 @@ def test_a_trace_comes_back_from_swf(read, tmp_path):
 
 
 # Durations ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
@@ -237,17 +233,13 @@ def test_a_job_without_a_limit_has_a_missing_estimate(read, text):
     assert reasons(read(record, job(8), missing_estimate="drop")) == {"no estimate": 1}
 
 
-@pytest.mark.parametrize(
-    ("text", "limit"),
-    [("01:30:00", 5400), ("7-00:00:00", 604_800), ("30:00", 1800)],
-)
+@pytest.mark.parametrize(("text", "limit"), [("01:30:00", 5400), ("7-00:00:00", 604_800), ("30:00", 1800)])
 def test_limits_may_be_written_out(read, text, limit):
     record = {name: given for name, given in PLAIN.items() if name != "TimelimitRaw"} | {"Timelimit": text}
     assert read(record).jobs["requested_time"].tolist() == [limit]
 
 
 # Instants -----------------------------------------------------------------------------------------------
-
 STOCKHOLM = ZoneInfo("Europe/Stockholm")
 
 
@@ -345,8 +337,6 @@ def test_a_job_that_started_before_its_submission_has_no_known_wait(read):
 
 
 # Sizes and memory ---------------------------------------------------------------------------------------
-
-
 def test_what_a_job_occupied_counts_and_not_what_it_asked_for(read):
     trace = read(PLAIN | {"ReqCPUS": "1"})
     assert trace.jobs[["requested_procs", "allocated_procs"]].to_numpy().tolist() == [[16, 16]]
@@ -432,8 +422,6 @@ def test_the_size_of_the_machine_is_the_most_in_use_at_one_instant(read):
 
 
 # Jobs, arrays, steps, runs ------------------------------------------------------------------------------
-
-
 def test_steps_are_left_out_and_counted(read):
     of_a_step = {"Partition": "", "User": "", "Group": "", "TimelimitRaw": "", "ReqMem": "", "NNodes": ""}
     names = ["7.batch", "7.extern", "7.0", "7.interactive", "9_4.0", "9+1.12", "9+0.0+1"]
@@ -506,8 +494,6 @@ def test_outputs_may_follow_one_another(tmp_path):
 
 
 # States -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("state", "status"),
     [
@@ -612,8 +598,6 @@ def test_nothing_left_is_an_error_that_says_why(read):
 
 
 # Partitions ---------------------------------------------------------------------------------------------
-
-
 def test_one_partition_may_be_kept(read):
     both = {"State": "CANCELLED by 7", "End": "2024-03-01T12:05:00", **STARTED_NEVER}
     records = [job(1), job(2, Partition="long"), job(3, Partition="batch,long", **both), job(4, Partition="")]
@@ -686,8 +670,6 @@ def test_many_partitions_are_summed_up(read):
 
 
 # Names --------------------------------------------------------------------------------------------------
-
-
 def test_classes_have_names(read, tmp_path):
     people = [job(1, User="xavier", Partition="long"), job(2, User="yvonne"), job(3, User="", Group="guests")]
     with pytest.warns(PartitionWarning):
@@ -719,8 +701,6 @@ def test_without_being_asked_users_stay_numbers(read):
 
 
 # Bars in free text --------------------------------------------------------------------------------------
-
-
 def with_names(**texts):
     """Return three records with free texts behind the JobID; those of the second are given."""
     return [
@@ -784,8 +764,6 @@ def two_jobs():
 
 
 # Errors -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -899,8 +877,7 @@ def test_an_empty_file_is_refused(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    "head",
-    ["       JobID      State", "7|7|batch|COMPLETED", "JobID,State", "; Version: 2.2", "Name|Place"],
+    "head", ["       JobID      State", "7|7|batch|COMPLETED", "JobID,State", "; Version: 2.2", "Name|Place"]
 )
 def test_what_is_no_output_of_sacct_is_refused(tmp_path, head):
     found = re.escape(f"jobs.txt:1: found {head!r}, expected the names of columns with '|' between them, JobID among")
@@ -965,8 +942,6 @@ def test_other_forms_of_the_file_are_read(tmp_path):
 
 
 # The example, the documentation, the command line -------------------------------------------------------
-
-
 def test_the_documented_command_is_the_one_in_the_errors():
     words = " ".join(sl.read_sacct.__doc__.split())
     assert " ".join(COMMAND.replace(",ElapsedRaw", ", ElapsedRaw").split()) in words

@@ -37,8 +37,6 @@ def column(name, model, **options):
 
 
 # --- The laws ---
-
-
 @pytest.mark.reduced
 @given(st.floats(1, 100), st.sampled_from([0, 0.3, 1, 1.7, 2, 4]), st.sampled_from([None, 2.0, 3.5, 64.0]))
 def test_downey_is_the_twin_to_the_last_bit(A, sigma, round_A):
@@ -112,8 +110,6 @@ def test_durations_are_those_of_the_kernel(model):
 
 
 # --- What is drawn ---
-
-
 def test_downey_draws_what_it_says():
     assert set(column("parallelism", sl.Downey())) == {16}
     assert set(column("parallelism", sl.Downey(A=5))) == {5}
@@ -172,8 +168,6 @@ def test_models_can_be_remembered_and_compared():
 
 
 # --- Effective load ---
-
-
 def pair(run, procs):
     """Return two jobs 1,000 s apart on a machine of 10."""
     return trace_of([(0, run, run, procs), (1000, run, run, procs)], 10)
@@ -234,8 +228,6 @@ def test_jobs_of_downeys_model_are_moldable_as_they_are():
 
 
 # --- Bad input ---
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

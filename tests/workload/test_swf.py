@@ -42,7 +42,6 @@ def table(n_rows: int = 3, **columns) -> pd.DataFrame:
 
 
 # The naive twin -----------------------------------------------------------------------------------------
-
 NUMBER = re.compile(rb"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -187,8 +186,6 @@ def test_what_is_no_number_is_refused(text):
 
 
 # Errors -------------------------------------------------------------------------------------------------
-
-
 def run_time(value: bytes, found: str, expected: str = "a number"):
     text = HEADER + RECORD + with_field(4, value)
     return pytest.param(text, f":4: field 4 (run_time) is {found}, expected {expected}", id=found)
@@ -249,7 +246,6 @@ def test_skipped_lines_are_accounted_for():
 
 
 # Further fields -----------------------------------------------------------------------------------------
-
 EXTENDED = RECORD.rstrip() + b" 8 2.5 frontier:excl:2x112\n"
 FROM_ZERO = (
     b"; JOB FIELDS MEANING:\n;  0: job_id\n;  8: walltime_limit (s)\n; 18: used_GPUs (of all nodes)\n; 20: needs\n"
@@ -389,9 +385,7 @@ ENDS_EARLY = "X.swf: the gzip stream ends early (truncated download?), expected 
         pytest.param("1 2".encode("utf-16"), UTF_16, id="UTF-16"),
         pytest.param(b"job,run\n1,2\n", "X.swf:1: 1 field, expected 18: 'job,run'", id="CSV"),
         pytest.param(
-            RECORD.replace(b" ", b", "),
-            "X.swf:1: field 1 (job_number) is '1,', expected a number",
-            id="CSV, 18",
+            RECORD.replace(b" ", b", "), "X.swf:1: field 1 (job_number) is '1,', expected a number", id="CSV, 18"
         ),
         pytest.param(HEADER, NO_RECORD, id="header only"),
         pytest.param(b"\n \r\n", NO_RECORD, id="blanks only"),
@@ -434,10 +428,7 @@ def test_a_missing_file_is_named(reader, tmp_path):
     [
         (b"1 " * 2_000_000, "X.swf:2: 2000000 fields, expected 18"),
         (b"7" * 5_000_000, "X.swf:2: 1 field, expected 18"),
-        (
-            RECORD[:-3] + b"7" * 5_000_000,
-            f"field 18 (think_time) is '{'7' * 60}...', expected a number below",
-        ),
+        (RECORD[:-3] + b"7" * 5_000_000, f"field 18 (think_time) is '{'7' * 60}...', expected a number below"),
     ],
     ids=["fields", "digits", "digits in a record"],
 )
@@ -467,7 +458,6 @@ def test_gzip_is_told_by_content(tmp_path):
 
 
 # Header -------------------------------------------------------------------------------------------------
-
 CTC = (
     "; Computer: IBM SP2",
     "; Acknowledge: Dan Dwyer and Steve Hotovy",
@@ -513,20 +503,9 @@ def test_header_values_are_found():
 def test_labels_without_blank_in_any_case_and_unknown_ones():
     header = Header(
         (
-            *(
-                ";Version: SWF v2",
-                "  ; maxprocs : 64",
-                ";Preemption:no",
-                ";MaxMemory: N/A",
-                ";MaxNodes: 1,024",
-            ),
+            *(";Version: SWF v2", "  ; maxprocs : 64", ";Preemption:no", ";MaxMemory: N/A", ";MaxNodes: 1,024"),
             *("; Copyright: JOBLOG Repository Data Usage Agreement:", ";   This Job Trace Repository"),
-            *(
-                "; Partition:  1  ",
-                "; Partition: 10 z+i5U=:",
-                "; Partition: none",
-                "; Queue:  1  [fque:1]    ",
-            ),
+            *("; Partition:  1  ", "; Partition: 10 z+i5U=:", "; Partition: none", "; Queue:  1  [fque:1]    "),
             *("; Acknowledge: one", "; acknowledge: two", ";  Http://upper.case/", "; Scheduler is: EASY"),
         )
     )
@@ -571,7 +550,6 @@ def test_header_text_survives_in_utf8_and_latin1(tmp_path):
 
 
 # Header lines that say what cannot be ----------------------------------------------------------------------
-
 DIGITS = "9" * 5_000
 A_COUNT = "a number below 2^53 in magnitude"
 A_SIZE = "a number of processors or nodes up to 16,777,216"
@@ -705,8 +683,6 @@ def test_a_name_that_controls_a_terminal_is_told_plainly(tmp_path):
 
 
 # Writing ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.reduced
 def test_columns_are_aligned_and_the_layout_is_stable(tmp_path):
     records = table(
@@ -735,21 +711,12 @@ def test_the_same_log_gives_the_same_bytes(tmp_path):
     ("records", "message"),
     [
         (table(run_time=[1, np.nan, 2]), "row 1 of the records: run_time is nan, expected a number"),
-        (
-            table(run_time=[1, 2, -np.inf]),
-            "row 2 of the records: run_time is -inf, expected a number below 2^53",
-        ),
+        (table(run_time=[1, 2, -np.inf]), "row 2 of the records: run_time is -inf, expected a number below 2^53"),
         (table(user_id=[2**53 + 1, 0, 0]), "user_id is 9007199254740993, expected a number below 2^53"),
         (table(user_id=pd.array([1, None, 2], "Int64")), "user_id is <NA>, expected a number"),
-        (
-            table(requested_procs=[1, -1, -2]),
-            "row 2 of the records: requested_procs is -2, expected a number of",
-        ),
+        (table(requested_procs=[1, -1, -2]), "row 2 of the records: requested_procs is -2, expected a number of"),
         (table(queue=["a", "b", "c"]), f"queue is a column of {pd.Series(['a']).dtype}, expected numbers"),
-        (
-            table(wait_time=pd.to_timedelta([1, 2, 3])),
-            "wait_time is a column of timedelta64[ns], expected numbers",
-        ),
+        (table(wait_time=pd.to_timedelta([1, 2, 3])), "wait_time is a column of timedelta64[ns], expected numbers"),
         (table().drop(columns=["queue", "status"]), "the records lack status, queue; expected the 18 fields"),
         (table(0), "there are no records to write, expected at least one"),
     ],
@@ -778,8 +745,6 @@ def test_a_missing_folder_is_named(tmp_path):
 
 
 # The table cache ----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
@@ -971,10 +936,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(log_file, cache):
 TRACES = {
     "CTC-SP2-1996-3.1-cln": (77_222, "8e33a9b597e1ddda2d2164347bac08c9444e1a2620a7947df52f0a1622ec4cde"),
     "HPC2N-2002-2.2-cln": (202_871, "77b8993c73ae438385f6c0015708251f52dc316267b03ac19a406fbea2802afa"),
-    "LLNL-Thunder-2007-1.1-cln": (
-        121_039,
-        "aad5a3120a6adf0342d46fb4830e022121cdfbd3de9ecdd9cf10145b8864b6a5",
-    ),
+    "LLNL-Thunder-2007-1.1-cln": (121_039, "aad5a3120a6adf0342d46fb4830e022121cdfbd3de9ecdd9cf10145b8864b6a5"),
     "SDSC-BLUE-2000-4.2-cln": (243_306, "13892839f430583231a14bb811fd50a31b5b529eb37faacdbbefb71e73390e3e"),
     "LLNL-Atlas-2006-2.1-cln": (43_778, "8b3aaab739fa0bda8abaccc37c207d0b19d9d147b19e7f47a1641133a56fd07f"),
     "SDSC-Par-1996-3.1-cln": (32_135, "fcb46fa6462b7ac460963025749f604f28b2e813101edd082a720842e80a7aa8"),

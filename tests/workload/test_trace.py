@@ -49,8 +49,6 @@ def same(one, other):
 
 
 # Immutability -------------------------------------------------------------------------------------------
-
-
 def test_changing_what_a_trace_gives_leaves_it_alone(trace):
     jobs = trace.jobs
     jobs.loc[1, "run_time"] = 99
@@ -105,8 +103,6 @@ def test_jobs_are_in_the_order_of_their_submission_however_the_table_was(trace):
 
 
 # Parts --------------------------------------------------------------------------------------------------
-
-
 def test_head_keeps_the_first_jobs(trace):
     assert trace.head(2).jobs.index.tolist() == [1, 2]
     assert same(trace.head(100), trace)
@@ -233,8 +229,6 @@ def test_september_1996_on_the_ctc():
 
 
 # Load ---------------------------------------------------------------------------------------------------
-
-
 def naive_load(jobs, procs, kill):
     area = sum((min(job.run, job.estimate) if kill else job.run) * job.procs for job in jobs)
     span = max(job.submit for job in jobs) - min(job.submit for job in jobs)
@@ -382,8 +376,6 @@ def test_offered_loads_of_the_logs_are_as_counted(name, load):
 
 
 # What the trace says of itself --------------------------------------------------------------------------
-
-
 def test_repr_and_title_say_what_it_is(trace):
     text = repr(trace.scale_load(0.9).head(3))
     assert text.startswith("<Trace a test (model): 3 jobs on 4 processors, offered load ")
@@ -447,15 +439,12 @@ def test_what_a_model_lacks_is_nothing_to_worry_about():
 
 
 # Estimates and machine ----------------------------------------------------------------------------------
-
-
 def test_exact_estimates_are_the_run_times(trace):
     assert trace.with_estimates("exact").jobs["requested_time"].tolist() == [10, 30, 7, 4]
 
 
 @pytest.mark.parametrize(
-    ("factor", "expected"),
-    [(2, [20, 60, 14, 8]), (1.5, [15, 45, 11, 6]), (0.3, [3, 9, 3, 2]), (1.1, [11, 33, 8, 5])],
+    ("factor", "expected"), [(2, [20, 60, 14, 8]), (1.5, [15, 45, 11, 6]), (0.3, [3, 9, 3, 2]), (1.1, [11, 33, 8, 5])]
 )
 def test_estimates_by_a_factor_are_rounded_up_and_no_further(trace, factor, expected):
     assert trace.with_estimates("factor", factor=factor).jobs["requested_time"].tolist() == expected
@@ -534,8 +523,6 @@ def test_a_smaller_machine_drops_wide_jobs_and_says_so(trace):
 
 
 # Files --------------------------------------------------------------------------------------------------
-
-
 def record(number, submit=0, run=10, procs=2, requested=60, status=1):
     """Write one line of SWF."""
     known = {0: number, 1: submit, 3: run, 4: procs, 7: procs, 8: requested, 10: status}

@@ -41,8 +41,6 @@ def percent_of_rank(rank):
 
 
 # --- The head -----------------------------------------------------------------------------------------------
-
-
 def test_ranks_are_those_of_four_traces():
     assert dict(enumerate(list(row) for row in tsafrir._RANKS)) == TABLE
     for trace in zip(*tsafrir._RANKS, strict=True):
@@ -139,8 +137,6 @@ def test_ranks_are_drawn_by_the_recipe():
 
 
 # --- The tail, and the whole histogram ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("jobs", "distinct"),
     [(200, 20), (600, 28), (1000, 35), (5500, 62), (10_000, 90), (70_000, 340), (250_000, 565), (400_000, 565)],
@@ -203,8 +199,6 @@ def test_any_histogram_is_whole(longest, jobs, seed):
 
 
 # --- The assignment -----------------------------------------------------------------------------------------
-
-
 def literal_assignment(run_times, estimates, uniform):
     """Go through the jobs in descending order; `uniform` has a number in [0, 1) for each of them."""
     estimates = sorted(estimates, reverse=True)
@@ -265,8 +259,6 @@ def test_too_many_long_jobs_are_an_error():
 
 
 # --- Settings -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [
@@ -309,8 +301,6 @@ def test_settings_are_hashable_and_seeds_tell():
 
 
 # --- On traces ----------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def trace():
     return sl.model_trace("downey", jobs=3000, machine=64, seed=1, work=(10, 3e5))
