@@ -23,39 +23,19 @@ FAN = 16  # two cache lines
 
 
 class Candidates(NamedTuple):
-    """The index; empty until it is first needed, modified in place.
+    """The index; empty until it is first needed, modified in place."""
 
-    Attributes
-    ----------
-    place : int64, shape (n_jobs,)
-        Place of each job.
-    job : int64, shape (n_jobs,)
-        The job at each place.
-    rank : int64, shape (n_jobs,)
-        Place of each job in the order in which candidates are tried.
-    width : int64, shape (n_widths,)
-        Processors, ascending.
-    first : int64, shape (n_widths + 1,)
-        The first place of each width; the last is the number of jobs.
-    least : int64, shape (n_nodes,)
-        The nodes of the tree, starting with those of the places: the estimate of a waiting job, `NEVER` for any other.
-    level : int64, shape (n_levels,)
-        The first node of each level of the tree, from the places up.
-    seen : int64, shape (2,)
-        How many starts and arrivals the index has processed.
-    aside : int64, shape (n_jobs,) or (0,)
-        Scratch: jobs kept back by a veto in this pass.
-    """
-
-    place: np.ndarray
-    job: np.ndarray
-    rank: np.ndarray
-    width: np.ndarray
-    first: np.ndarray
+    place: np.ndarray  # int64 of shape (n_jobs,): place of each job
+    job: np.ndarray  # int64 of shape (n_jobs,): the job at each place
+    rank: np.ndarray  # int64 of shape (n_jobs,): place of each job in the order in which candidates are tried
+    width: np.ndarray  # int64 of shape (n_widths,): processors, ascending
+    first: np.ndarray  # int64 of shape (n_widths + 1,): the first place of each width; the last is the number of jobs
+    # int64 of shape (n_nodes,): the nodes of the tree, starting with those of the places: the estimate of a waiting
+    # job, `NEVER` for any other.
     least: np.ndarray
-    level: np.ndarray
-    seen: np.ndarray
-    aside: np.ndarray
+    level: np.ndarray  # int64 of shape (n_levels,): the first node of each level of the tree, from the places up
+    seen: np.ndarray  # int64 of shape (2,): how many starts and arrivals the index has processed
+    aside: np.ndarray  # int64 of shape (n_jobs,) or (0,): scratch: jobs kept back by a veto in this pass
 
 
 @maker

@@ -46,57 +46,29 @@ SCALARS = 10
 class Jobs(NamedTuple):
     """The jobs as a kernel sees them, in arrival order (submit time, then trace order).
 
-    Attributes
-    ----------
-    submit, run, estimate : int64, shape (n_jobs,), seconds
-        ``0 <= run <= estimate``, unless a scheme says otherwise.
-    procs : int64, shape (n_jobs,)
-        From 1 to the size of the machine.
+    All int64 of shape (n_jobs,); times in seconds, ``0 <= run <= estimate``, unless a scheme says otherwise.
     """
 
     submit: np.ndarray
     run: np.ndarray
     estimate: np.ndarray
-    procs: np.ndarray
+    procs: np.ndarray  # from 1 to the size of the machine
 
 
 class Cluster(NamedTuple):
-    """The state of a simulation; everything but `jobs` and `halt` is modified in place.
-
-    Attributes
-    ----------
-    jobs : Jobs
-    start, promise : int64, shape (n_jobs,), seconds
-        When the job started, and the first start time promised to it; -1 until then.
-    rank : int64, shape (n_jobs,)
-        Place of each job in the order of the queue.
-    begun : int64, shape (n_jobs,)
-        Jobs in the order of their starts.
-    early : int64, shape (n_running,)
-        Jobs that completed at this instant, before their estimated ends.
-    ends : SortedPairs
-        Running jobs by true end; the item is a place in `begun`.
-    running : SortedPairs
-        Running jobs by estimated end.
-    queue : SortedPairs
-        Waiting jobs by rank.
-    clock : int64, shape (10,)
-        The scalars.
-    halt : int64, shape (1,)
-        Set from outside to a nonzero value to end the simulation early.
-    """
+    """The state of a simulation; everything but `jobs` and `halt` is modified in place. Times in seconds."""
 
     jobs: Jobs
-    start: np.ndarray
-    promise: np.ndarray
-    rank: np.ndarray
-    begun: np.ndarray
-    early: np.ndarray
-    ends: SortedPairs
-    running: SortedPairs
-    queue: SortedPairs
-    clock: np.ndarray
-    halt: np.ndarray
+    start: np.ndarray  # int64 of shape (n_jobs,): when the job started; -1 until then
+    promise: np.ndarray  # int64 of shape (n_jobs,): the first start time promised to it; -1 until then
+    rank: np.ndarray  # int64 of shape (n_jobs,): place of each job in the order of the queue
+    begun: np.ndarray  # int64 of shape (n_jobs,): jobs in the order of their starts
+    early: np.ndarray  # int64 of shape (n_running,): jobs that completed at this instant, before their estimated ends
+    ends: SortedPairs  # running jobs by true end; the item is a place in `begun`
+    running: SortedPairs  # running jobs by estimated end
+    queue: SortedPairs  # waiting jobs by rank
+    clock: np.ndarray  # int64 of shape (10,): the scalars
+    halt: np.ndarray  # int64 of shape (1,): set from outside to a nonzero value to end the simulation early
 
 
 @maker

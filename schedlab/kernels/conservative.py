@@ -24,19 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import inlined, kernel, maker, part, routine
-from .cluster import (
-    ARRIVED,
-    EARLY,
-    ENDED,
-    FREE,
-    NAN,
-    NEWCOMER,
-    NOW,
-    advance,
-    begin,
-    new_cluster,
-    place_in_queue,
-)
+from .cluster import ARRIVED, EARLY, ENDED, FREE, NAN, NEWCOMER, NOW, advance, begin, new_cluster, place_in_queue
 from .hole_bounds import HoleBounds, fits_no_hole, forget_holes, measure_holes, new_holes
 from .profile import add, add_at, clear, earlier, earliest, forget_past, free_from, profile
 from .questions import sort_queue
@@ -67,30 +55,20 @@ WORTH_MEASURING = 100
 
 
 class Book(NamedTuple):
-    """The reservations; every field is modified in place.
+    """The reservations; every field is modified in place."""
 
-    Attributes
-    ----------
-    steps : SortedPairs
-        The availability profile: running jobs and reservations.
-    due : SortedPairs
-        The waiting jobs with the earliest reservations: all those before `memory[LISTED_UNTIL]`. While jobs move, it
-        may hold only those at the first instant, since the others may move before their time comes; as long as none
-        moves, it grows. With all reservations listed, CTC takes 200 ms, not 165. With a scan of the whole queue at each
-        instant instead, CTC without compression takes 220 ms, not 32.
-    reserved : int64, shape (n_jobs,), seconds
-        The reservations of the waiting jobs; `NEVER` for a job that has none yet.
-    holes : HoleBounds
-        The holes that touch processor time freed since the waiting jobs were last visited.
-    memory : int64, shape (5,)
-        Where the last of those stretches ends; the longest estimate met at the last visits; the instant before which
-        all reservations are in `due` (seconds); how many jobs `due` should hold, and how many even while jobs move.
-    """
-
-    steps: SortedPairs
+    steps: SortedPairs  # the availability profile: running jobs and reservations
+    # The waiting jobs with the earliest reservations: all those before `memory[LISTED_UNTIL]`. While jobs move, it may
+    # hold only those at the first instant, since the others may move before their time comes; as long as none moves, it
+    # grows. With all reservations listed, CTC takes 200 ms, not 165. With a scan of the whole queue at each instant
+    # instead, CTC without compression takes 220 ms, not 32.
     due: SortedPairs
+    # int64 of shape (n_jobs,), seconds: the reservations of the waiting jobs; `NEVER` for a job that has none yet.
     reserved: np.ndarray
-    holes: HoleBounds
+    holes: HoleBounds  # the holes that touch processor time freed since the waiting jobs were last visited
+    # int64 of shape (5,): where the last of those stretches ends; the longest estimate met at the last visits; the
+    # instant before which all reservations are in `due` (seconds); how many jobs `due` should hold, and how many even
+    # while jobs move.
     memory: np.ndarray
 
 
@@ -104,23 +82,11 @@ def new_book(n, machine):
 
 @kernel
 def conservative(jobs, machine, order, compression, on_completion, repeat, per_event, halt):
-    """Simulate conservative backfilling.
+    """Simulate conservative backfilling; return start times and the first reservation of each job, in seconds.
 
-    Parameters
-    ----------
-    jobs, machine, order, per_event, halt
-        As in `schedlab.kernels.fcfs`, except that no job may outlive its estimate; `order` is also the order in which
-        jobs are visited when reservations are compressed or rebuilt.
-    compression : {BY_QUEUE, BY_RESERVATION, NO_COMPRESSION, REBUILD}
-    on_completion : bool
-        Compress at every completion, not only at those before the estimated end.
-    repeat : bool
-        Compress again until no reservation moves.
-
-    Returns
-    -------
-    start, promise : int64, shape (n_jobs,), seconds
-        Start times, and the first reservation of each job.
+    Arguments as in `fcfs`, except that no job may outlive its estimate; `order` is also the order in which jobs are
+    visited when reservations are compressed or rebuilt. `on_completion`: compress at every completion, not only at
+    those before the estimated end. `repeat`: compress again until no reservation moves.
     """
     n = jobs.submit.size
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)

@@ -14,19 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import U, kernel, maker, part, routine
-from .cluster import (
-    ARRIVED,
-    EARLY,
-    ENDED,
-    NAN,
-    NEWCOMER,
-    NOW,
-    Jobs,
-    advance,
-    begin,
-    new_cluster,
-    place_in_queue,
-)
+from .cluster import ARRIVED, EARLY, ENDED, NAN, NEWCOMER, NOW, Jobs, advance, begin, new_cluster, place_in_queue
 from .conservative import BY_RESERVATION, NO_COMPRESSION, REBUILD
 from .node_plan import (
     WORD,
@@ -68,31 +56,16 @@ _shortened = part(shortened)
 
 
 class Book(NamedTuple):
-    """The reservations, and which job holds which nodes; everything but `width` is modified in place.
-
-    Attributes
-    ----------
-    plan : Plan
-    due : SortedPairs
-        Waiting jobs, ordered by reservation.
-    reserved : int64, shape (n_jobs,), seconds
-        Reservation of each waiting job.
-    mine : int64, shape (n_jobs,)
-        The row of the plan with the nodes of a waiting or running job.
-    ranges : Ranges
-        The nodes of the jobs that have started.
-    width : int64, shape (stages + 1,)
-        Number of nodes in a block of each stage.
-    memory : int64, shape (3,)
-        Until when nodes were freed that not all visits have seen; whether the last visits moved a job; the next step.
-    """
+    """The reservations, and which job holds which nodes; everything but `width` is modified in place."""
 
     plan: Plan
-    due: SortedPairs
-    reserved: np.ndarray
-    mine: np.ndarray
-    ranges: Ranges
-    width: np.ndarray
+    due: SortedPairs  # waiting jobs, ordered by reservation
+    reserved: np.ndarray  # int64 of shape (n_jobs,), seconds: reservation of each waiting job
+    mine: np.ndarray  # int64 of shape (n_jobs,): the row of the plan with the nodes of a waiting or running job
+    ranges: Ranges  # the nodes of the jobs that have started
+    width: np.ndarray  # int64 of shape (stages + 1,): number of nodes in a block of each stage
+    # int64 of shape (3,): until when nodes were freed that not all visits have seen; whether the last visits moved a
+    # job; the next step.
     memory: np.ndarray
 
 
@@ -120,27 +93,11 @@ def _with_room(book, more):
 
 @kernel
 def conservative_tree(jobs, tree, allocation, order, compression, on_completion, repeat, halt):
-    """Simulate conservative backfilling on a k-ary n-tree.
+    """Simulate conservative backfilling on a k-ary n-tree; arguments as in `conservative` and `placement`.
 
-    Parameters
-    ----------
-    jobs : Jobs
-        No run time exceeds its estimate.
-    tree, allocation
-        As in `schedlab.kernels.placement`.
-    order, compression, on_completion, repeat
-        As in `schedlab.kernels.conservative`. A rebuild places all waiting jobs anew at every pass.
-    halt
-        As in `schedlab.kernels.fcfs`.
-
-    Returns
-    -------
-    start, promise : int64, shape (n_jobs,), seconds
-        Start times, and the first reservation of each job.
-    run : int64, shape (n_jobs,), seconds
-        Actual run times, shortened according to the jobs' places.
-    offset, first, last
-        As in `schedlab.kernels.placement`.
+    No run time exceeds its estimate. A rebuild places all waiting jobs anew at every pass. Return start times, the
+    first reservation of each job, run times shortened according to the places (seconds), and the nodes as in
+    `placement`.
     """
     n = jobs.submit.size
     copies = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)

@@ -21,17 +21,7 @@ import numpy as np
 
 from ._jit import kernel, part
 from .candidates import backfill_long, new_candidates, no_candidates
-from .cluster import (
-    ARRIVED,
-    FREE,
-    NAN,
-    NEWCOMER,
-    NOW,
-    advance,
-    new_cluster,
-    place_in_queue,
-    start_heads_that_fit,
-)
+from .cluster import ARRIVED, FREE, NAN, NEWCOMER, NOW, advance, new_cluster, place_in_queue, start_heads_that_fit
 from .priority import sort
 from .questions import ask, is_vetoed, look, sort_queue
 from .reservation import EXTRA, NOBODY, SHADOW, begin_behind_head, ends_by_shadow, reserve_for_head, still_blocked
@@ -40,27 +30,12 @@ from .sorted_pairs import NEVER, back, front, size_of
 
 @kernel
 def easy(jobs, machine, order, backfill, own, veto, many, looks, per_event, halt):
-    """Simulate EASY backfilling.
+    """Simulate EASY backfilling; return start times and promises, in seconds; other arguments as in `fcfs`.
 
-    Parameters
-    ----------
-    jobs, machine, order, per_event, halt
-        As in `schedlab.kernels.fcfs`.
-    backfill : Order
-        Order in which candidates are tried.
-    own : bool
-        Whether that order differs from the order of the queue.
-    veto : Veto
-        Decides which candidates may start.
-    many, looks : int
-        If more than `many` jobs wait, candidates are found by an index (`candidates`), once `looks` waiting jobs of
-        such queues have been examined.
-
-    Returns
-    -------
-    start, promise : int64, shape (n_jobs,), seconds
-        Start times, and the shadow time that a job was given when it was first blocked at the head of the queue; -1 for
-        a job that was never blocked there.
+    Candidates are tried in the order `backfill`; `own` tells whether it differs from the order of the queue. If more
+    than `many` jobs wait, an index finds the candidates, once `looks` waiting jobs of such queues have been examined.
+    The promise is the shadow time of a job when it was first blocked at the head of the queue, -1 for a job that never
+    was.
     """
     n = jobs.submit.size
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)

@@ -29,19 +29,9 @@ RESERVED, FIRST = range(2)  # places in `memory`: the number of reservations, an
 
 @kernel
 def easy_depth(jobs, machine, order, backfill, own, veto, depth, per_event, halt):
-    """Simulate EASY backfilling with several reservations.
+    """Simulate EASY backfilling in which the first `depth` blocked jobs, at least 1, hold a reservation; as `easy`.
 
-    Parameters
-    ----------
-    jobs, machine, order, backfill, own, veto, per_event, halt
-        As in `schedlab.kernels.easy`.
-    depth : int
-        Number of blocked jobs that hold a reservation, at least 1.
-
-    Returns
-    -------
-    start, promise : int64, shape (n_jobs,), seconds
-        Start times, and the first reservation of each job; -1 for a job that never had one.
+    Return start times and the first reservation of each job, in seconds; -1 for a job that never had one.
     """
     n = jobs.submit.size
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)

@@ -23,62 +23,37 @@ N_JOBS, N_BENT, LEVEL = range(3)  # places in Mix.scalars
 class Mix(NamedTuple):
     """The jobs that have a limit, and their limits; every field but `bent` is modified in place.
 
-    All fields but `place` and `bent` are indexed by place in the mix, so that loops over the mix read adjacent words:
-    when a job leaves, the last job takes its place.
-
-    Attributes
-    ----------
-    bent : bool, shape (n_jobs,)
-        Whether a job's curve gets steeper somewhere.
-    place : int64, shape (n_jobs,)
-        Place of a job in the mix.
-    scalars : int64, shape (3,)
-        The numbers of jobs and of bent jobs in the mix; the slope at which the processors settled last time.
-    job : int64, shape (n_jobs,)
-        The job, and thus the order of arrival: ties are broken in this order, whether jobs wait or run.
-    weight : float64, shape (n_jobs,)
-    share, limit, least, most, moved : int64, shape (n_jobs,)
-        The fair share, the limit derived from it, the band around it, and whether the job has lost or gained
-        processors.
-    flat, above, below : int64, shape (n_jobs,)
-        The smallest width at which a job's curve is no steeper than some level, and the slopes one processor before it
-        and at it; the level is between the two. `below` is `NEVER` if nothing is known.
-    bound, steep : int64, shape (n_jobs,)
-        Another width at which the slope was last computed, at the end of a band, and the slope there; 0 if nothing is
-        known.
-    tried, took : int64, shape (n_jobs,)
-        The width at which a job was last found too long for the time before the reservation, or 0; and its duration at
-        that width.
-    donors, receivers : int64, shape (n_jobs,)
-        Heaps of the jobs that may lose or gain processors.
-    donated, received : int64, shape (n_jobs,)
-        Slope of the speedup at the limit, by which these two heaps are ordered.
-    tie : int64, shape (n_jobs,)
-        As `job`, but also for steps that are taken back.
+    All fields have one entry a job, int64 except where another type is given. All but `place` and `bent` are indexed by
+    place in the mix, so that loops over the mix read adjacent words: when a job leaves, the last job takes its place.
     """
 
-    bent: np.ndarray
-    place: np.ndarray
+    bent: np.ndarray  # bool: whether a job's curve gets steeper somewhere
+    place: np.ndarray  # of a job in the mix
+    # Three numbers: of jobs and of bent jobs in the mix; the slope at which the processors settled last time.
     scalars: np.ndarray
-    job: np.ndarray
-    weight: np.ndarray
+    job: np.ndarray  # in order of arrival, in which ties are broken, whether jobs wait or run
+    weight: np.ndarray  # float64
     share: np.ndarray
-    limit: np.ndarray
-    least: np.ndarray
+    limit: np.ndarray  # derived from the fair share
+    least: np.ndarray  # the band around the share
     most: np.ndarray
-    moved: np.ndarray
+    moved: np.ndarray  # whether the job has lost or gained processors
+    # The smallest width at which a job's curve is no steeper than some level, and the slopes one processor before it
+    # and at it; the level is between the two. `below` is `NEVER` if nothing is known.
     flat: np.ndarray
     above: np.ndarray
     below: np.ndarray
+    # Another width at which the slope was last computed, at the end of a band, and the slope there; 0 if none.
     bound: np.ndarray
     steep: np.ndarray
-    tried: np.ndarray
-    took: np.ndarray
+    tried: np.ndarray  # the width at which a job was last found too long for the time before the reservation, or 0
+    took: np.ndarray  # its duration at that width
+    # Heaps of the jobs that may lose or gain processors, and the slopes at the limit, by which they are ordered.
     donors: np.ndarray
     receivers: np.ndarray
     donated: np.ndarray
     received: np.ndarray
-    tie: np.ndarray
+    tie: np.ndarray  # as `job`, but also for steps that are taken back
 
 
 @maker

@@ -13,25 +13,11 @@ from .sorted_pairs import NEVER
 
 @kernel
 def fcfs(jobs, machine, order, per_event, halt):
-    """Simulate FCFS.
+    """Simulate FCFS; jobs may outlive their estimates.
 
-    Parameters
-    ----------
-    jobs : Jobs
-        A job may outlive its estimate.
-    machine : int
-        Processors of the machine.
-    order : Order
-        Order of the queue.
-    per_event : bool
-        One pass for each event instead of one for each instant.
-    halt : int64, shape (1,)
-        Set from outside to a nonzero value to stop the kernel soon; its results are then meaningless.
-
-    Returns
-    -------
-    start, promise : int64, shape (n_jobs,), seconds
-        Start times, and -1, because FCFS promises nothing.
+    `machine` is a number of processors; `order` is the order of the queue; with `per_event` there is one pass for each
+    event instead of one for each instant. If `halt[0]` is set to a nonzero value from outside, the kernel stops soon;
+    its results are then meaningless. Return start times (seconds) and promises, which are -1: FCFS promises nothing.
     """
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
     score = np.empty(jobs.submit.size if order.moving else 0, np.float64)

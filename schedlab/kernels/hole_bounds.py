@@ -20,24 +20,16 @@ ENOUGH, UNBOUNDED = range(2)
 
 
 class HoleBounds(NamedTuple):
-    """Bounds on the holes.
+    """Bounds on the holes."""
 
-    Attributes
-    ----------
-    served : int64, shape (procs + 1,)
-        The number of classes that fit into a number of processors; the class of a job is one less.
-    longest : int64, shape (n_classes,), seconds
-        Modified in place; `NO_BOUND` in the first `memory[UNBOUNDED]` classes.
-    since : int64, shape (n_classes,), seconds
-        Scratch: where the hole under measurement begins.
-    memory : int64, shape (2,)
-        A length in seconds beyond which a hole need not be measured, since hardly any job is longer; and the number of
-        classes that have such a hole. Modified in place.
-    """
-
+    # int64 of shape (procs + 1,): the number of classes that fit into a number of processors; the class of a job is one
+    # less.
     served: np.ndarray
+    # int64 of shape (n_classes,), seconds: modified in place; `NO_BOUND` in the first `memory[UNBOUNDED]` classes.
     longest: np.ndarray
-    since: np.ndarray
+    since: np.ndarray  # int64 of shape (n_classes,), seconds: scratch: where the hole under measurement begins
+    # int64 of shape (2,): a length in seconds beyond which a hole need not be measured, since hardly any job is longer;
+    # and the number of classes that have such a hole. Modified in place.
     memory: np.ndarray
 
 

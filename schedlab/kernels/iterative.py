@@ -71,30 +71,19 @@ FREE, USES, KEPT_STEPS, SCRATCH = 0, 1, 2, 4
 
 
 class Plan(NamedTuple):
-    """One scheduling decision; every field is modified in place. Times in seconds.
+    """One scheduling decision; every field is modified in place. Times in seconds."""
 
-    Attributes
-    ----------
-    jobs : int64, shape (6, most_jobs)
-        The waiting jobs in queue order.
-    places : int32, shape (6, most_jobs)
-        Their places in the profile. Routines get them as uint64: each other type would be compiled once more.
-    times : int64, shape (2, most_steps)
-        When the steps of the profile begin.
-    steps : int32, shape (5, most_steps)
-        The profile; adjacent steps may be equal. A machine has at most 2**24 processors, so 32 bits are enough, and
-        an instruction works on twice as many steps.
-    scalars : int64, shape (7,)
-    within : int32, shape (most_steps + LANES,)
-        All bits set, except in the last LANES entries. The entries from the n-th before these on tell which of an
-        array's entries are among n.
-    """
-
-    jobs: np.ndarray
+    jobs: np.ndarray  # int64 of shape (6, most_jobs): the waiting jobs in queue order
+    # int32 of shape (6, most_jobs): their places in the profile. Routines get them as uint64: each other type would be
+    # compiled once more.
     places: np.ndarray
-    times: np.ndarray
+    times: np.ndarray  # int64 of shape (2, most_steps): when the steps of the profile begin
+    # int32 of shape (5, most_steps): the profile; adjacent steps may be equal. A machine has at most 2**24 processors,
+    # so 32 bits are enough, and an instruction works on twice as many steps.
     steps: np.ndarray
-    scalars: np.ndarray
+    scalars: np.ndarray  # int64 of shape (7,)
+    # int32 of shape (most_steps + LANES,): all bits set, except in the last LANES entries. The entries from the n-th
+    # before these on tell which of an array's entries are among n.
     within: np.ndarray
 
 
@@ -121,21 +110,9 @@ def _new_plan(jobs, running):
 
 @kernel
 def iterative(jobs, machine, laws, head, halt):
-    """Simulate the iterative scheme.
+    """Simulate the iterative scheme; as `moldable.fair_share`.
 
-    Parameters
-    ----------
-    jobs, machine, laws
-        As in `schedlab.kernels.moldable.fair_share`.
-    head : int
-        Number of jobs at the head of the queue that are decided on, while the others wait; 0 for all.
-    halt
-        As in `schedlab.kernels.fcfs`.
-
-    Returns
-    -------
-    start, width : int64, shape (n_jobs,)
-        Start times in seconds; processors.
+    Only the first `head` jobs of the queue are decided on, while the others wait; 0 for all.
     """
     n = jobs.submit.size
     c = moldable_cluster(jobs, machine, halt)
@@ -164,23 +141,11 @@ def iterative(jobs, machine, laws, head, halt):
 
 @kernel
 def decision(ends, held, estimate, procs, machine, laws, now):
-    """Make one scheduling decision.
+    """Make one scheduling decision for waiting jobs in queue order; return processors, reservations and attempts.
 
-    Parameters
-    ----------
-    ends, held : int64, shape (n_running,)
-        Estimated ends of the running jobs, after `now`, in ascending order; their processors.
-    estimate, procs, laws
-        Of the waiting jobs, in queue order; as in `iterative`.
-    machine, now : int
-
-    Returns
-    -------
-    width, start : int64, shape (n_waiting,)
-        Processors, and the reservation in seconds.
-    steps : int64, shape (n_steps, 4)
-        The attempts, in order: place in the queue, processors, whether the job kept them, and the sum of the estimated
-        completions, or -1 if the attempt was abandoned before the sum was known.
+    `ends` are the estimated ends of the running jobs, after `now`, in ascending order, and `held` their processors. The
+    attempts are int64, shape (n_steps, 4), in order: place in the queue, processors, whether the job kept them, and the
+    sum of the estimated completions, or -1 if the attempt was abandoned before the sum was known.
     """
     n = estimate.size
     plan, log = _new_plan(n, ends.size), np.empty((n * machine, 4), np.int64)

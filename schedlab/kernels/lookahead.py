@@ -26,26 +26,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import U, kernel, maker, part, routine
-from .cluster import (
-    ARRIVED,
-    FREE,
-    NAN,
-    NEWCOMER,
-    advance,
-    new_cluster,
-    place_in_queue,
-    start_heads_that_fit,
-)
+from .cluster import ARRIVED, FREE, NAN, NEWCOMER, advance, new_cluster, place_in_queue, start_heads_that_fit
 from .priority import sort
 from .questions import ask, look, sort_queue
-from .reservation import (
-    EXTRA,
-    NOBODY,
-    begin_behind_head,
-    ends_by_shadow,
-    reserve_for_head,
-    still_blocked,
-)
+from .reservation import EXTRA, NOBODY, begin_behind_head, ends_by_shadow, reserve_for_head, still_blocked
 from .sorted_pairs import NEVER, back, front
 
 PRIORITY, NARROW, WIDE = range(3)  # possible values of `variant`
@@ -73,63 +57,30 @@ MOST_TOTALS = 2**26  # for one decision, with their worth: 1 GiB
 
 
 class Choice(NamedTuple):
-    """The set to be chosen at one pass; every field is modified in place.
+    """The set to be chosen at one pass; every field is modified in place."""
 
-    Attributes
-    ----------
-    job, place : int64, shape (n_jobs,)
-        The candidates: in list order; and, before the list is sorted, their places in queue order.
-    long : bool, shape (n_jobs,)
-        Whether a candidate outlasts the shadow time.
-    key : float64, shape (n_jobs,)
-        The sort key of the list, later the worth of a candidate.
-    chosen, stack : int64, shape (n_jobs,)
-        Places in the list: those of the best set so far, and those of the set being searched.
-    row : int64, shape (n_jobs + 3,)
-        Where each list of totals begins, and where the last list ends.
-    size : int64, shape (6,)
-        The scalars.
-    """
-
-    job: np.ndarray
-    place: np.ndarray
-    long: np.ndarray
-    key: np.ndarray
-    chosen: np.ndarray
-    stack: np.ndarray
-    row: np.ndarray
-    size: np.ndarray
+    job: np.ndarray  # int64 of shape (n_jobs,): the candidates in list order
+    place: np.ndarray  # int64 of shape (n_jobs,): before the list is sorted, their places in queue order
+    long: np.ndarray  # bool of shape (n_jobs,): whether a candidate outlasts the shadow time
+    key: np.ndarray  # float64 of shape (n_jobs,): the sort key of the list, later the worth of a candidate
+    chosen: np.ndarray  # int64 of shape (n_jobs,): places in the list of the best set so far
+    stack: np.ndarray  # int64 of shape (n_jobs,): places in the list of the set being searched
+    row: np.ndarray  # int64 of shape (n_jobs + 3,): where each list of totals begins, and where the last list ends
+    size: np.ndarray  # int64 of shape (6,): the scalars
 
 
 class Settings(NamedTuple):
-    """Which jobs are considered, and how.
+    """Which jobs are considered, and how."""
 
-    Attributes
-    ----------
-    variant : {PRIORITY, NARROW, WIDE}
-    depth : int
-        How many waiting jobs behind the head are considered, in queue order.
-    ranked, worth : bool; Question
-        Whether ties between sets of equal size are broken by the total worth of their jobs, and what a job is worth;
-        otherwise the order of the list decides.
-    search : {EXACT, DEPTH_FIRST}
-    budget : int
-        Maximum number of jobs that a depth-first search tries in one pass.
-    ticks, patience : int64, shape (1,); int
-        A clock that runs outside, and the number of its ticks that one depth-first search may take.
-    audit : bool
-        Compare the sets found by a depth-first search with the best sets.
-    """
-
-    variant: int
-    depth: int
-    ranked: bool
-    worth: object
-    search: int
-    budget: int
-    ticks: np.ndarray
-    patience: int
-    audit: bool
+    variant: int  # {PRIORITY, NARROW, WIDE}
+    depth: int  # how many waiting jobs behind the head are considered, in queue order
+    ranked: bool  # whether the total worth of jobs breaks ties between sets of equal size, not the order of the list
+    worth: object  # a `Question`: what a job is worth
+    search: int  # {EXACT, DEPTH_FIRST}
+    budget: int  # maximum number of jobs that a depth-first search tries in one pass
+    ticks: np.ndarray  # int64 of shape (1,): a clock that runs outside
+    patience: int  # the number of its ticks that one depth-first search may take
+    audit: bool  # compare the sets found by a depth-first search with the best sets
 
 
 @maker
@@ -149,22 +100,11 @@ def new_choice(n):
 
 @kernel
 def lookahead(jobs, machine, order, settings, per_event, halt):
-    """Simulate DPSA lookahead backfilling.
+    """Simulate DPSA lookahead backfilling; return start times and promises as in `easy`, and facts.
 
-    Parameters
-    ----------
-    jobs, machine, order, per_event, halt
-        As in `schedlab.kernels.fcfs`.
-    settings : Settings
-
-    Returns
-    -------
-    start, promise : int64, shape (n_jobs,), seconds
-        As in EASY.
-    facts : int64, shape (7,)
-        The number of decisions; how many of them were settled by taking every job that fits; the length of the longest
-        list of candidates; and the bytes of the largest tables. With an audit also: decisions in which the best total
-        was missed, the processors missed in all of them together, and the processors in all best sets.
+    The facts are the number of decisions; how many of them were settled by taking every job that fits; the length of
+    the longest list of candidates; and the bytes of the largest tables. With an audit also: decisions in which the best
+    total was missed, the processors missed in all of them together, and the processors in all best sets.
     """
     n, ranked = jobs.submit.size, settings.ranked
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)

@@ -32,22 +32,9 @@ from .tree_nodes import NOBODY, NOWHERE, put_back, release, take
 
 @kernel
 def lookahead_tree(jobs, tree, allocation, order, rule, variant, depth, budget, ticks, patience, halt):
-    """Simulate DPSA lookahead backfilling on a k-ary n-tree.
+    """Simulate DPSA lookahead backfilling on a k-ary n-tree; no job is killed.
 
-    Parameters
-    ----------
-    jobs, tree, allocation, order
-        As in `schedlab.kernels.placement`.
-    rule : {BY_COUNT, BY_BLOCK}
-    variant, depth, budget, ticks, patience
-        As in `schedlab.kernels.lookahead.Settings`.
-    halt
-        As in `schedlab.kernels.fcfs`.
-
-    Returns
-    -------
-    start, promise, run, killed, advanced, offset, first, last
-        As in `schedlab.kernels.placement`; no job is killed.
+    Arguments as in `placement` (the rule is BY_COUNT or BY_BLOCK) and `lookahead.Settings`; results as in `placement`.
     """
     n = jobs.submit.size
     copies = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # placement shortens run times

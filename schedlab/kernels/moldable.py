@@ -21,18 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import U, kernel, maker, part, routine
-from .cluster import (
-    ARRIVED,
-    EARLY,
-    FREE,
-    NEWCOMER,
-    NOW,
-    Jobs,
-    advance,
-    begin,
-    new_cluster,
-    waiting,
-)
+from .cluster import ARRIVED, EARLY, FREE, NEWCOMER, NOW, Jobs, advance, begin, new_cluster, waiting
 from .conservative import running_alone
 from .fair_shares import enter, leave, new_mix, share_out
 from .profile import add, earliest, forget_past, profile, step_at
@@ -76,54 +65,22 @@ def begin_with(c, asked, laws, place, width, lasts_until):
 
 
 class Rules(NamedTuple):
-    """The settings of fair share.
+    """The settings of fair share."""
 
-    Attributes
-    ----------
-    overbooking : float
-        The sum of the limits, as a multiple of the machine, except for rounding.
-    efficiency : float
-        Half the width of the band around a limit, as a fraction of the limit.
-    proportional : bool
-        Weights are proportional to the work, not to its square root.
-    area : bool
-        The work is estimate x processors, not the sequential work.
-    queued : bool
-        Only waiting jobs have a limit.
-    literal : bool
-        A job at either bound of its band neither loses nor gains, as printed in the paper.
-    start_now : bool
-        Behind the reservation a job chooses among the widths that can start now.
-    """
-
-    overbooking: float
-    efficiency: float
-    proportional: bool
-    area: bool
-    queued: bool
-    literal: bool
-    start_now: bool
+    overbooking: float  # the sum of the limits, as a multiple of the machine, except for rounding
+    efficiency: float  # half the width of the band around a limit, as a fraction of the limit
+    proportional: bool  # weights are proportional to the work, not to its square root
+    area: bool  # the work is estimate x processors, not the sequential work
+    queued: bool  # only waiting jobs have a limit
+    literal: bool  # a job at either bound of its band neither loses nor gains, as printed in the paper
+    start_now: bool  # behind the reservation a job chooses among the widths that can start now
 
 
 @kernel
 def fair_share(jobs, machine, laws, rules, halt):
-    """Simulate fair-share moldable scheduling.
+    """Simulate fair-share moldable scheduling; return start times (seconds) and processors.
 
-    Parameters
-    ----------
-    jobs : Jobs
-        No job may outlive its estimate; times are those on the requested processors, at least 1.
-    machine : int
-        Processors of the machine.
-    laws : Laws
-    rules : Rules
-    halt
-        As in `schedlab.kernels.fcfs`.
-
-    Returns
-    -------
-    start, width : int64, shape (n_jobs,)
-        Start times in seconds; processors.
+    Times of jobs are those on the requested processors, at least 1, and no job may outlive its estimate.
     """
     n = jobs.submit.size
     c = moldable_cluster(jobs, machine, halt)
@@ -265,18 +222,7 @@ def _narrowed(laws, job, work, low, width, duration):
 
 @kernel
 def greedy(jobs, machine, laws, halt):
-    """Simulate conservative backfilling of jobs that choose their widths at submission.
-
-    Parameters
-    ----------
-    jobs, machine, laws, halt
-        As in `fair_share`.
-
-    Returns
-    -------
-    start, width : int64, shape (n_jobs,)
-        Start times in seconds; processors.
-    """
+    """Simulate conservative backfilling of jobs that choose their widths at submission; as `fair_share`."""
     n = jobs.submit.size
     c = moldable_cluster(jobs, machine, halt)
     steps, reserved = profile(machine, n), np.full(n, NEVER, np.int64)

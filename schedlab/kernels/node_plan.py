@@ -23,67 +23,33 @@ SLOTS, ROWS, SPARE = range(3)
 
 
 class Plan(NamedTuple):
-    """The plan; everything is modified in place.
+    """The plan; everything is modified in place."""
 
-    Attributes
-    ----------
-    time : int64, shape (capacity,), seconds
-        When each slot begins.
-    row : int64, shape (capacity,)
-        The row of `bits` of each slot.
-    count : int64, shape (capacity,)
-        Free nodes in each slot.
-    bits : uint64, shape (2 * capacity, n_words)
-        Rows of bits, one bit per node: the free nodes of slots, and the nodes that jobs have reserved.
-    spare : int64, shape (2 * capacity,)
-        Rows that are free for reuse.
-    found : uint64, shape (n_words,)
-        The nodes found by a search, those of one block; scratch before that.
-    common : uint64, shape (n_words,)
-        Scratch.
-    nodes : int64, shape (installed,)
-        Scratch.
-    size : int64, shape (3,)
-        The scalars.
-    """
-
-    time: np.ndarray
-    row: np.ndarray
-    count: np.ndarray
+    time: np.ndarray  # int64 of shape (capacity,), seconds: when each slot begins
+    row: np.ndarray  # int64 of shape (capacity,): the row of `bits` of each slot
+    count: np.ndarray  # int64 of shape (capacity,): free nodes in each slot
+    # uint64 of shape (2 * capacity, n_words): rows of bits, one bit per node: the free nodes of slots, and the nodes
+    # that jobs have reserved.
     bits: np.ndarray
-    spare: np.ndarray
+    spare: np.ndarray  # int64 of shape (2 * capacity,): rows that are free for reuse
+    # uint64 of shape (n_words,): the nodes found by a search, those of one block; scratch before that.
     found: np.ndarray
-    common: np.ndarray
-    nodes: np.ndarray
-    size: np.ndarray
+    common: np.ndarray  # uint64 of shape (n_words,): scratch
+    nodes: np.ndarray  # int64 of shape (installed,): scratch
+    size: np.ndarray  # int64 of shape (3,): the scalars
 
 
 class Want(NamedTuple):
-    """What a job is looking for.
+    """What a job is looking for."""
 
-    Attributes
-    ----------
-    procs, duration : int
-        Number of nodes, and for how long, in seconds.
-    stage, last_stage : int
-        Stages of the acceptable blocks; the first stage that has a block is used.
-    width : int64, shape (n_stages + 1,)
-        Number of nodes in a full block of each stage.
-    installed : int
-    best : bool
-        Whether the fullest block is taken instead of the first.
-    seed : int
-        Seed for drawing the nodes; 0 takes the lowest ones.
-    """
-
-    procs: int
-    duration: int
-    stage: int
+    procs: int  # number of nodes
+    duration: int  # seconds
+    stage: int  # stages of the acceptable blocks; the first stage that has a block is used
     last_stage: int
-    width: np.ndarray
+    width: np.ndarray  # int64 of shape (n_stages + 1,): number of nodes in a full block of each stage
     installed: int
-    best: bool
-    seed: int
+    best: bool  # whether the fullest block is taken instead of the first
+    seed: int  # seed for drawing the nodes; 0 takes the lowest ones
 
 
 @maker
@@ -236,16 +202,9 @@ def change(plan, row, procs, begins, ends, gives):
 
 @routine
 def earliest(plan, want, now, until, own, own_from):
-    """Find the first instant before `until` at which a job fits; -1 if there is none.
+    """Find the first instant before `until` at which a job fits; -1 if there is none. `plan.found` receives the nodes.
 
-    Parameters
-    ----------
-    plan : Plan
-        Its `found` receives the nodes.
-    want : Want
-    now, until : int, seconds
-    own, own_from : int
-        The row of nodes that the job itself holds from an instant on, and that count as free; -1 if it holds none.
+    `own` is the row of nodes that the job itself holds from `own_from` on, and that count as free; -1 if it holds none.
     """
     first, after = 0, 0
     while first < plan.size[SLOTS]:

@@ -66,28 +66,10 @@ True
 
 import numpy as np
 
-from .cluster import (
-    ARRIVED,
-    FREE,
-    FREED,
-    NEWCOMER,
-    NOW,
-    begin,
-    place_in_queue,
-    start_heads_that_fit,
-    waiting,
-)
+from .cluster import ARRIVED, FREE, FREED, NEWCOMER, NOW, begin, place_in_queue, start_heads_that_fit, waiting
 from .easy_depth import fill_profile
 from .profile import add, earliest, least
-from .reservation import (
-    EXTRA,
-    HEAD,
-    SHADOW,
-    begin_behind_head,
-    ends_by_shadow,
-    reserve_for_head,
-    still_blocked,
-)
+from .reservation import EXTRA, HEAD, SHADOW, begin_behind_head, ends_by_shadow, reserve_for_head, still_blocked
 from .sorted_pairs import NEVER, SortedPairs, back, first_item, front, size_of
 
 __all__ = [

@@ -78,69 +78,38 @@ ALARM, HELD_FIRST, HELD_LAST = range(3, 6)
 
 
 class Tree(NamedTuple):
-    """The machine: a k-ary n-tree.
-
-    Attributes
-    ----------
-    arity, stages : int
-    installed : int
-        Nodes of the machine; the tree's further nodes do not exist.
-    kept, parts : int64, shape (stages + 1,)
-        A job whose nodes are in one block of a stage, but in none of a lower stage, takes ``kept / parts`` of its run
-        time; both are at most 10^9.
-    """
+    """The machine: a k-ary n-tree."""
 
     arity: int
     stages: int
-    installed: int
+    installed: int  # nodes of the machine; the tree's further nodes do not exist
+    # int64 of shape (stages + 1,): a job whose nodes are in one block of a stage, but in none of a lower stage, takes
+    # ``kept / parts`` of its run time; both are at most 10^9.
     kept: np.ndarray
     parts: np.ndarray
 
 
 class Allocation(NamedTuple):
-    """Which nodes a job may have.
+    """Which nodes a job may have."""
 
-    Attributes
-    ----------
-    stage : int64, shape (n_jobs,)
-        Stage of each job's blocks, from 1 to `stages`.
-    seed : int64, shape (n_jobs,)
-        Seed of each job, from 1 to `tree_nodes.MODULUS` - 1, if nodes are drawn; 0 if the lowest nodes are taken.
-    whole : bool
-        Whether the whole machine is the only block of every job; then `stage` is `stages` for all.
-    relaxed : bool
-        Whether a job may use a block of the next stage if no block of its own stage can take it.
-    best : bool
-        Of several blocks, whether the fullest is taken instead of the first.
-    """
-
-    stage: np.ndarray
+    stage: np.ndarray  # int64 of shape (n_jobs,): stage of each job's blocks, from 1 to `stages`
+    # int64 of shape (n_jobs,): seed of each job, from 1 to `tree_nodes.MODULUS` - 1, if nodes are drawn; 0 if the
+    # lowest nodes are taken.
     seed: np.ndarray
-    whole: bool
-    relaxed: bool
-    best: bool
+    whole: bool  # whether the whole machine is the only block of every job; then `stage` is `stages` for all
+    relaxed: bool  # whether a job may use a block of the next stage if no block of its own stage can take it
+    best: bool  # of several blocks, whether the fullest is taken instead of the first
 
 
 class Placement(NamedTuple):
-    """The nodes, their owners, and the rules of allocation; arrays from `nodes` to `advanced` are modified in place.
-
-    Attributes
-    ----------
-    nodes : Nodes
-    ranges : Ranges
-    seat : int64, shape (n_jobs,)
-        Place of each job in `Cluster.begun`.
-    killed, advanced : bool, shape (n_jobs,)
-    tree, allocation, rule, spare, kills
-        The arguments of `placement`.
-    """
+    """The nodes, their owners, and the rules of allocation; arrays from `nodes` to `advanced` are modified in place."""
 
     nodes: Nodes
     ranges: Ranges
-    seat: np.ndarray
-    killed: np.ndarray
-    advanced: np.ndarray
-    tree: Tree
+    seat: np.ndarray  # int64 of shape (n_jobs,): place of each job in `Cluster.begun`
+    killed: np.ndarray  # bool of shape (n_jobs,)
+    advanced: np.ndarray  # bool of shape (n_jobs,)
+    tree: Tree  # from here on: the arguments of `placement`
     allocation: Allocation
     rule: int
     spare: int
@@ -175,37 +144,13 @@ _shortened = part(shortened)
 
 @kernel
 def placement(jobs, tree, allocation, order, veto, rule, spare, kills, halt):
-    """Simulate FCFS or EASY on a k-ary n-tree.
+    """Simulate FCFS or EASY on a k-ary n-tree; a run time may exceed its estimate.
 
-    Parameters
-    ----------
-    jobs : Jobs
-        A run time may exceed its estimate.
-    tree : Tree
-    allocation : Allocation
-    order : Order
-        Order of the queue.
-    veto : Veto
-        Decides which jobs may be advanced.
-    rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
-    spare : {OFF, ON, ANY}
-        Which jobs may be advanced that do not end by the reservation.
-    kills : bool
-        Whether advanced jobs that are past their estimates are killed if the head needs their nodes; otherwise no job
-        is. `ANY` needs it.
-    halt
-        As in `schedlab.kernels.fcfs`.
-
-    Returns
-    -------
-    start, promise : int64, shape (n_jobs,), seconds
-        Start times; the first reservation of each job that was blocked at the head of the queue, -1 for others.
-    run : int64, shape (n_jobs,), seconds
-        Actual run times, shortened by the placement or by a kill.
-    killed, advanced : bool, shape (n_jobs,)
-    offset : int64, shape (n_jobs + 1,)
-    first, last : int64, shape (n_ranges,)
-        The nodes of job j are the ranges ``offset[j]:offset[j + 1]``, both ends included.
+    The veto decides which jobs may be advanced, and `spare` which of those that do not end by the reservation. `kills`
+    tells whether advanced jobs that are past their estimates are killed if the head needs their nodes; `ANY` needs it.
+    Return start times; the first reservation of each job that was blocked at the head of the queue, -1 for others; run
+    times, shortened by the placement or by a kill (seconds); which jobs were killed and which advanced; and the nodes:
+    those of job j are the ranges ``offset[j]:offset[j + 1]`` of `first` and `last`, both ends included.
     """
     copies = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # a placement or a kill shortens run times
     c = new_cluster(copies, tree.installed, order.rank, order.moving, False, halt)

@@ -16,21 +16,11 @@ from .callbacks import call_fixed
 
 
 class Order(NamedTuple):
-    """An order of the queue.
+    """An order of the queue."""
 
-    Attributes
-    ----------
-    rank : int64, shape (n_jobs,)
-        Place of each job in a fixed order.
-    moving : bool
-        Whether the order changes with time: then `question` gives it, and `rank` is the order of arrival.
-    question : Question
-        Used for a moving order only; see `schedlab.kernels.questions`.
-    """
-
-    rank: np.ndarray
-    moving: bool
-    question: NamedTuple
+    rank: np.ndarray  # int64 of shape (n_jobs,): place of each job in a fixed order
+    moving: bool  # whether the order changes with time: then `question` gives it, and `rank` is the order of arrival
+    question: NamedTuple  # a `questions.Question`, used for a moving order only
 
 
 def sjf(submit, estimate, procs):

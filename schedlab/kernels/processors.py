@@ -12,21 +12,10 @@ from .sorted_pairs import back, front, insert, new_pairs, place_of, remove_at, s
 
 @kernel
 def assign_processors(start, end, procs, machine):
-    """Give processors to jobs.
+    """Give processors to the jobs of a schedule that never holds more than `machine`.
 
-    Parameters
-    ----------
-    start, end : int64, shape (n_jobs,), seconds
-        A schedule that never holds more than `machine` processors.
-    procs : int64, shape (n_jobs,)
-    machine : int
-
-    Returns
-    -------
-    offset : int64, shape (n_jobs + 1,)
-        The intervals of job j are ``offset[j]:offset[j + 1]``; a job of length zero has none.
-    first, last : int64, shape (n_intervals,)
-        Processor numbers from 0, both ends included.
+    Return the intervals: those of job j are ``offset[j]:offset[j + 1]`` of `first` and `last`, processor numbers from
+    0, both ends included; a job of length zero has none.
     """
     n = start.size
     by_start, by_end = np.argsort(start, kind="mergesort"), np.argsort(end, kind="mergesort")

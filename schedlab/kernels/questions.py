@@ -30,81 +30,41 @@ LN2 = log(2.0)
 
 
 class Sums(NamedTuple):
-    """Running sums; `cell` numbers the values of the first sum's column, then those of the second's, and so on.
+    """Running sums; `cell` numbers the values of the first sum's column, then those of the second's, and so on."""
 
-    Attributes
-    ----------
-    kind : int64, shape (n_sums,)
-    half_life : float64, shape (n_sums,), seconds
-        0 if nothing decays.
-    value : float64, shape (n_cells,)
-        Processor-seconds, jobs or processors. Modified in place, as are the following fields.
-    rate : float64, shape (n_cells,)
-        Growth of the value per second: the processors of the running jobs; for usage only.
-    at : int64, shape (n_cells,), seconds
-        The instant to which the value refers.
-    ends : SortedPairs
-        Running jobs by end; the item is a place in `Cluster.begun`.
-    seen : int64, shape (2,)
-        How many begun and arrived jobs have been counted.
-    """
-
-    kind: np.ndarray
-    half_life: np.ndarray
+    kind: np.ndarray  # int64 of shape (n_sums,)
+    half_life: np.ndarray  # float64 of shape (n_sums,), seconds: 0 if nothing decays
+    # float64 of shape (n_cells,): processor-seconds, jobs or processors. Modified in place, as are those below.
     value: np.ndarray
+    # float64 of shape (n_cells,): growth of the value per second: the processors of the running jobs; for usage only.
     rate: np.ndarray
-    at: np.ndarray
-    ends: SortedPairs
-    seen: np.ndarray
+    at: np.ndarray  # int64 of shape (n_cells,), seconds: the instant to which the value refers
+    ends: SortedPairs  # running jobs by end; the item is a place in `Cluster.begun`
+    seen: np.ndarray  # int64 of shape (2,): how many begun and arrived jobs have been counted
 
 
 class _Asked(NamedTuple):
-    by_row: bool
-    of_scalars: object
-    of_row: object
-    whole: np.ndarray
-    width: int
-    real: np.ndarray
+    by_row: bool  # whether to call `of_row` instead of `of_scalars`
+    of_scalars: object  # callback of the type MOVING (`callbacks`)
+    of_row: object  # callback of the type BY_ROW; the one that is not called is unused
+    whole: np.ndarray  # int64 of shape (n_jobs * width,): the last numbers of a row are the job's cells in the sums
+    width: int  # number of whole numbers per job
+    real: np.ndarray  # float64 of shape (n_jobs * n_real,): other numbers of each job
     sums: Sums
 
 
 class Question(_Asked):
-    """A policy that may depend on the time.
-
-    Attributes
-    ----------
-    by_row : bool
-        Whether to call `of_row` instead of `of_scalars`.
-    of_scalars, of_row : int
-        Callbacks of the types MOVING and BY_ROW (`schedlab.kernels.callbacks`); the other one is unused.
-    whole : int64, shape (n_jobs * width,)
-        Whole numbers of each job; the last ones of a row are the job's cells in the sums.
-    width : int
-        Number of whole numbers per job.
-    real : float64, shape (n_jobs * n_real,)
-        Other numbers of each job.
-    sums : Sums
-    callback : object
-        Keeps the callback behind the address alive. Not passed to kernels.
-    """
+    """A policy that may depend on the time; `callback` keeps its callback alive, and is not passed to kernels."""
 
     callback = None
 
 
 class Veto(NamedTuple):
-    """Which waiting jobs may start ahead of the head of the queue.
+    """Which waiting jobs may start ahead of the head of the queue."""
 
-    Attributes
-    ----------
-    allowed : bool, shape (n_jobs,)
-        The answer for each job, if it does not depend on the time; empty if all jobs may.
-    moving : bool
-        Whether the answer depends on the time: then `question` gives it, 0 for no.
-    question : Question
-    """
-
+    # bool of shape (n_jobs,): the answer for each job, if it does not depend on the time; empty if all jobs may.
     allowed: np.ndarray
-    moving: bool
+    moving: bool  # whether the answer depends on the time: then `question` gives it, 0 for no
     question: Question
 
 

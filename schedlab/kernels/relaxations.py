@@ -31,25 +31,11 @@ LOWEST = 1e-6  # step length at which the search ends
 
 @kernel
 def least_busy_time(submit, run, procs, capacity, weight, rank, halt):
-    """Return the least sum of weight x (mean busy time - submission).
+    """Return the least sum of weight x (mean busy time - submission), in seconds x weight.
 
-    Parameters
-    ----------
-    submit, run : int64, shape (n_jobs,), seconds
-    procs : int64, shape (n_jobs,)
-        Work of a job per second of its run time; 0 for a job that is not counted.
-    capacity : int
-        Work that the machine does per second.
-    weight : float64, shape (n_jobs,)
-    rank : int64, shape (n_jobs,)
-        Place of each job in the order of weight per work, highest first; each place occurs once.
-    halt : int64, shape (1,)
-        Set from outside to stop; the result is then meaningless. This holds for all three kernels.
-
-    Returns
-    -------
-    float
-        Seconds x weight.
+    The machine does `capacity` work a second, and a job `procs` work a second of its run time, 0 if it is not counted.
+    `rank` is the place of each job in the order of weight per work, highest first; each place occurs once. If `halt[0]`
+    is set from outside, all three kernels stop, and the result is meaningless.
     """
     count = submit.size
     left, moment = np.empty(count, np.int64), np.zeros(count)
@@ -81,21 +67,9 @@ def least_busy_time(submit, run, procs, capacity, weight, rank, halt):
 
 @kernel
 def least_turnaround(submit, run, procs, capacity, halt):
-    """Return the least sum of turnarounds on a machine that works on one job at a time and may interrupt it.
+    """Return the least sum of turnarounds, in seconds, if jobs may be interrupted and run one at a time.
 
-    Parameters
-    ----------
-    submit, run : int64, shape (n_jobs,), seconds
-    procs : int64, shape (n_jobs,)
-        Work of a job per second of its run time; 0 for a job that is not counted.
-    capacity : int
-        Work that the machine does per second.
-    halt : int64, shape (1,)
-
-    Returns
-    -------
-    float
-        Seconds.
+    Arguments as in `least_busy_time`.
     """
     count = submit.size
     waiting = new_pairs(2 * count)
@@ -124,33 +98,11 @@ def least_turnaround(submit, run, procs, capacity, halt):
 
 @kernel
 def raise_prices(submit, run, procs, capacity, slope, free, price, step, rounds, target, halt):
-    """Search for prices of processor-seconds that make the bound large.
+    """Search for prices that make the bound large; return it: a lower bound on sums of ``slope x max(0, wait - free)``.
 
-    Parameters
-    ----------
-    submit, run : int64, shape (n_jobs,), seconds
-    procs : int64, shape (n_jobs,)
-    capacity : int
-        Processors of the machine.
-    slope : float64, shape (n_jobs,)
-        Cost of a second of waiting, for each job.
-    free : int64, shape (n_jobs,), seconds
-        How long each job waits before waiting begins to cost.
-    price : float64, shape (n_bins,)
-        Price of a processor-second in each bin of `step` seconds, from 0 on; nothing thereafter. Modified in place: the
-        best prices found.
-    step : int
-        Seconds per bin.
-    rounds : int
-        Maximum number of rounds.
-    target : float
-        Expected size of the bound, in the unit of the result.
-    halt : int64, shape (1,)
-
-    Returns
-    -------
-    float
-        A lower bound on the sum over jobs of ``slope x max(0, wait - free)``, for any schedule.
+    A job waits `free` seconds before each second costs its `slope`. `price` is that of a processor-second in each bin
+    of `step` seconds, from 0 on, and nothing thereafter; it is modified in place and receives the best prices. There
+    are at most `rounds` rounds; `target` is the expected size of the bound, in the unit of the result.
     """
     bins = price.size
     tried, best = price.copy(), price.copy()

@@ -22,28 +22,15 @@ KEPT, OVERLOOKED, DELAYED, UNDUE = range(4)  # possible results
 
 
 class Site(NamedTuple):
-    """The state of the site, modified in place, and the properties of its pieces and entries.
+    """The state of the site, modified in place, and the properties of its pieces and entries."""
 
-    Attributes
-    ----------
-    queue : SortedPairs
-        Entries; the key is the entry, since entries are numbered in queue order.
-    ends, running : SortedPairs
-        Pieces by end; pieces by estimated end.
-    steps : SortedPairs
-        The availability profile, under conservative backfilling.
-    reserved : int64, shape (n_entries,), ticks
-    free : int64, shape (1,)
-    end, expected, procs : int64, shape (n_pieces,)
-    width, estimate : int64, shape (n_entries,)
-    """
-
-    queue: SortedPairs
-    ends: SortedPairs
-    running: SortedPairs
-    steps: SortedPairs
-    reserved: np.ndarray
-    free: np.ndarray
+    queue: SortedPairs  # entries; the key is the entry, since entries are numbered in queue order
+    ends: SortedPairs  # pieces by end
+    running: SortedPairs  # pieces by estimated end
+    steps: SortedPairs  # the availability profile, under conservative backfilling
+    reserved: np.ndarray  # int64 of shape (n_entries,), ticks
+    free: np.ndarray  # int64 of shape (1,)
+    # int64 of shape (n_pieces,); the last two of shape (n_entries,).
     end: np.ndarray
     expected: np.ndarray
     procs: np.ndarray
@@ -52,44 +39,22 @@ class Site(NamedTuple):
 
 
 class Events(NamedTuple):
-    """The events at the site, in order; each int64, shape (n_events,).
+    """The events at the site, in order; each int64, shape (n_events,)."""
 
-    Attributes
-    ----------
-    time : ticks
-    kind : as in `shredding`'s log, or `JOB_ARRIVES`, `JOB_WITHDRAWN`
-    entry : of the queue
-    piece, more : the piece that then held processors, and a second piece of the same job, or -1
-    """
-
-    time: np.ndarray
-    kind: np.ndarray
-    entry: np.ndarray
-    piece: np.ndarray
-    more: np.ndarray
+    time: np.ndarray  # ticks
+    kind: np.ndarray  # as in `shredding`'s log, or `JOB_ARRIVES`, `JOB_WITHDRAWN`
+    entry: np.ndarray  # of the queue
+    piece: np.ndarray  # the piece that then held processors
+    more: np.ndarray  # a second piece of the same job, or -1
 
 
 @kernel
 def replay(events, end, expected, procs, width, estimate, machine, conservative):
-    """Follow a site, event by event, up to the first one that violates a rule.
+    """Follow a site, event by event, up to the first one that violates a rule; return verdict and instant (ticks).
 
-    Parameters
-    ----------
-    events : Events
-    end, expected, procs : int64, shape (n_pieces,)
-        In ticks; `expected` is the estimated end; `procs` are processors.
-    width, estimate : int64, shape (n_entries,)
-        Requested processors; ticks.
-    machine : int
-    conservative : bool
-        Whether the local scheduler uses conservative backfilling instead of EASY.
-
-    Returns
-    -------
-    found : {KEPT, OVERLOOKED, DELAYED, UNDUE}
-        OVERLOOKED: a job waits that the local scheduler should have started. DELAYED: tasks disturb its promises.
-        UNDUE: it starts a job that it should not start.
-    now : int, ticks
+    The pieces have `end`, `expected` (estimated end) and `procs`; the entries have `width` (requested processors) and
+    `estimate`. Verdicts: `KEPT`; `OVERLOOKED`: a job waits that the local scheduler should have started; `DELAYED`:
+    tasks disturb its promises; `UNDUE`: it starts a job that it should not start.
     """
     n, entries = end.size, width.size
     steps, free = profile(machine, n + entries), np.full(1, machine, np.int64)

@@ -107,146 +107,70 @@ class Sites(NamedTuple):
 
     There are few arrays because a call passes nine to thirteen words for each. With one array for each field of
     `Cluster` and `Book`, 37 in all, calls took a third of the time (ojs, 20 % sweeps: 13 ms instead of 9).
-
-    Attributes
-    ----------
-    columns : int64, shape (n_sites, 11, n_entries)
-        By entry of the site's queue; the places for batches of tasks follow the entries.
-    lists : int64, shape (n_sites, 4, 2, n_entries)
-        Keys and items.
-    steps : int64, shape (n_sites, 2, n_steps)
-        The profile; used under conservative backfilling only, like the book.
-    few : int64, shape (n_sites, 9, 10)
-        Scalars.
-    early : int64, shape (n_sites, n_running)
-        As in `Cluster`.
-    spare : int64, shape (n_sites, n_places)
-        The free places for batches.
-    holes : int64, shape (n_sites, 2, n_classes)
-        The longest holes and the scratch of `HoleBounds`.
-    served : int64, shape (procs + 1,)
-        As in `HoleBounds`.
-    halt : int64, shape (1,)
     """
 
+    # int64 of shape (n_sites, 11, n_entries): by entry of the site's queue; the places for batches of tasks follow the
+    # entries.
     columns: np.ndarray
-    lists: np.ndarray
+    lists: np.ndarray  # int64 of shape (n_sites, 4, 2, n_entries): keys and items
+    # int64 of shape (n_sites, 2, n_steps): the profile; used under conservative backfilling only, like the book.
     steps: np.ndarray
-    few: np.ndarray
-    early: np.ndarray
-    spare: np.ndarray
-    holes: np.ndarray
-    served: np.ndarray
-    halt: np.ndarray
+    few: np.ndarray  # int64 of shape (n_sites, 9, 10): scalars
+    early: np.ndarray  # int64 of shape (n_sites, n_running): as in `Cluster`
+    spare: np.ndarray  # int64 of shape (n_sites, n_places): the free places for batches
+    holes: np.ndarray  # int64 of shape (n_sites, 2, n_classes): the longest holes and the scratch of `HoleBounds`
+    served: np.ndarray  # int64 of shape (procs + 1,): as in `HoleBounds`
+    halt: np.ndarray  # int64 of shape (1,)
 
 
 class Sweeps(NamedTuple):
-    """The sweeps, ordered by submit time, home site and place at home.
+    """The sweeps, ordered by submit time, home site and place at home."""
 
-    Attributes
-    ----------
-    left : int64, shape (n_sweeps,)
-        Tasks not yet started; modified in place.
-    claimed : int64, shape (n_sweeps,)
-        Tasks that the parallel job runs; modified in place.
-    end : int64, shape (n_sweeps,), ticks
-        When the last of the started tasks ends; modified in place.
-    run, estimate : int64, shape (n_sites, n_sweeps), ticks
-        Of one task.
-    entry : int64, shape (n_sites, n_sweeps)
-        The sweep's place among the jobs of a site, or -1.
-    pool : SortedPairs
-        Queued sweeps with tasks left; modified in place.
-    """
-
-    left: np.ndarray
-    claimed: np.ndarray
-    end: np.ndarray
-    run: np.ndarray
+    left: np.ndarray  # int64 of shape (n_sweeps,): tasks not yet started; modified in place
+    claimed: np.ndarray  # int64 of shape (n_sweeps,): tasks that the parallel job runs; modified in place
+    end: np.ndarray  # int64 of shape (n_sweeps,), ticks: when the last of the started tasks ends; modified in place
+    run: np.ndarray  # int64 of shape (n_sites, n_sweeps), ticks, like the estimates: of one task
     estimate: np.ndarray
-    entry: np.ndarray
-    pool: SortedPairs
+    entry: np.ndarray  # int64 of shape (n_sites, n_sweeps): the sweep's place among the jobs of a site, or -1
+    pool: SortedPairs  # queued sweeps with tasks left; modified in place
 
 
 class Entries(NamedTuple):
-    """The queues of all sites: their jobs, and copies of sweeps whose home is another site.
+    """The queues of all sites: their jobs, and copies of sweeps whose home is another site."""
 
-    Attributes
-    ----------
-    offset : int64, shape (n_sites + 1,)
-        The entries of site s are ``offset[s]:offset[s + 1]``.
-    jobs : Jobs
-        Times in ticks; in the order of each site's queue: submit time, home site, place at home. The run time of a
-        sweep covers all rounds of its tasks, but under flooding one task. Processors are at least 1 and at most those
-        of the site; under flooding 1 for a sweep.
-    sweep : int64, shape (n_entries,)
-        Number of the sweep, in this order over all sites, or -1.
-    """
-
-    offset: np.ndarray
+    offset: np.ndarray  # int64 of shape (n_sites + 1,): the entries of site s are ``offset[s]:offset[s + 1]``
+    # Times in ticks; in the order of each site's queue: submit time, home site, place at home. The run time of a sweep
+    # covers all rounds of its tasks, but under flooding one task. Processors are at least 1 and at most those of the
+    # site; under flooding 1 for a sweep.
     jobs: Jobs
-    sweep: np.ndarray
+    sweep: np.ndarray  # int64 of shape (n_entries,): number of the sweep, in this order over all sites, or -1
 
 
 class Tasks(NamedTuple):
-    """The tasks of the sweeps.
+    """The tasks of the sweeps."""
 
-    Attributes
-    ----------
-    count : int64, shape (n_sweeps,)
-    run, estimate : int64, shape (n_sites, n_sweeps), ticks
-        Of one task, at least 1.
-    """
-
-    count: np.ndarray
-    run: np.ndarray
+    count: np.ndarray  # int64 of shape (n_sweeps,)
+    run: np.ndarray  # int64 of shape (n_sites, n_sweeps), ticks, like the estimates: of one task, at least 1
     estimate: np.ndarray
 
 
 class Rules(NamedTuple):
-    """The rules of the simulation.
+    """The rules of the simulation."""
 
-    Attributes
-    ----------
-    conservative : bool
-        Whether the local schedulers use conservative backfilling instead of EASY.
-    flooding : bool
-        EASY only.
-    release : bool
-        Whether a parallel job gives back processors that have no task left, instead of holding them for its last round.
-    """
-
-    conservative: bool
-    flooding: bool
+    conservative: bool  # whether the local schedulers use conservative backfilling instead of EASY
+    flooding: bool  # EASY only
+    # Whether a parallel job gives back processors that have no task left, instead of holding them for its last round.
     release: bool
 
 
 @kernel
 def shredding(entries, machine, tasks, rules, halt):
-    """Simulate opportune job shredding or flooding; without sweeps, the local schedulers alone.
+    """Simulate opportune job shredding or flooding; without sweeps, the local schedulers alone. Times in ticks.
 
-    Parameters
-    ----------
-    entries : Entries
-    machine : int64, shape (n_sites,)
-        Processors.
-    tasks : Tasks
-    rules : Rules
-    halt
-        As in `schedlab.kernels.fcfs`.
-
-    Returns
-    -------
-    start, promise : int64, shape (n_entries,), ticks
-        Start times, -1 for an entry that never started as a parallel job; the first promised start time, or -1.
-    end : int64, shape (n_sweeps,), ticks
-        Completion of the last task, wherever it ran.
-    claimed : int64, shape (n_sweeps,)
-        Tasks that the parallel job ran.
-    log : int64, shape (n_rows, 5)
-        What happened, in order: sweep (or entry of the site), site, instant (ticks), count of tasks, kind.
-    lost : int64, shape (n_sites,), processor-ticks
-        Loss of capacity.
+    `machine` has the processors of each site. Return start times, -1 for an entry that never started as a parallel job;
+    the first promised start time, or -1; the completion of the last task of each sweep, wherever it ran; how many tasks
+    the parallel job ran; the log, int64 of shape (n_rows, 5), in order: sweep (or entry of the site), site, instant,
+    count of tasks, kind; and the capacity lost at each site, in processor-ticks.
     """
     n_sites, n, offset = machine.size, entries.sweep.size, entries.offset
     sites = _new_sites(entries, machine, tasks, halt)

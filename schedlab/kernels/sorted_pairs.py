@@ -17,18 +17,11 @@ _FIRST, _LAST = 0, 1  # places in SortedPairs.window
 
 
 class SortedPairs(NamedTuple):
-    """Pairs in ascending (key, item) order; every field is modified in place.
+    """Pairs in ascending (key, item) order; every field is modified in place."""
 
-    Attributes
-    ----------
-    key, item : int64, shape (capacity,)
-    window : int64, shape (2,)
-        The first occupied place and the place after the last.
-    """
-
-    key: np.ndarray
+    key: np.ndarray  # int64 of shape (capacity,), like the items
     item: np.ndarray
-    window: np.ndarray
+    window: np.ndarray  # int64 of shape (2,): the first occupied place and the place after the last
 
 
 @maker

@@ -19,24 +19,13 @@ SLOPES = 1e12  # slopes are compared as whole multiples of 1 / SLOPES
 
 
 class Laws(NamedTuple):
-    """The speedup of each job.
+    """The speedup of each job."""
 
-    Attributes
-    ----------
-    law : {DOWNEY, AMDAHL, TABLE}
-    a, b : float64, shape (n_jobs,)
-        Parallelism and sigma; serial share; or row of the table.
-    curves : float64, shape (n_curves, machine + 1)
-        S(n) for each n; column 0 is not used.
-    moldable : bool, shape (n_jobs,)
-        The other jobs run on their requested processors.
-    """
-
-    law: int
-    a: np.ndarray
+    law: int  # {DOWNEY, AMDAHL, TABLE}
+    a: np.ndarray  # float64 of shape (n_jobs,): parallelism and (b) sigma; serial share; or row of the table
     b: np.ndarray
-    curves: np.ndarray
-    moldable: np.ndarray
+    curves: np.ndarray  # float64 of shape (n_curves, machine + 1): S(n) for each n; column 0 is not used
+    moldable: np.ndarray  # bool of shape (n_jobs,): the other jobs run on their requested processors
 
 
 @part
@@ -96,18 +85,7 @@ def lasts(laws, job, work, procs):
 
 @kernel
 def durations(seconds, procs, width, laws):
-    """Return how long jobs take on other numbers of processors than the requested ones.
-
-    Parameters
-    ----------
-    seconds, procs, width : int64, shape (n_jobs,)
-        Time on `procs` processors; the requested processors; the processors to run on.
-    laws : Laws
-
-    Returns
-    -------
-    int64, shape (n_jobs,), seconds
-    """
+    """Return how long jobs take on `width` processors instead of the requested `procs`, which take `seconds`."""
     duration = seconds.copy()
     for job in range(seconds.size):
         if laws.moldable[job]:

@@ -20,24 +20,11 @@ HEAD, RESERVATION, WITHIN, EXTRA = range(4)
 
 @kernel
 def started_by(jobs, machine, order, start, by_start, reserved, halt):
-    """Tell how each job started.
+    """Label each job with how it started: int8, `HEAD`, `RESERVATION`, `WITHIN` or `EXTRA`; arguments as in `fcfs`.
 
-    Parameters
-    ----------
-    jobs, machine, order, halt
-        As in `schedlab.kernels.fcfs`. If the jobs hold more processors at some instant than the machine has, `machine`
-        is the most that they hold.
-    start : int64, shape (n_jobs,), seconds
-        Not before the submission.
-    by_start : int64, shape (n_jobs,)
-        The jobs in order of start.
-    reserved : bool, shape (n_jobs,)
-        Jobs that held a reservation before they started.
-
-    Returns
-    -------
-    int8, shape (n_jobs,)
-        `HEAD`, `RESERVATION`, `WITHIN` or `EXTRA`.
+    If the jobs hold more processors at some instant than the machine has, `machine` is the most that they hold. No
+    start is before the submission; `by_start` lists the jobs in order of start; `reserved` marks those that held a
+    reservation.
     """
     n = jobs.submit.size
     # All passes of an instant are repeated as one: more jobs of length zero may end in it than there are processors.

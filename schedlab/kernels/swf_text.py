@@ -28,24 +28,10 @@ _ODD = -1
 def scan_records(text, start, line, row, cells):
     """Read plain lines until the text ends or an odd line is met.
 
-    Parameters
-    ----------
-    text : bytes
-        The log. Its last byte is a line end, so that the loops need not check for the end of the text.
-    start : int
-        Where the first line to read begins.
-    line : int
-        That line's number.
-    row : int
-        The row of `cells` for the first record.
-    cells : float64 array, shape (18, n_rows)
-        The fields, modified in place. It needs one row more than the number of records: an odd line may spoil the row
-        after the last one.
-
-    Returns
-    -------
-    start, line, row : int
-        The same three for the odd line; `start` is ``len(text)`` if there is none.
+    The text is bytes and ends with a line end, so that the loops need not check for the end of the text. Reading begins
+    at the place `start`, with line number `line` and row `row` of `cells`: float64, shape (18, n_rows), modified in
+    place. It needs one row more than the number of records, since an odd line may spoil the row after the last one.
+    Return place, line and row of the odd line; the place is ``len(text)`` if there is none.
     """
     at = start
     while at < len(text):

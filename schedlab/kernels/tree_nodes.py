@@ -19,60 +19,32 @@ MODULUS, MULTIPLIER = 2**31 - 1, 48_271
 
 
 class Nodes(NamedTuple):
-    """The nodes; everything but `size` and `base` is modified in place.
+    """The nodes; everything but `size` and `base` is modified in place."""
 
-    Attributes
-    ----------
-    size : int64, shape (stages + 1,)
-        Nodes in a full block of each stage; 1 at stage 0.
-    base : int64, shape (stages + 2,)
-        The number of the first block of each stage, from 1; the last entry is the number of blocks.
-    owner : int64, shape (installed,)
-        The job that holds a node, or `NOBODY`.
-    held : bool, shape (installed,)
-        Kept for the job at the head of the queue.
-    free : int64, shape (n_blocks,)
-        Free nodes of each block.
-    open : int64, shape (n_blocks,) or (0,)
-        Free nodes that are not held; empty if no nodes are ever held.
-    bound, open_bound : int64, shape (stages + 1,)
-        No block of a stage has more free (or open) nodes than this.
-    coming : int64, shape (n_blocks,)
-        Scratch: free nodes at a future time.
-    drawn : int64, shape (installed,)
-        Scratch.
-    """
-
-    size: np.ndarray
+    size: np.ndarray  # int64 of shape (stages + 1,): nodes in a full block of each stage; 1 at stage 0
+    # int64 of shape (stages + 2,): the number of the first block of each stage, from 1; the last entry is the number of
+    # blocks.
     base: np.ndarray
-    owner: np.ndarray
-    held: np.ndarray
-    free: np.ndarray
+    owner: np.ndarray  # int64 of shape (installed,): the job that holds a node, or `NOBODY`
+    held: np.ndarray  # bool of shape (installed,): kept for the job at the head of the queue
+    free: np.ndarray  # int64 of shape (n_blocks,): free nodes of each block
+    # int64 of shape (n_blocks,) or (0,): free nodes that are not held; empty if no nodes are ever held.
     open: np.ndarray
+    # int64 of shape (stages + 1,): no block of a stage has more free (or open) nodes than this.
     bound: np.ndarray
     open_bound: np.ndarray
-    coming: np.ndarray
-    drawn: np.ndarray
+    coming: np.ndarray  # int64 of shape (n_blocks,): scratch: free nodes at a future time
+    drawn: np.ndarray  # int64 of shape (installed,): scratch
 
 
 class Ranges(NamedTuple):
-    """The nodes of each job as ranges, in the order of allocation; modified in place.
+    """The nodes of each job as ranges, in the order of allocation; modified in place."""
 
-    Attributes
-    ----------
-    first, last : int64, shape (capacity,)
-        Node numbers, both ends included.
-    begin, count : int64, shape (n_jobs,)
-        The ranges of job j are ``begin[j]:begin[j] + count[j]``.
-    used : int64, shape (1,)
-        Number of ranges so far.
-    """
-
-    first: np.ndarray
+    first: np.ndarray  # int64 of shape (capacity,): node numbers, both ends included
     last: np.ndarray
-    begin: np.ndarray
+    begin: np.ndarray  # int64 of shape (n_jobs,): the ranges of job j are ``begin[j]:begin[j] + count[j]``
     count: np.ndarray
-    used: np.ndarray
+    used: np.ndarray  # int64 of shape (1,): number of ranges so far
 
 
 @maker
@@ -391,20 +363,9 @@ def forget_held(nodes, first, last):
 
 @kernel
 def conflict(start, end, offset, first, last, installed):
-    """Find a job that runs on a node held by another job.
+    """Return a job that runs on a node held by another job, or -1.
 
-    Parameters
-    ----------
-    start, end : int64, shape (n_jobs,), seconds
-    offset : int64, shape (n_jobs + 1,)
-    first, last : int64, shape (n_ranges,)
-        The nodes of each job, all of them installed.
-    installed : int
-
-    Returns
-    -------
-    int
-        The job, or -1.
+    The nodes of job j are the ranges ``offset[j]:offset[j + 1]`` of `first` and `last`, all below `installed`.
     """
     until = np.full(installed, -1, np.int64)
     for job in np.argsort(start, kind="mergesort"):
@@ -419,21 +380,10 @@ def conflict(start, end, offset, first, last, installed):
 
 @kernel
 def locality(offset, first, last, arity, stages):
-    """Measure how close to each other the nodes of each job are.
+    """Measure how close to each other the nodes of each job are: ranges as in `conflict`, in ascending order.
 
-    Parameters
-    ----------
-    offset : int64, shape (n_jobs + 1,)
-    first, last : int64, shape (n_ranges,)
-        The nodes of each job, in ascending order.
-    arity, stages : int
-
-    Returns
-    -------
-    stage : int64, shape (n_jobs,)
-        The lowest stage that has all nodes of the job in one block.
-    hops : float64, shape (n_jobs,)
-        Links between two nodes of the job, averaged over all pairs: 2 x the stage at which they meet.
+    Return the lowest stage that has all nodes of the job in one block; and the links between two nodes of the job (2 x
+    the stage at which they meet), averaged over all pairs.
     """
     n = offset.size - 1
     stage, hops = np.zeros(n, np.int64), np.zeros(n, np.float64)
@@ -471,22 +421,10 @@ def _pairs(first, last, begin, end, size):
 
 @kernel
 def fragmentation(start, end, offset, first, last, arity, stages, installed):
-    """Record how many nodes are free, and how many of them a job could have in one block.
+    """Record how many nodes are free, and how many of them a job could have in one block; ranges as in `conflict`.
 
-    Parameters
-    ----------
-    start, end : int64, shape (n_jobs,), seconds
-    offset : int64, shape (n_jobs + 1,)
-    first, last : int64, shape (n_ranges,)
-        The nodes of each job.
-    arity, stages, installed : int
-
-    Returns
-    -------
-    time : int64, shape (n_instants,), seconds
-        Instants at which a job starts or ends.
-    free, largest : int64, shape (n_instants,)
-        Free nodes from each instant on; nodes of the largest job that fits into a block of its stage.
+    Return the instants at which a job starts or ends (seconds); the free nodes from each instant on; and the nodes of
+    the largest job that fits into a block of its stage.
     """
     nodes = new_nodes(arity, stages, installed, False)
     starts, ends = np.argsort(start, kind="mergesort"), np.argsort(end, kind="mergesort")

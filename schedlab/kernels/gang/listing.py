@@ -35,26 +35,14 @@ from .state import (
 
 @kernel
 def list_operations(jobs, programs, rules, room, listed):
-    """List what the tasks of jobs do, in the order in which each task does it.
+    """List what the tasks of jobs do, in the order in which each task does it; at most `listed` operations.
 
-    Parameters
-    ----------
-    jobs, programs, rules, room
-        As in `slices.gang`; of the rules, only those about what jobs do matter.
-    listed : int
-        Maximum number of operations to list; 0 if only the sums are wanted.
-
-    Returns
-    -------
-    full : int
-        As in `slices.gang`.
-    operations : int64, shape (5, n_operations)
-        Rows: task, numbered across all jobs; nanoseconds of computing before the operation; the operation; and two
-        values. For disk and think operations (DISK, THINK, LAST_DISK, LAST_THINK) these are nanoseconds and 0. For SEND
-        they are the receiving task and the position of its RECEIVE among its operations; for RECEIVE, the sending task
-        and 0. Otherwise 0 and 0.
-    sums : int64, shape (2, n_tasks), nanoseconds
-        Computing; disk and thinking.
+    Arguments as in `slices.gang`; of the rules, only those about what jobs do matter; with 0 `listed`, there are only
+    the sums. Return whether arrays were too small, as there; the operations, int64 of shape (5, n_operations): task,
+    numbered across all jobs; nanoseconds of computing before the operation; the operation; and two values. These are,
+    for disk and think operations, nanoseconds and 0; for SEND, the receiving task and the position of its RECEIVE among
+    its operations; for RECEIVE, the sending task and 0; else 0 and 0. And the sums, int64 of shape (2, n_tasks),
+    nanoseconds: computing; disk and thinking.
     """
     g = new_gang(jobs, programs, rules, room, 0)
     operations, sums = np.zeros((5, listed), np.int64), np.zeros((2, g.tasks.shape[0]), np.int64)

@@ -55,32 +55,11 @@ def _stop(g, rules, now):
 def gang(jobs, programs, rules, room, logging, watched, halt):
     """Simulate gang scheduling.
 
-    Parameters
-    ----------
-    jobs : Jobs
-    programs : Programs
-    rules : Rules
-    room : int
-        How many operations of a task may be known ahead, a power of two; for jobs that send messages or have programs.
-    logging : Logging
-    watched : int64, shape (n_watched,)
-        Tasks, numbered across all jobs, whose memberships are recorded at the end of every slice.
-    halt
-        As in `schedlab.kernels.fcfs`.
-
-    Returns
-    -------
-    full : int
-        NO_ROOM if `room` was too small, plus NO_LOG if the log was too small; the other results are then useless.
-    jobs : int64, shape (14, n_jobs)
-    tasks : int64, shape (20, n_tasks)
-    members : float64, shape (7, n_tasks)
-    pes : int64, shape (21, pes)
-    log : int64, shape (7, n_logged)
-        `state` names the rows of these arrays.
-    history : float64, shape (n_watched, n_slices, 8)
-        Measurements, memberships, priority, and whether the task held a PE in the slice.
-    events : int
+    `room` is how many operations of a task may be known ahead, a power of two, for jobs that send messages or have
+    programs. The memberships of the tasks `watched`, numbered across all jobs, are recorded at the end of every slice.
+    Return NO_ROOM if `room` was too small, plus NO_LOG if the log was (the other results are then useless); the tables
+    of `Gang`, transposed: jobs, tasks, members and pes; the log; the history, float64 of shape (n_watched, n_slices,
+    8): measurements, memberships, priority, and whether the task held a PE in the slice; and the number of events.
     """
     g = new_gang(jobs, programs, rules, room, logging.most)
     slices = -(-rules.horizon // rules.slice)

@@ -124,28 +124,7 @@ NO_ROOM, NO_LOG = 1, 2  # bits of FULL
 
 
 class Rules(NamedTuple):
-    """The machine, the scheduler and the behaviour of jobs; times in nanoseconds, at least 1.
-
-    Attributes
-    ----------
-    pes, slice, switch, latency, overhead, delta, horizon, max_tasks, statements : int
-    alpha, beta, floor : float
-    window : int
-        Number of slices of the moving average of measurements; 0 for exponential smoothing.
-    priority : bool
-        Whether PEs run other tasks than that of the row.
-    round_robin : bool
-        Whether they do so in turn, as if all tasks had the same priority.
-    both, spin_block, reclaim, unify, alternate : bool
-    packing : {FIRST_FIT, BEST_FIT, BUDDY}
-    law : see `schedlab.kernels.variates`
-        Distribution of all bursts.
-    compute, disk, gap, superstep, react, think : int
-        Mean bursts: computing and disk of I/O jobs, computing between messages and between barriers, computing and
-        thinking of interactive jobs.
-    imbalance : float
-        How far a task's superstep may deviate from its nominal length, as a fraction of it.
-    """
+    """The machine, the scheduler and the behaviour of jobs; times in nanoseconds, at least 1."""
 
     pes: int
     slice: int
@@ -159,142 +138,90 @@ class Rules(NamedTuple):
     alpha: float
     beta: float
     floor: float
-    window: int
+    window: int  # number of slices of the moving average of measurements; 0 for exponential smoothing
     both: bool
-    priority: bool
-    round_robin: bool
+    priority: bool  # whether PEs run other tasks than that of the row
+    round_robin: bool  # whether they do so in turn, as if all tasks had the same priority
     spin_block: bool
     reclaim: bool
-    packing: int
+    packing: int  # {FIRST_FIT, BEST_FIT, BUDDY}
     unify: bool
     alternate: bool
-    law: int
-    compute: int
+    law: int  # distribution of all bursts, see `variates`
+    compute: int  # mean bursts: computing and disk of I/O jobs
     disk: int
-    gap: int
-    superstep: int
-    react: int
+    gap: int  # computing between messages
+    superstep: int  # computing between barriers
+    react: int  # computing and thinking of interactive jobs
     think: int
-    imbalance: float
+    imbalance: float  # how far a task's superstep may deviate from its nominal length, as a fraction of it
 
 
 class Jobs(NamedTuple):
-    """What jobs ask for, in the order of their arrivals; each int64, shape (n_jobs,).
+    """What jobs ask for, in the order of their arrivals; each int64, shape (n_jobs,)."""
 
-    Attributes
-    ----------
-    arrival : nanoseconds
-    size : tasks
-    kind : IO and so on
-        For a job with programs, only INTERACTIVE makes a difference; MESSAGES and BARRIERS are not allowed.
-    demand : nanoseconds
-        Dedicated time of each task, at least 1.
-    key : key of the job's random numbers, 32 bits
-    """
-
-    arrival: np.ndarray
-    size: np.ndarray
+    arrival: np.ndarray  # nanoseconds
+    size: np.ndarray  # tasks
+    # IO and so on: for a job with programs, only INTERACTIVE makes a difference; MESSAGES and BARRIERS are not allowed
     kind: np.ndarray
-    demand: np.ndarray
-    key: np.ndarray
+    demand: np.ndarray  # nanoseconds: dedicated time of each task, at least 1
+    key: np.ndarray  # key of the job's random numbers, 32 bits
 
 
 class Programs(NamedTuple):
-    """User-defined programs.
+    """User-defined programs."""
 
-    Attributes
-    ----------
-    begins : int64, shape (n_tasks + 1,)
-        Where the program of each task begins in `given`, which is also where it ends if the task has none.
-    given : int64, shape (n_given, 4)
-        Columns as in `Gang.queued`: QUEUED_LENGTH is at least 1, tasks are numbered across all jobs, and the last
-        column of RECEIVE is NEVER. The tasks of a job must be able to end.
-    """
-
+    # int64 of shape (n_tasks + 1,): where the program of each task begins in `given`, which is also where it ends if
+    # the task has none.
     begins: np.ndarray
+    # int64 of shape (n_given, 4): columns as in `Gang.queued`: QUEUED_LENGTH is at least 1, tasks are numbered across
+    # all jobs, and the last column of RECEIVE is NEVER. The tasks of a job must be able to end.
     given: np.ndarray
 
 
 class Logging(NamedTuple):
-    """What is logged: what PEs do in the slices that overlap a span of time.
+    """What is logged: what PEs do in the slices that overlap a span of time."""
 
-    Attributes
-    ----------
-    most : int
-        Maximum number of log entries.
-    begin, end : int, nanoseconds
-    """
-
-    most: int
-    begin: int
+    most: int  # maximum number of log entries
+    begin: int  # nanoseconds
     end: int
 
 
 class Gang(NamedTuple):
-    """A simulation; every field is modified in place. Times in nanoseconds.
+    """A simulation; every field is modified in place. Times in nanoseconds."""
 
-    Attributes
-    ----------
-    jobs : int64, shape (n_jobs, 14)
-    tasks : int64, shape (n_tasks, 20)
-    members : float64, shape (n_tasks, 7)
-    recent : int8, shape (n_tasks, window)
-        A ring of what each task did in its last slices: 1 for I/O, plus 2 for communicating.
-    pes : int64, shape (pes, 21)
-        The values of one PE are adjacent in memory.
-    on : int64, shape (pes, places)
-        The tasks on each PE, in the order in which they were placed, which is the order of their jobs.
-    ready : int64, shape (pes, places)
-        When each of them can run; NEVER in an empty place.
-    priority : float64, shape (pes, places)
-        Priority of each of them, as in `members`; under round robin, alpha.
-    rank : int64, shape (pes, places)
-        The same bits read as integers, which sort in the same order.
-    does_io : int64, shape (pes, places)
-        Whether each of them does I/O, judging by its memberships, or is interactive.
-    held : int64, shape (pes * max_tasks,)
-        Tasks that held their PEs in this slice.
-    matrix : int64, shape (most_rows, pes)
-        The task in each row and column, or -1.
-    units : float64, shape (n_tasks, 16)
-        Current random numbers, one block of each task's stream.
-    pairs : int64, shape (n_tasks, 8)
-        Random numbers for the next pairs of a job, in the row of its first task.
-    queued : int64, shape (n_tasks, room, 4)
-        A ring of operations for each task.
-    programs : Programs
-    tree : int64, shape (2 * leaves,)
-        The next event of each PE, in the leaves of a tree whose inner nodes hold the minimum of their children.
-    answered : int64, shape (pes,)
-        PEs that can continue: the message or release they spin for is on its way, or the next operation of their tasks
-        has been drawn.
-    meetings : int64, shape (pes,)
-        Jobs with tasks that have met.
-    log : int64, shape (7, most_logged)
-    clock : int64, shape (16,)
-    """
-
-    jobs: np.ndarray
-    tasks: np.ndarray
-    members: np.ndarray
+    jobs: np.ndarray  # int64 of shape (n_jobs, 14)
+    tasks: np.ndarray  # int64 of shape (n_tasks, 20)
+    members: np.ndarray  # float64 of shape (n_tasks, 7)
+    # int8 of shape (n_tasks, window): a ring of what each task did in its last slices: 1 for I/O, plus 2 for
+    # communicating.
     recent: np.ndarray
-    pes: np.ndarray
+    pes: np.ndarray  # int64 of shape (pes, 21): the values of one PE are adjacent in memory
+    # int64 of shape (pes, places): the tasks on each PE, in the order in which they were placed, which is the order of
+    # their jobs.
     on: np.ndarray
-    ready: np.ndarray
+    ready: np.ndarray  # int64 of shape (pes, places): when each of them can run; NEVER in an empty place
+    # float64 of shape (pes, places): priority of each of them, as in `members`; under round robin, alpha.
     priority: np.ndarray
-    rank: np.ndarray
+    rank: np.ndarray  # int64 of shape (pes, places): the same bits read as integers, which sort in the same order
+    # int64 of shape (pes, places): whether each of them does I/O, judging by its memberships, or is interactive.
     does_io: np.ndarray
-    held: np.ndarray
-    matrix: np.ndarray
-    units: np.ndarray
+    held: np.ndarray  # int64 of shape (pes * max_tasks,): tasks that held their PEs in this slice
+    matrix: np.ndarray  # int64 of shape (most_rows, pes): the task in each row and column, or -1
+    units: np.ndarray  # float64 of shape (n_tasks, 16): current random numbers, one block of each task's stream
+    # int64 of shape (n_tasks, 8): random numbers for the next pairs of a job, in the row of its first task.
     pairs: np.ndarray
-    queued: np.ndarray
+    queued: np.ndarray  # int64 of shape (n_tasks, room, 4): a ring of operations for each task
     programs: Programs
+    # int64 of shape (2 * leaves,): the next event of each PE, in the leaves of a tree whose inner nodes hold the
+    # minimum of their children.
     tree: np.ndarray
+    # int64 of shape (pes,): PEs that can continue: the message or release they spin for is on its way, or the next
+    # operation of their tasks has been drawn.
     answered: np.ndarray
-    meetings: np.ndarray
-    log: np.ndarray
-    clock: np.ndarray
+    meetings: np.ndarray  # int64 of shape (pes,): jobs with tasks that have met
+    log: np.ndarray  # int64 of shape (7, most_logged)
+    clock: np.ndarray  # int64 of shape (16,)
 
 
 @maker
