@@ -109,24 +109,12 @@ class Partitions:
         return f"partitions {', '.join(f'{name} ({procs:,})' for name, procs in self.sizes)}"
 
     def places(self, jobs, names) -> np.ndarray:
-        """Return the partition in which each job runs.
+        """Return the partition in which each job runs, as positions in `sizes`; int64, shape (n_jobs,).
 
         Parameters
         ----------
-        jobs : DataFrame
-            `Trace.jobs`.
-        names : mapping
-            `Trace.names`.
-
-        Returns
-        -------
-        int64, shape (n_jobs,)
-            Positions in `sizes`.
-
-        Raises
-        ------
-        ValueError
-            For an unknown column, a job in a partition that the machine lacks, or a job wider than its partition.
+        jobs, names : DataFrame, mapping
+            `Trace.jobs` and `Trace.names`.
         """
         if self.column not in jobs:
             known = f"{', '.join(jobs.columns)}{suggestion(self.column, jobs.columns)}"
@@ -261,11 +249,6 @@ class KaryTree:
         ----------
         procs : int
             Nodes installed, at most k**n.
-
-        Raises
-        ------
-        ValueError
-            If the tree has fewer nodes.
         """
         if self.procs is not None:
             return self
@@ -286,11 +269,6 @@ class KaryTree:
         ----------
         procs : int or array of int
             Nodes that jobs need, from 1 to k**n.
-
-        Raises
-        ------
-        ValueError
-            For less than 1 node, or more than the tree has.
         """
         sizes = self.k ** np.arange(1, self.n + 1)
         procs = np.asarray(procs)

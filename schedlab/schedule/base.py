@@ -42,8 +42,7 @@ class Schedule(Measuring, Places):
 
     Attributes
     ----------
-    trace : Trace
-    scheme : Scheme
+    trace, scheme : Trace, Scheme
     machine : Flat, KaryTree or Partitions
     overrun, events : str
         The conventions it was simulated under (`simulate`).
@@ -51,10 +50,8 @@ class Schedule(Measuring, Places):
         The result of the scheme for the case.
     origin : int, seconds on the clock of the log
         When the clock of the outcome begins.
-    site : int
-        Position of this site, if several were simulated together (`simulate_sites`).
-    traces : tuple of Trace
-        The traces of all sites; only `trace` if there is a single site.
+    site, traces : int, tuple of Trace
+        If several sites were simulated together (`simulate_sites`), the position of this one, and the traces of all.
 
     Examples
     --------
@@ -90,13 +87,7 @@ class Schedule(Measuring, Places):
 
     @cached_property
     def partitions(self) -> dict[str | int, "Schedule"]:
-        """The schedule of each partition by name: its jobs on its processors (`schedlab.Partitions`).
-
-        Raises
-        ------
-        ValueError
-            For a machine without partitions.
-        """
+        """The schedule of each partition by name: its jobs on its processors (`schedlab.Partitions`)."""
         if not isinstance(self.machine, Partitions):
             raise ValueError(f"partitions need a machine that has them; this schedule is of {self.machine}")
         places = self.machine.places(self.trace.table, self.trace.names)
@@ -160,17 +151,12 @@ class Schedule(Measuring, Places):
         yield show.facts(facts)
 
     def seconds(self, ticks):
-        """Convert ticks of the outcome to seconds on the clock of the log.
+        """Convert ticks of the outcome to seconds on the clock of the log: integers if a tick is a second.
 
         Parameters
         ----------
         ticks : array
             Ticks since the begin of the case (`Outcome`).
-
-        Returns
-        -------
-        array, seconds
-            Integers if a tick is a second.
         """
         tick = self.outcome.tick
         return self.origin + (ticks if tick == 1 else ticks / tick)
@@ -223,7 +209,7 @@ class Schedule(Measuring, Places):
 
     @cached_property
     def started_by(self) -> pd.Categorical:
-        """How each job came to start, shape (n_jobs,).
+        """How each job came to start, shape (n_jobs,), if jobs run in one piece.
 
         The label depends on which jobs still waited after all starts of the instant. They are taken in the order of the
         scheme's queue, or in order of arrival if it has none.
@@ -237,11 +223,6 @@ class Schedule(Measuring, Places):
 
         When the first of them could start follows from the estimates of the running jobs. Jobs that started at the same
         instant count as running, whatever their length. On a tree, the labels are only "head" and "backfilled".
-
-        Raises
-        ------
-        ValueError
-            If jobs run in several pieces.
         """
         return starts.started_by(self)
 
@@ -310,14 +291,6 @@ class Schedule(Measuring, Places):
         - If sweeps ran in pieces, also breakdown, parallel_start (of the parallel job; nan if it never started) and
           tasks_alone (tasks that ran apart from it). start_time is the start of the first task and end_time the end of
           the last; slowdown divides by the run time of the parallel job.
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3)]  # submission, run time, estimate, processors
-        >>> table = sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").jobs
-        >>> table[["start_time", "wait_time", "promised_start"]].to_numpy().tolist()
-        [[0, 0, -1], [6, 5, 6], [2, 0, -1]]
         """
         table = copied(self._table)
         if not self.outcome.in_pieces:
@@ -333,11 +306,6 @@ class Schedule(Measuring, Places):
         ----------
         name : str
             Name of the column.
-
-        Raises
-        ------
-        ValueError
-            If there is no such column.
 
         Examples
         --------
@@ -367,18 +335,10 @@ class Schedule(Measuring, Places):
         Returns
         -------
         DataFrame
-            One row per sweep that was submitted at this site, index job_number.
-
-            - procs, run_time (seconds) and breakdown, as submitted.
-            - tasks_alone, as in `jobs`.
-            - Of the tasks that held processors at any site: tasks (how many), tasks_procs, tasks_area
-              (processor-seconds), shortest and longest (seconds; nan if there are none).
-            - parallel_time: how long the parallel job ran (seconds; 0 if it never did).
-
-        Raises
-        ------
-        ValueError
-            If the scheme runs only whole jobs, and no tasks.
+            One row per sweep that was submitted at this site, index job_number: procs, run_time (seconds) and
+            breakdown, as submitted; tasks_alone, as in `jobs`; of the tasks that held processors at any site, tasks
+            (how many), tasks_procs, tasks_area (processor-seconds), shortest and longest (seconds; nan if there are
+            none); and parallel_time, how long the parallel job ran (seconds; 0 if it never did).
 
         Examples
         --------
@@ -390,7 +350,7 @@ class Schedule(Measuring, Places):
         return sweeps(self)
 
     def why(self, job) -> Why:
-        """Explain why a job waited, in words and as a Gantt chart.
+        """Explain why a job, which ran in one piece, waited: in words and as a Gantt chart.
 
         The explanation says which jobs held the processors meanwhile, which jobs were submitted later but started
         earlier, when the job could expect to start (`schedlab.schedule.why.Why.expected`) and what changed that, and
@@ -405,11 +365,6 @@ class Schedule(Measuring, Places):
         -------
         Why
             A notebook shows it with its chart. ``str`` gives the words; ``others`` and ``expected`` are tables.
-
-        Raises
-        ------
-        ValueError
-            For an unknown job, or if jobs run in several pieces.
 
         Examples
         --------
@@ -429,7 +384,7 @@ class Schedule(Measuring, Places):
     # -- laws --------------------------------------------------------------------------------------------
 
     def validate(self) -> "Schedule":
-        """Check the laws of scheduling (`schedlab.schedule.laws`), and return the schedule.
+        """Check the laws of scheduling (`schedlab.schedule.laws`); raise a ScheduleError, or return the schedule.
 
         - Always: every job starts exactly once, and not before its submission. No more processors are held than the
           machine has. A job runs as long as the trace and `overrun` say. FCFS starts jobs in the order of its queue.
@@ -448,10 +403,6 @@ class Schedule(Measuring, Places):
           of EASY's head, or all those of conservative backfilling, are the same with the tasks as without them. Under
           flooding, tasks are ordinary jobs of the queue.
 
-        Raises
-        ------
-        ScheduleError
-
         Examples
         --------
         >>> import schedlab as sl
@@ -465,7 +416,10 @@ class Schedule(Measuring, Places):
     # -- processors and files ----------------------------------------------------------------------------
 
     def to_swf(self, path) -> None:
-        """Write the simulated log as SWF (`schedlab.schedule.export.to_swf`).
+        """Write the simulated log as SWF: the trace's records with the simulated waits and run times.
+
+        If sweeps ran in pieces, one record covers all pieces of a sweep: from the first start to the last end, rounded
+        outwards to whole seconds, on the processors of the parallel job; a note in the header says so.
 
         Parameters
         ----------
@@ -487,24 +441,16 @@ class Schedule(Measuring, Places):
         export.to_swf(self, path)
 
     def to_csv(self, path) -> None:
-        """Write the schedule in the columns of Batsim's jobs file (`schedlab.schedule.export.to_csv`).
+        """Write the schedule in the columns of Batsim's jobs file, which evalys reads too.
+
+        Times are in seconds. The processors of a job are those of `allocations`, as intervals ("0-3 7"); if sweeps ran
+        in pieces, all that the job held at this site at any time. A killed job does not count as a success. A name that
+        a spreadsheet would read as a formula gets a ``'`` in front.
 
         Parameters
         ----------
         path : path
             The file to write.
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
-        >>> import schedlab as sl
-        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 6, 6, 5), (1, 4, 4, 6)], machine=8), "easy")
-        >>> with TemporaryDirectory() as folder:
-        ...     schedule.to_csv(Path(folder, "simulated.csv"))
-        ...     lines = Path(folder, "simulated.csv").read_text().splitlines()
-        >>> lines[0][:28], len(lines)
-        ('job_id,workload_name,profile', 3)
         """
         export.to_csv(self, path)
 

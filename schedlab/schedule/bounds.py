@@ -242,7 +242,8 @@ def gaps(schedules, bounds: pd.DataFrame | None = None) -> pd.DataFrame:
     Parameters
     ----------
     schedules : Schedule or list of Schedule
-        Schedules of one trace on one machine.
+        Schedules of one trace on one machine. One that ran jobs in pieces, or on other processors than they request, is
+        refused.
     bounds : DataFrame, optional
         As returned by `lower_bounds`. Default: those of the first schedule's trace.
 
@@ -252,17 +253,12 @@ def gaps(schedules, bounds: pd.DataFrame | None = None) -> pd.DataFrame:
         One row per scheme and measure: value, bound, by, and above (percent): the value is at most this far above that
         of any schedule.
 
-    Raises
-    ------
-    ValueError
-        As in `lower_bounds`; and for a schedule that ran jobs in pieces, or on other processors than they request.
-
     Examples
     --------
     >>> import schedlab as sl
     >>> trace = sl.model_trace("lublin", jobs=300, machine=64, seed=1).scale_load(0.9)
-    >>> found = sl.gaps([sl.simulate(trace, scheme) for scheme in ("fcfs", "easy")])
-    >>> found.columns.tolist()
+    >>> table = sl.gaps([sl.simulate(trace, scheme) for scheme in ("fcfs", "easy")])
+    >>> table.columns.tolist()
     ['scheme', 'measure', 'value', 'bound', 'by', 'above']
     """
     schedules = [schedules] if isinstance(schedules, Schedule) else list(schedules)

@@ -9,11 +9,7 @@ from schedlab.workload import swf
 
 
 def to_swf(schedule, path) -> None:
-    """Write the simulated log as SWF: the trace's records with the simulated waits and run times.
-
-    If sweeps ran in pieces, one record covers all pieces of a sweep: from the first start to the last end, rounded
-    outwards to whole seconds, on the processors of the parallel job; a note in the header says so.
-    """
+    """Write the simulated log as SWF; see `Schedule.to_swf`."""
     table = schedule.jobs
     table["allocated_procs"] = table["procs"]
     nodes = f" on a {schedule.machine}" if isinstance(schedule.machine, KaryTree) else ""
@@ -29,12 +25,7 @@ def to_swf(schedule, path) -> None:
 
 
 def to_csv(schedule, path) -> None:
-    """Write the schedule in the columns of Batsim's jobs file, which evalys reads too.
-
-    Times are in seconds. The processors of a job are those of `Schedule.allocations`, as intervals ("0-3 7"); if sweeps
-    ran in pieces, all that the job held at this site at any time. A killed job does not count as a success. A name that
-    a spreadsheet would read as a formula gets a ``'`` in front (`schedlab._runtime.text.cell`).
-    """
+    """Write the schedule in the columns of Batsim's jobs file; see `Schedule.to_csv`."""
     jobs = schedule.jobs
     pd.DataFrame(
         {

@@ -44,11 +44,6 @@ def fair_starts(
     Series
         Index job_number, seconds on the clock of the log, like `Schedule.start`.
 
-    Raises
-    ------
-    ValueError
-        For an unknown definition or job number.
-
     Examples
     --------
     Job 4, which arrives last, is backfilled and delays job 3 from 8 to 11 s:
@@ -109,13 +104,7 @@ def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=No
 
     Parameters
     ----------
-    schedule : Schedule
-        The schedule to measure.
-    definition : {"arrivals", "conservative", "fcfs"}
-        As in `fair_starts`.
-    jobs : list of int, optional
-        As in `fair_starts`.
-    threads : int, optional
+    schedule, definition, jobs, threads : optional
         As in `fair_starts`.
 
     Returns
@@ -146,11 +135,7 @@ def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: i
     ----------
     schedules : Schedule, or several
         One row each.
-    definition : {"arrivals", "conservative", "fcfs"}
-        As in `fair_starts`.
-    jobs : list of int, optional
-        As in `fair_starts`.
-    threads : int, optional
+    definition, jobs, threads : optional
         As in `fair_starts`.
 
     Returns
@@ -158,11 +143,6 @@ def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: i
     DataFrame
         One row per schedule, indexed by scheme: the measures of `fair_start_miss`, and gini, which says how unequal
         bounded slowdowns are.
-
-    Raises
-    ------
-    ValueError
-        If there is no schedule.
 
     Examples
     --------

@@ -57,16 +57,10 @@ def check(schedule) -> None:
 
 
 def forbid(schedule, where, words, **columns) -> None:
-    """Raise if a law is broken.
+    """Raise if a law is broken by the jobs where a mask is true, or by those at some places.
 
-    Parameters
-    ----------
-    where : bool, shape (n_jobs,), or places of jobs
-    words : str
-        The message; it may contain ``{job}``, ``{start}``, ``{submit}``, ``{promise}``, ``{scheme}`` of the first such
-        job.
-    **columns : array, shape (n_jobs,)
-        Further values of that job that the message may contain.
+    The message may contain ``{job}``, ``{start}``, ``{submit}``, ``{promise}``, ``{scheme}`` of the first such job, and
+    its value in further columns.
     """
     where = np.asarray(where)
     bad = np.flatnonzero(where) if where.dtype == bool else where

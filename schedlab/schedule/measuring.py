@@ -238,15 +238,7 @@ class Measuring:
 
     @property
     def settles(self) -> bool:
-        """Whether the queue settles, so that means over the jobs have intervals by batch means.
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1)
-        >>> [sl.simulate(trace.scale_load(load), "easy").settles for load in (0.5, 0.9)]
-        [True, False]
-        """
+        """Whether the queue settles, so that means over the jobs have intervals by batch means."""
         return not self.unsettled
 
     @cached_property
@@ -265,12 +257,7 @@ class Measuring:
         return f"{self.scheme} does not settle within the log at this load: {reason}" if reason else ""
 
     def users(self) -> pd.DataFrame:
-        """Return each user's share of the machine (`schedlab.metrics.user_shares`).
-
-        Returns
-        -------
-        DataFrame
-            One row per user, largest area first.
+        """Return each user's share of the machine, largest area first (`schedlab.metrics.user_shares`).
 
         Examples
         --------
@@ -290,12 +277,7 @@ class Measuring:
         Parameters
         ----------
         measure : str
-            Name of the column.
-
-        Raises
-        ------
-        ValueError
-            For an unknown column, or one with values below 0.
+            Name of a column without values below 0.
 
         Examples
         --------

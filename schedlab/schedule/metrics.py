@@ -82,11 +82,6 @@ def written(measure: str, value: float, like: float | None = None) -> str:
     like : float, seconds, optional
         The duration whose unit is used; default: `value`.
 
-    Returns
-    -------
-    str
-        Such as "2.14 h".
-
     Examples
     --------
     >>> written("wait_time", 7720.5), written("utilization", 0.84321), written("mean_queue", 3.25)
@@ -238,14 +233,9 @@ def bounded_slowdown(turnaround, run, tau=TAU):
     Parameters
     ----------
     turnaround, run : array, shape (n_jobs,), seconds
-        From submission to end, and from start to end.
+        As in `slowdown`.
     tau : float, seconds
         Run times below tau count as tau; above 0.
-
-    Raises
-    ------
-    ValueError
-        If tau is not above 0.
 
     Examples
     --------
@@ -268,17 +258,10 @@ def per_processor_slowdown(turnaround, run, procs, tau=TAU):
 
     Parameters
     ----------
-    turnaround, run : array, shape (n_jobs,), seconds
-        From submission to end, and from start to end.
-    procs : array, shape (n_jobs,)
-        Processors of each job.
+    turnaround, run, procs : array, shape (n_jobs,)
+        As in `slowdown`; processors of each job.
     tau : float, seconds
-        Run times below tau count as tau; above 0.
-
-    Raises
-    ------
-    ValueError
-        If tau is not above 0.
+        As in `bounded_slowdown`.
 
     Examples
     --------
@@ -308,10 +291,8 @@ def area_weighted_turnaround(turnaround, area):
 
     Parameters
     ----------
-    turnaround : array, shape (n_jobs,), seconds
-        From submission to end.
-    area : array, shape (n_jobs,), processor-seconds
-        What each job held: run time x processors.
+    turnaround, area : array, shape (n_jobs,)
+        Seconds from submission to end, and the processor-seconds that each job held: run time x processors.
 
     Examples
     --------
@@ -362,8 +343,7 @@ def throughput_deviation(end, begin, until, period):
 
     References
     ----------
-    Boëzennec, Dufossé and Pallez, "Qualitatively analyzing optimization objectives in the design of HPC resource
-    manager", ACM TOMPECS, 2024, recommend it beside utilization.
+    Boëzennec, Dufossé and Pallez (as for `area_weighted_turnaround`) recommend it beside utilization.
     """
     count = int((until - begin) // period)
     if count < 2:
@@ -375,7 +355,7 @@ def throughput_deviation(end, begin, until, period):
 
 
 def pile_up(time, queue):
-    """Find the longest pile-up of a queue.
+    """Find the longest pile-up of a queue: its begin and end in seconds, which are equal if there is none.
 
     A pile-up begins when the queue grows beyond its mean over time, and ends when at most half of that mean is left.
     The gap between the two levels ignores small dips.
@@ -386,11 +366,6 @@ def pile_up(time, queue):
         In order, each once.
     queue : array, shape (n_instants,)
         Jobs queued from each instant until the next; the last value does not count.
-
-    Returns
-    -------
-    begin, end : seconds
-        Equal if there is none.
 
     Examples
     --------
@@ -427,23 +402,16 @@ def _beginnings(holds):
 
 
 def utilization(start, end, procs, machine, window):
-    """Return the share of the machine's processor-seconds in a window that jobs held.
+    """Return the share of the machine's processor-seconds in a window that jobs held; nan for an empty window.
 
     Parameters
     ----------
-    start, end : array, shape (n_jobs,), seconds
-        When each job held its processors.
-    procs : array, shape (n_jobs,)
-        Processors of each job.
+    start, end, procs : array, shape (n_jobs,)
+        When each job held its processors (seconds), and how many.
     machine : int
         Processors.
     window : (float, float)
         Seconds, [begin, end).
-
-    Returns
-    -------
-    float
-        nan for an empty window.
 
     Examples
     --------
@@ -465,10 +433,8 @@ def effective_work(run, procs, efficiency=1.0):
 
     Parameters
     ----------
-    run : array, shape (n_jobs,), seconds
-        Run times.
-    procs : array, shape (n_jobs,)
-        Processors of each job.
+    run, procs : array, shape (n_jobs,)
+        Run times (seconds) and processors.
     efficiency : float or array, shape (n_jobs,)
         Speedup per processor.
 
@@ -493,10 +459,8 @@ def states(time, changes):
 
     Returns
     -------
-    instants : int64, shape (n_instants,)
-        The distinct times.
-    *sums : int64, shape (n_instants,)
-        The value of each quantity from that instant until the next.
+    instants, *sums : int64, shape (n_instants,)
+        The distinct times, and the value of each quantity from each of them until the next.
 
     Examples
     --------
@@ -523,10 +487,8 @@ def loss_of_capacity(timeline, machine):
 
     Parameters
     ----------
-    timeline : DataFrame
-        `Schedule.timeline`.
-    machine : int
-        Processors.
+    timeline, machine : DataFrame, int
+        `Schedule.timeline`, and the number of processors.
 
     Examples
     --------
@@ -554,11 +516,6 @@ def gini(values) -> float:
     values : array-like, shape (n,)
         All at least 0.
 
-    Raises
-    ------
-    ValueError
-        For a value below 0.
-
     Examples
     --------
     >>> import schedlab as sl
@@ -580,7 +537,7 @@ def gini(values) -> float:
 
 
 def user_shares(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return each user's share of the machine.
+    """Return each user's share of the machine, largest area first.
 
     Parameters
     ----------
@@ -590,8 +547,8 @@ def user_shares(jobs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per user_id (-1: unknown), largest area first: jobs, area (processor-seconds held), share (of all area
-        held), and the user's mean wait_time (seconds) and bounded_slowdown.
+        One row per user_id (-1: unknown): jobs, area (processor-seconds held), share (of all area held), and the user's
+        mean wait_time (seconds) and bounded_slowdown.
 
     Examples
     --------
@@ -610,7 +567,7 @@ def user_shares(jobs: pd.DataFrame) -> pd.DataFrame:
 
 
 def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | None = None) -> pd.Series:
-    """Sort jobs into classes.
+    """Return the class of each job, with the index of `jobs`.
 
     Parameters
     ----------
@@ -626,16 +583,6 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
         - A function of the table, or a Series of labels with the index of the jobs.
     names : mapping, optional
         Names of a column's numbers (`Trace.names`).
-
-    Returns
-    -------
-    Series
-        The class of each job, with the index of `jobs`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For any other `by`, a column that does not exist, or a quantity without edges.
 
     Examples
     --------
@@ -681,15 +628,8 @@ def check_classes(by: str, columns: Iterable[str]) -> None:
 
     Parameters
     ----------
-    by : str
-        The name asked for.
-    columns : iterable of str
-        The columns that exist.
-
-    Raises
-    ------
-    ValueError
-        Lists the known names, or says how to make classes of a quantity.
+    by, columns : str, iterable of str
+        The name asked for, and the columns that exist.
 
     Examples
     --------

@@ -71,21 +71,10 @@ class Places:
         return self.machine
 
     def processors(self) -> Ranges:
-        """Return the processors of each of the `pieces`; if jobs run in one piece, those of each job.
+        """Return the processors of each of the `pieces` (`Ranges`); if jobs run in one piece, those of each job.
 
-        On a tree these are its nodes; otherwise the lowest-numbered processors that are free when it starts.
-
-        Returns
-        -------
-        offset : int64, shape (n_pieces + 1,)
-            The intervals of the i-th piece are ``offset[i]:offset[i + 1]``.
-        first, last : int64, shape (n_intervals,)
-            Processor numbers from 0, both ends included.
-
-        Raises
-        ------
-        ScheduleError
-            If more processors are held than the machine has.
+        On a tree these are its nodes; otherwise the lowest-numbered processors that are free when it starts. A schedule
+        that holds more processors than the machine has is a ScheduleError.
         """
         if self.outcome.nodes is not None:
             return self.outcome.nodes
@@ -112,12 +101,7 @@ class Places:
         return Ranges(offset, *(np.concatenate([pair[side] for pair in ranges]) for side in (0, 1)))
 
     def allocations(self) -> list[str]:
-        """Return as text the processors of this machine that each job held ("0-3 7"), in all its pieces.
-
-        Returns
-        -------
-        list of str
-            One per job.
+        """Return as text, for each job, the processors of this machine that it held ("0-3 7"), in all its pieces.
 
         Examples
         --------

@@ -116,13 +116,7 @@ class Steps:
 
     @property
     def schedule(self) -> Schedule:
-        """The schedule.
-
-        Raises
-        ------
-        RuntimeError
-            If passes remain.
-        """
+        """The schedule, once all passes are over."""
         if not self._done:
             raise RuntimeError(f"not all passes are over: {self.state!r}; go on until the loop ends")
         case = self._case
@@ -138,7 +132,7 @@ def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: Overrun =
     trace : Trace
         The workload.
     machine : Flat or int, optional
-        Default: the trace's own machine.
+        Default: the trace's own machine. One with a topology or partitions is refused.
     overrun : {"kill", "extend", "keep"}
         As in `simulate`.
 
@@ -146,11 +140,6 @@ def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: Overrun =
     -------
     Steps
         Loop over it; afterwards ``schedule`` holds the result.
-
-    Raises
-    ------
-    ValueError
-        For a machine with a topology or partitions, or an overrun other than these.
 
     Examples
     --------
@@ -182,13 +171,8 @@ def recorded(trace: Trace) -> Schedule:
     Parameters
     ----------
     trace : Trace
-        Read from a log. Parts of it (`head`, `between`), other estimates, sweeps and speed-up data are fine. Changing
-        times or the machine is not: the log's waits would no longer belong to the jobs.
-
-    Raises
-    ------
-    ValueError
-        For a generated trace, or one whose times or machine were changed.
+        Read from a log, not generated. Parts of it (`head`, `between`), other estimates, sweeps and speed-up data are
+        fine. Changing times or the machine is not: the log's waits would no longer belong to the jobs.
 
     Examples
     --------
@@ -242,15 +226,6 @@ def simulate_sites(
         date.
     overrun : {"kill", "extend"}
         As in `simulate`.
-
-    Returns
-    -------
-    Sites
-
-    Raises
-    ------
-    ValueError
-        For settings that do not go together, or a list without exactly one value per site.
 
     Examples
     --------
@@ -309,7 +284,8 @@ def _check_conventions(overrun, events):
 
 
 def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conventions) -> list[Schedule]:
-    """Simulate a batch of traces and schemes over threads; the number of threads does not change the result.
+    """Simulate a batch of traces and schemes over threads, whose number does not change the result; return the
+    schedules.
 
     Parameters
     ----------
@@ -319,11 +295,6 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conven
         How many run at a time. Default: one per core.
     **conventions
         machine, overrun and events, as in `simulate`.
-
-    Returns
-    -------
-    list of Schedule
-        In the order of `runs`.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class Sites:
     >>> a = sl.testing.trace_of([(0, 8, 8, 6), (1, 4, 4, 8)], machine=8)
     >>> b = sl.testing.trace_of([(0, 4, 4, 8), (6, 6, 6, 5)], machine=8)
     >>> a = a.with_parameter_sweeps(1, min_procs=8, breakdown=2)
-    >>> sites = sl.simulate_sites([a, b], "ojs")
+    >>> sites = sl.simulate_sites([a, b], "ojs").validate()
     >>> sites.jobs["end_time"].astype(int).tolist()
     [8, 8, 4, 12]
     >>> chart = sl.charts.gantts(dict(zip("AB", sites)), color="sweeps", label="job_number")
@@ -57,14 +57,6 @@ class Sites:
         """The instant of each log, when the first job of all sites arrives, that is taken as one and the same.
 
         A date, or seconds if the log has no dates.
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> a, b = (sl.testing.trace_of([(first, 8, 8, 6)], machine=8) for first in (0, 100))
-        >>> a, b = (trace.with_parameter_sweeps(1, min_procs=6) for trace in (a, b))
-        >>> sl.simulate_sites([a, b], "ojs").begins, sl.simulate_sites([a, b], "ojs", begins=(0, 0)).begins
-        ((0, 100), (0, 0))
         """
         return tuple(schedule.trace.at(schedule.origin) for schedule in self.schedules)
 
@@ -83,15 +75,7 @@ class Sites:
 
     @property
     def jobs(self) -> pd.DataFrame:
-        """The jobs of all sites; index site and job_number.
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> traces = [sl.model_trace("lublin", jobs=100, seed=seed).with_parameter_sweeps(0.2) for seed in (1, 2)]
-        >>> sl.simulate_sites(traces, "ojs").jobs.index.nlevels  # site and job_number
-        2
-        """
+        """The jobs of all sites; index site and job_number."""
         return pd.concat([schedule.jobs for schedule in self.schedules], keys=range(len(self)), names=["site"])
 
     def metrics(self, by=None, tau: float = metrics.TAU) -> pd.Series | pd.DataFrame:
@@ -102,7 +86,7 @@ class Sites:
         by : optional
             ``"site"``: one row per site, with all measures of `Schedule.metrics`. Otherwise classes of jobs, as there.
         tau : float, seconds
-            Threshold of the bounded slowdown. Run times below it count as tau.
+            As in `Schedule.metrics`.
 
         Returns
         -------
@@ -136,15 +120,7 @@ class Sites:
         return metrics.Measures(values.rename(str(self.schedules[0].scheme)))
 
     def validate(self) -> "Sites":
-        """Check the laws of scheduling at every site (`Schedule.validate`), and return the sites.
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> traces = [sl.model_trace("lublin", jobs=100, seed=seed).with_parameter_sweeps(0.2) for seed in (1, 2)]
-        >>> len(sl.simulate_sites(traces, "ojs").validate())
-        2
-        """
+        """Check the laws of scheduling at every site (`Schedule.validate`), and return the sites."""
         for schedule in self.schedules:
             schedule.validate()
         return self

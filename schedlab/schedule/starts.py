@@ -15,18 +15,7 @@ ON_NODES = ("head", "backfilled")  # a head that waits for a block has no shadow
 
 
 def started_by(schedule) -> pd.Categorical:
-    """Return how each job came to start; see `Schedule.started_by`.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        A schedule in which each job runs in one piece.
-
-    Raises
-    ------
-    ValueError
-        If jobs run in several pieces.
-    """
+    """Return how each job came to start; see `Schedule.started_by`."""
     check_whole(schedule, "started_by")
     if isinstance(schedule.machine, Partitions):
         codes = np.zeros(len(schedule), "int8")

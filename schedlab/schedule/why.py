@@ -44,13 +44,7 @@ TOLD = 3  # changes of the expected start that the sentence names
 class Why:
     """Why a job of a schedule waited; `Schedule.why` makes it. It displays itself, in words and as a Gantt chart.
 
-    Attributes
-    ----------
-    schedule : Schedule
-    job : int
-        The job number.
-    partition : str, optional
-        The partition in which it ran, if the machine has partitions.
+    If the machine has partitions, it is about the schedule of the job's partition, which it names.
     """
 
     schedule: "Schedule"
@@ -368,13 +362,8 @@ class _News:
 
 
 def _since_none_waited(outcome, place):
-    """Return the jobs that ran when last none waited (they count as submitted at their starts), and all later ones.
-
-    Returns
-    -------
-    jobs : int64
-        Their positions.
-    submit : int64, ticks
+    """Return the jobs that ran when last none waited (they count as submitted at their starts) and all later ones, and
+    when each was submitted (ticks).
     """
     last_start = np.maximum.accumulate(outcome.start[:place])
     empty = np.flatnonzero(last_start < outcome.submit[1 : place + 1])
@@ -396,20 +385,7 @@ def _start_expected(scheme, news, position):
 
 
 def why(schedule, job: int) -> Why:
-    """Explain why a job waited; see `Schedule.why`.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        A schedule in which each job runs in one piece.
-    job : int
-        The job number.
-
-    Raises
-    ------
-    ValueError
-        For an unknown job, or if jobs run in several pieces.
-    """
+    """Explain why a job waited; see `Schedule.why`."""
     check_whole(schedule, "why")
     if not isinstance(job, Integral) or job not in schedule.trace.table.index:
         number = job if isinstance(job, Integral) else repr(job)

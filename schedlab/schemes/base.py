@@ -47,10 +47,8 @@ class Case:
         The partition in which each job runs, if the machine is `Partitions`.
     columns : Columns
         The columns of the trace as numbers: ``case.columns["user"]``. Default: no columns.
-    name : str
-        Name of the trace, for errors.
-    numbers : sequence, optional
-        Job numbers, for errors. Default: counted from 1.
+    name, numbers : str, and sequence, optional
+        For errors: name of the trace, and job numbers (default: counted from 1).
 
     Examples
     --------
@@ -106,22 +104,22 @@ class Case:
         return self.overrun != KEEP
 
     def number(self, place: int) -> int:
-        """Return the number of a job by its position, for messages.
+        """Return the number of a job, for messages.
 
         Parameters
         ----------
         place : int
-            From 0, in the order of arrival.
+            Its position in the order of arrival, from 0.
         """
         return place + 1 if self.numbers is None else self.numbers[place]
 
     def first(self, count: int) -> "Case":
-        """Return the case in which only the first `count` jobs arrive.
+        """Return the case in which only the first jobs arrive.
 
         Parameters
         ----------
         count : int
-            How many jobs, in the order of arrival.
+            How many.
         """
         return self._of(slice(0, count), self.machine, first=True)
 
@@ -159,7 +157,7 @@ class Case:
         Parameters
         ----------
         start : int64, shape (n_jobs,), seconds
-            When each job starts, in seconds after the beginning of the case.
+            When each job starts, counted from the beginning of the case.
         promise : int64, shape (n_jobs,), seconds, optional
             The first start promised to each job, -1 if none was.
         **more
@@ -284,10 +282,8 @@ class Outcome:
 
         Parameters
         ----------
-        case : Case
-            On `Partitions`.
-        outcomes : sequence of Outcome
-            One per partition.
+        case, outcomes : Case, and sequence of Outcome
+            The case on `Partitions`, and an outcome per partition.
         """
         columns = {}
         for name in COLUMNS:
@@ -314,15 +310,8 @@ class Outcome:
 
         Parameters
         ----------
-        scheme : Scheme
-            For the message.
-        case : Case
-            The case that was simulated.
-
-        Raises
-        ------
-        TypeError, ValueError
-            Names the scheme, the column, what was found and what was expected.
+        scheme, case : Scheme, Case
+            The case that was simulated, and by which scheme, for the message.
         """
         count, whole = len(case), "whole numbers, int64"
         for name in COLUMNS:
@@ -369,36 +358,20 @@ class Outcome:
         return np.concatenate([self.submit, self.start, self.end]), (used, queued, wanted)
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the times at which each entry of the machine's queue came and left.
-
-        Returns
-        -------
-        came, left : int64, shape (n_entries,), ticks
-        """
+        """Return when each entry of the machine's queue came and left; both int64, shape (n_entries,), ticks."""
         return self.submit, self.start
 
     def begun(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the times at which parts of the jobs' work began, on any machine, and the amount of work in each.
-
-        Returns
-        -------
-        begun : int64, shape (n_parts,), ticks
-        work : array, shape (n_parts,), processor-seconds
-        """
+        """Return when parts of the jobs' work began, on any machine (int64, ticks), and their processor-seconds."""
         return self.start, self.run * self.procs
 
     def columns(self, seconds: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
-        """Return the columns that only this kind of outcome adds to `Schedule.jobs`.
+        """Return the columns that only this kind of outcome adds to `Schedule.jobs`, by name.
 
         Parameters
         ----------
         seconds : function
             Converts ticks to seconds on the clock of the log.
-
-        Returns
-        -------
-        dict of str to array, shape (n_jobs,)
-            Empty if it adds none.
         """
         columns = {"estimate": self.estimate, "backfilled": self.backfilled}
         return {name: column for name, column in columns.items() if column is not None}
@@ -514,32 +487,23 @@ class Scheme:
         return f"simulated with {self}"
 
     def notes(self, schedule) -> tuple[str, ...]:
-        """Return notes that every summary of the schedule must show.
+        """Return notes that every summary of a schedule must show; by default none.
 
         Parameters
         ----------
         schedule : Schedule
-            The schedule that it made.
-
-        Returns
-        -------
-        tuple of str
-            By default empty.
+            The schedule that the scheme made.
         """
         return ()
 
     def queue(self, case: Case) -> tuple | None:
-        """Return the order of the queue in the form that the kernels take (`schedlab.kernels.priority.Order`).
+        """Return the order of the queue as the kernels take it (`schedlab.kernels.priority.Order`); None: as jobs
+        arrive.
 
         Parameters
         ----------
         case : Case
             The jobs to order.
-
-        Returns
-        -------
-        Order or None
-            None, the default, means first come, first served.
         """
         return None
 
@@ -556,32 +520,22 @@ class Scheme:
         return False
 
     def conventions(self, overrun: str, events: str) -> tuple[str, str]:
-        """Return the conventions that the scheme really follows when the caller asks for these.
+        """Return the conventions that the scheme really follows, by default those that are asked for.
 
         Parameters
         ----------
         overrun, events : str
             Those passed to `schedlab.simulate`.
-
-        Returns
-        -------
-        overrun, events : str
-            By default unchanged.
         """
         return overrun, events
 
     def check(self, case: Case) -> None:
-        """Raise if the scheme cannot schedule a case.
+        """Raise a ValueError if the scheme cannot schedule a case; it says what the scheme supports instead.
 
         Parameters
         ----------
         case : Case
             The jobs, the machine and the conventions.
-
-        Raises
-        ------
-        ValueError
-            Names what was found, and what the scheme supports instead.
         """
         tree = isinstance(case.machine, KaryTree)
         if not isinstance(case.machine, self.machines):
@@ -598,17 +552,12 @@ class Scheme:
             raise ValueError(f"overrun {case.overrun!r} is for {others}, not for {self}: use {known}")
 
     def check_whole(self, case: Case) -> None:
-        """Raise if the scheme cannot schedule a case; the machine may have several partitions.
+        """Do what `check` does; if the machine has partitions, for each of them.
 
         Parameters
         ----------
         case : Case
-            The jobs, the machine and the conventions.
-
-        Raises
-        ------
-        ValueError
-            As in `check`, which is called for each partition.
+            As in `check`.
         """
         if not isinstance(case.machine, Partitions):
             self.check(case)
@@ -624,34 +573,24 @@ class Scheme:
         Parameters
         ----------
         case : Case
-            The jobs, the machine and the conventions.
+            As in `check`.
 
         Returns
         -------
         Outcome
             For example from ``case.outcome(start)``.
-
-        Raises
-        ------
-        NotImplementedError
-            If the scheme defines neither this nor ``decide(state)``.
         """
         if not hasattr(self, "decide"):
             raise NotImplementedError(f"{type(self).__name__} has neither simulate(case) nor decide(state)")
         return decided(self.decide, case, self)
 
     def outcome(self, case: Case) -> Outcome:
-        """Check a case, simulate it, and check the result.
+        """Check a case, simulate it, and check that the result fits it.
 
         Parameters
         ----------
         case : Case
-            The jobs, the machine and the conventions.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the scheme cannot schedule the case, or if its result does not fit the case.
+            As in `check`.
         """
         self.check_whole(case)
         if isinstance(case.machine, Partitions):
@@ -660,7 +599,7 @@ class Scheme:
         return checked(self, case, outcome)
 
     def simulate_sites(self, cases: Sequence[Case], speeds: Sequence[int]) -> Sequence[Outcome]:
-        """Simulate several sites, each on its own unless the scheme lets sites share jobs.
+        """Simulate several sites, each on its own unless the scheme lets sites share jobs; return an outcome for each.
 
         Parameters
         ----------
@@ -668,11 +607,6 @@ class Scheme:
             One per site, with times in seconds since a common beginning.
         speeds : sequence of int
             Relative speeds of the sites.
-
-        Returns
-        -------
-        sequence of Outcome
-            One per site, in the same order.
         """
         return [self.simulate(case) for case in cases]
 
@@ -772,11 +706,6 @@ def scheme(given: str | Scheme) -> Scheme:
     ----------
     given : Scheme or str
         The scheme, or its plain name.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For anything else, or an unknown name.
     """
     if isinstance(given, Scheme):
         return given

@@ -15,17 +15,7 @@ MOST_WORK = 2**62  # processor-seconds; int64 can add up that much, with room to
 
 
 def check_trace(trace) -> None:
-    """Raise if something other than a trace was given.
-
-    Parameters
-    ----------
-    trace : object
-        What was passed.
-
-    Raises
-    ------
-    TypeError
-    """
+    """Raise a TypeError if something other than a trace was given."""
     if not isinstance(trace, Trace):
         description = repr(trace) if isinstance(trace, str) else f"a {type(trace).__name__}"
         raise TypeError(f"trace is {description}, expected a Trace: load_trace(name) or read_swf(path) gives one")
@@ -66,18 +56,11 @@ def case_of(
 
 
 def known_at(case: Case, outcome: Outcome, now: int) -> Case:
-    """Return what is known of a case at an instant of its simulation, as a case in which nothing new happens.
+    """Return what is known of a case at an instant (seconds after its beginning), as a case in which nothing new
+    happens.
 
-    Jobs not yet submitted are left out. Jobs that have ended keep their run times. All others run as long as estimated;
-    one that is past its estimate ends a second from now.
-
-    Parameters
-    ----------
-    case : Case
-    outcome : Outcome
-        The outcome of the case, in which each job is one piece.
-    now : int
-        Seconds after the beginning of the case.
+    Jobs not yet submitted are left out. Jobs that have ended by then in `outcome`, in which each is one piece, keep
+    their run times. All others run as long as estimated; one that is past its estimate ends a second from now.
     """
     known = int(np.searchsorted(outcome.submit, now, side="right"))
     part, start = case.first(known), outcome.start[:known]

@@ -32,16 +32,7 @@ from .steps import SchemeError
 class CompiledScheme(Queued):
     """A scheme made from a function of the kernels' parts; `schedlab.compiled_scheme` makes it.
 
-    Parameters
-    ----------
-    function : function
-        Takes the state of the simulation, and `memory` if there is any.
-    memory : int or function
-        As in `schedlab.compiled_scheme`.
-    order : str or function
-        See `schedlab.schemes.Queued`.
-    keeps, in_order : bool
-        Whether no job starts later than its first reservation; whether jobs start in order of arrival.
+    Its fields are the parameters of `schedlab.compiled_scheme`; `keeps` is `promises` there.
     """
 
     function: Callable = field(kw_only=True)
@@ -153,7 +144,7 @@ def compiled_scheme(
         How many integers the scheme keeps from pass to pass, all 0 at the beginning; or a function of (jobs, procs)
         that makes arrays, such as `schedlab.kernels.parts.new_profile`.
     order : str or function
-        The order of the queue that the function sees; see `schedlab.schemes.rigid.Queued`.
+        The order of the queue that the function sees; see `schedlab.schemes.Queued`.
     promises, in_order : bool
         As in `schedlab.python_scheme`. A job's first reservation is ``c.promise[job]``; `reserve_for_head` sets it.
 
@@ -196,13 +187,7 @@ _kernels = {}  # by what the function is and uses (the function itself if it has
 
 @contextmanager
 def unchanged(scheme: Scheme):
-    """Within it, a compiled scheme stays as it is: to look through all that it uses takes 1 ms a simulation.
-
-    Parameters
-    ----------
-    scheme : Scheme
-        Nothing happens for one that is not compiled.
-    """
+    """Within it, a compiled scheme stays as it is: to look through all that it uses takes 1 ms a simulation."""
     compiled = isinstance(scheme, CompiledScheme)
     key = (scheme.function, scheme.keeps) if compiled else None
     if compiled:
@@ -274,16 +259,9 @@ def _simulation(decide, noted):
 
 @part
 def note_promises(c, first, begun):
-    """Note the promises of jobs that wait or were started by this pass, unless they had one.
+    """Note in `first` the promises of jobs that wait or were started by this pass, unless they had one.
 
-    Parameters
-    ----------
-    c : Cluster
-        The state of the simulation, after a pass.
-    first : int64, shape (n_jobs,), seconds
-        The first promises, -1 where there is none.
-    begun : int
-        How many jobs had been started before the pass.
+    Before the pass, `begun` jobs had been started. A job without a promise has -1 in `first`.
     """
     for place in range(front(c.queue), back(c.queue)):
         note_promise(c, first, c.queue.item[place])

@@ -124,31 +124,14 @@ def _said(scheme, order=None, **settings):
 
 
 def in_order(scheme: Scheme, order) -> Scheme:
-    """Return a scheme with another order of its queue.
-
-    Parameters
-    ----------
-    scheme : Scheme
-    order : str or function
-        As in `EASY`.
-
-    Raises
-    ------
-    ValueError
-        If the order of its queue cannot be chosen.
-    """
+    """Return a scheme with another order of its queue (as in `EASY`); raise if the order cannot be chosen."""
     if not is_dataclass(scheme) or "order" not in {field.name for field in fields(scheme)}:
         raise ValueError(f"{scheme} has no order to choose")
     return replace(scheme, order=order)
 
 
 def small(scheme: Scheme) -> Trace:
-    """Return a trace of a few jobs, in two partitions, with the data that a scheme needs.
-
-    Parameters
-    ----------
-    scheme : Scheme
-    """
+    """Return a trace of a few jobs, in two partitions, with the data that a scheme needs."""
     return _few_jobs(scheme.needs)
 
 

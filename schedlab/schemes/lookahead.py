@@ -178,16 +178,11 @@ class DPSA(Queued):
 
         Returns
         -------
-        dict
-            All are counts over the simulation.
-
-            - decisions: passes with something to choose from.
-            - greedy: decisions settled by taking whatever fits.
-            - longest: jobs in the longest list.
-            - table: bytes of the largest tables.
-            - missed: decisions whose set used fewer processors than the best set.
-            - lost: processors by which they missed it, summed over decisions.
-            - best: processors in the best sets, summed over decisions.
+        dict of str to int
+            Over the simulation: passes with something to choose from (decisions), how many of them took whatever fits
+            (greedy), jobs in the longest list (longest), bytes of the largest tables (table), decisions whose set used
+            fewer processors than the best one (missed), by how many in all (lost), and the processors in the best sets
+            (best).
         """
         return self.audited(case)[1]
 
@@ -197,7 +192,7 @@ class DPSA(Queued):
         Parameters
         ----------
         case : Case
-            The jobs, the machine and the conventions.
+            As in `audit`.
         """
         start, promise, facts = self._lookahead(case, audit=True)
         return case.outcome(start, promise), dict(zip(FACTS, facts.tolist(), strict=True))

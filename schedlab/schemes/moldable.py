@@ -42,18 +42,12 @@ class Moldable(Scheme, ABC):
 
     @abstractmethod
     def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
-        """Choose the start and the processors of each job.
+        """Choose the start (int64, seconds after the beginning of the case) and the processors (int64) of each job.
 
         Parameters
         ----------
         case : Case
-            The jobs, the machine and the conventions.
-
-        Returns
-        -------
-        start : int64, shape (n_jobs,), seconds
-            Seconds after the beginning of the case.
-        procs : int64, shape (n_jobs,)
+            As in `check`.
         """
 
 

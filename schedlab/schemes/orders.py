@@ -268,20 +268,11 @@ def _handed(function):
 
 
 def run_policies(run: Callable):
-    """Run a simulation; if a user's function fails in it, report its line and the values of the job.
+    """Run a simulation; if a user's function fails in it, report its line and the values of the job by a `PolicyError`.
 
     A compiled function cannot raise by itself: numba passes the exception to `sys.unraisablehook`, in the context of
-    the kernel, and continues with the value 0. The simulation is then run once more. This time, for the job at which it
-    fails, the function is called in plain Python, which knows the line.
-
-    Parameters
-    ----------
-    run : function without parameters
-        Prepares its orders and gives a result; every call must give the same.
-
-    Raises
-    ------
-    PolicyError
+    the kernel, and continues with the value 0. The simulation is then run once more, with the same result. This time,
+    for the job at which it fails, the function is called in plain Python, which knows the line.
     """
     running = _Running()
     token = _running.set(running)

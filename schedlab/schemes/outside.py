@@ -27,24 +27,10 @@ class Outside:
     Numba puts globals, closures and fixed arguments into the code as they are when it is compiled. Jitted functions
     keep the code that they were first compiled to. Copies are therefore compiled instead of the originals: large arrays
     stay outside the code, where a change of the original would reach them, and copies of jitted functions are compiled
-    anew.
+    anew (`jitted` lists those).
 
-    Parameters
-    ----------
-    *values : object
-
-    Attributes
-    ----------
-    key : tuple
-        Equal for two sets of values only if both make the same code: arrays are compared by content, functions by code
-        and by what they use.
-    jitted : list of jitted functions
-        Those that `copies` has made.
-
-    Raises
-    ------
-    ChangingError
-        For other values, such as tables, dictionaries, or modules of the user's.
+    Two sets of values have an equal `key` only if both make the same code: arrays are compared by content, functions by
+    code and by what they use. Tables, dictionaries or modules of the user's raise a `ChangingError`.
     """
 
     def __init__(self, *values: object):
@@ -131,13 +117,7 @@ def globals_of(code: CodeType) -> tuple[str, ...]:
 
 
 def attributes_of(function: Callable) -> list[str]:
-    """List the attributes of its first parameter that a function reads: for a method, those of ``self``.
-
-    Parameters
-    ----------
-    function : function
-        Plain Python.
-    """
+    """List the attributes of its first parameter that a Python function reads: for a method, those of ``self``."""
     code = function.__code__
     return sorted({field for name in code.co_varnames[: min(code.co_argcount, 1)] for field in _attributes(code, name)})
 

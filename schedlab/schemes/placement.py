@@ -21,49 +21,20 @@ PARTS = 10**9  # largest denominator of a share of time: the remaining time must
 
 
 def place(case: Case, order: Order, veto: Veto, rule: int, spare: int = OFF) -> Outcome:
-    """Simulate jobs on a tree, with jobs placed on nodes; see `schedlab.kernels.placement.placement`.
-
-    Parameters
-    ----------
-    case : Case
-        A case on a `KaryTree`.
-    order : Order
-    veto : Veto
-    rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
-    spare : {OFF, ON, ANY}
-    """
+    """Simulate jobs on a tree, with jobs placed on nodes; see `schedlab.kernels.placement.placement`."""
     arrays = interruptible(placement, *_on_nodes(case), order, veto, rule, spare, case.kills)
     start, promise, run, killed, advanced, *nodes = arrays
     return _outcome(case, start, promise, run, nodes, killed=killed, backfilled=advanced)
 
 
 def reserve(case: Case, order: Order, *passes) -> Outcome:
-    """Simulate conservative backfilling on a tree; see `schedlab.kernels.conservative_tree.conservative_tree`.
-
-    Parameters
-    ----------
-    case : Case
-        A case on a `KaryTree`.
-    order : Order
-    *passes
-        compression, on_completion and repeat, as in the kernel.
-    """
+    """Simulate conservative backfilling on a tree; see `schedlab.kernels.conservative_tree.conservative_tree`."""
     start, promise, run, *nodes = interruptible(conservative_tree, *_on_nodes(case), order, *passes)
     return _outcome(case, start, promise, run, nodes)
 
 
 def look_ahead(case: Case, order: Order, rule: int, *search) -> Outcome:
-    """Simulate lookahead backfilling on a tree; see `schedlab.kernels.lookahead_tree.lookahead_tree`.
-
-    Parameters
-    ----------
-    case : Case
-        A case on a `KaryTree`.
-    order : Order
-    rule : {BY_COUNT, BY_BLOCK}
-    *search
-        variant, depth, budget, ticks and patience, as in the kernel.
-    """
+    """Simulate lookahead backfilling on a tree; see `schedlab.kernels.lookahead_tree.lookahead_tree`."""
     arrays = interruptible(lookahead_tree, *_on_nodes(case), order, rule, *search)
     start, promise, run, killed, advanced, *nodes = arrays
     return _outcome(case, start, promise, run, nodes, killed=killed, backfilled=advanced)

@@ -68,12 +68,8 @@ class PolicyError(ValueError):
 class Call:
     """How a kernel calls a policy.
 
-    Attributes
-    ----------
-    parameters : tuple of str
-        Those of the C callback.
-    found : tuple of (str, str, bool)
-        The values of the job: name, where to find it among the parameters, and whether it is an integer.
+    `parameters` are those of the C callback; `values` are those of the job: name, where to find it among the
+    parameters, and whether it is an integer.
     """
 
     parameters: tuple[str, ...]
@@ -94,19 +90,13 @@ class Call:
 class Policy:
     """A function of some values of a job.
 
-    Attributes
-    ----------
-    function : function
-        Plain Python that takes all arguments by position; unwrapped from numba's decorator, a `functools.partial`, a
-        method or an object.
-    what : str
-        Its purpose: "order" or "objective".
-    arguments : tuple of (str, object)
-        Its arguments, in order. Each has a name and one of: a fixed value, a `Usage` or `Count` to look up, or a mark
-        that the name itself says which value is meant. For a method, ``self`` is fixed: a tuple of the attributes that
-        the method reads, with their present values.
-    name : str
-        Its name, with the arguments that `functools.partial` fixed, or the attributes that it reads.
+    `function` is plain Python that takes all arguments by position, unwrapped from numba's decorator, a
+    `functools.partial`, a method or an object. `what` is its purpose: "order" or "objective". `name` shows what
+    `functools.partial` fixed, or the attributes that it reads.
+
+    Its `arguments`, in order, each have a name and one of: a fixed value, a `Usage` or `Count` to look up, or a mark
+    that the name itself says which value is meant. For a method, ``self`` is fixed: a tuple of the attributes that the
+    method reads, with their present values.
     """
 
     function: Callable
@@ -219,15 +209,7 @@ class Policy:
         return self.function(*(values[name] if _is_asked(value) else value for name, value in self.arguments))
 
     def unknown(self, name: str, known: list[str]) -> PolicyError:
-        """Return the error for a parameter that names no value of a job.
-
-        Parameters
-        ----------
-        name : str
-            Name of the parameter.
-        known : list of str
-            The columns that exist.
-        """
+        """Return the error for a parameter that names no value of a job; `known` are the columns that exist."""
         near = suggestion(name, [*MOVING, *known])
         return self._error(
             f"takes {name!r}, which is neither a column nor another value of a job{near}",
@@ -238,13 +220,7 @@ class Policy:
         )
 
     def unknown_for_all(self, column: str, trace: str) -> PolicyError:
-        """Return the error for a column that has no value for any job.
-
-        Parameters
-        ----------
-        column, trace : str
-            Their names.
-        """
+        """Return the error for a column that has no value for any job of a trace."""
         return self._error(f"cannot use {column}: it is unknown for every job of {trace}", *_defined(self.function))
 
     def not_compiled(self, error: Exception, call: Call) -> PolicyError:
@@ -279,13 +255,7 @@ class Policy:
         return self._error(reason, *where, f"for a job with {pairs}{counted}")
 
     def check_texts(self, jitted: list) -> None:
-        """Raise if compiled functions compare a value of a job with text: numba takes them to differ always.
-
-        Parameters
-        ----------
-        jitted : list of jitted functions
-            The policy itself, and the functions that it calls.
-        """
+        """Raise if compiled functions compare a value of a job with text: numba takes them to differ always."""
         for function in jitted:
             for result in function.overloads.values():
                 for step, kinds in getattr(result.type_annotation, "calltypes", {}).items():
@@ -298,14 +268,8 @@ class Policy:
                         raise self.compares_with_text((step.loc.filename, step.loc.line), column)
 
     def compares_with_text(self, line: tuple[str, int] | None, column: str | None = None) -> PolicyError:
-        """Return the error for a comparison of a value of a job with text.
-
-        Parameters
-        ----------
-        line : tuple of (str, int), optional
-            File and line, if known.
-        column : str, optional
-            Name of the value, if known.
+        """Return the error for a comparison of a value of a job with text, with its file and line and the column, if
+        known.
         """
         where = _shown(*line) if line else _defined(self.function)
         likely = [name for name, what in self.takes.items() if what is None and name not in MOVING]

@@ -17,14 +17,7 @@ from .steps import State
 class PythonScheme(Scheme):
     """A scheme made from a function that decides at each pass; `schedlab.python_scheme` makes it.
 
-    Parameters
-    ----------
-    function : function
-        Takes the `State` of the pass.
-    keeps : bool
-        Whether no job starts later than its first reservation.
-    in_order : bool
-        Whether jobs start in order of arrival.
+    Its fields are the parameters of `schedlab.python_scheme`; `keeps` is `promises` there.
     """
 
     function: Callable[[State], None]
@@ -46,7 +39,7 @@ class PythonScheme(Scheme):
         return self.keeps
 
     def decide(self, state: State) -> None:
-        """Decide which jobs start at a pass.
+        """Call the function.
 
         Parameters
         ----------
@@ -57,15 +50,7 @@ class PythonScheme(Scheme):
 
 
 def by_its_name(scheme: Scheme, function: Callable) -> tuple | None:
-    """Return the reference by which a decorated function is unpickled; None if it has no global name.
-
-    Parameters
-    ----------
-    scheme : Scheme
-        The scheme that the decorator made.
-    function : function
-        The decorated function. Its name refers to the scheme.
-    """
+    """Return the reference by which a decorated function, whose name refers to the scheme, is unpickled; else None."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     if module == "__main__" or getattr(sys.modules.get(module), name, None) is not scheme:
         return None  # cloudpickle, which joblib uses, sends the function itself

@@ -155,31 +155,15 @@ class OpportuneShredding(Shredding):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shared:
-    """The result of sweeps on one or several sites. Times in ticks since the common beginning.
+    """The result of sweeps on one or several sites; all arrays int64, times in ticks (`tick` per second) since the
+    beginning.
 
-    Attributes
-    ----------
-    tick : int
-        Ticks per second.
-    offset, submit, home, job, width, sweep : int64
-        The entries of the queues; those of site s are ``offset[s]:offset[s + 1]``. Submission, home site and position
-        there, processors, and number of the sweep or -1.
-    estimate : int64, shape (n_entries,), ticks
-        Estimate of the parallel job.
-    start, promise : int64, shape (n_entries,)
-        As in `schedlab.kernels.shredding.shredding`.
-    gone : int64, shape (n_entries,)
-        When the entry left the queue: it started, or was withdrawn.
-    tasks, claimed, end : int64, shape (n_sweeps,)
-        Number of tasks; number that the parallel job ran; completion.
-    lost : int64, shape (n_sites,), processor-ticks
-    events : int64, shape (n_rows, 5)
-        The log of `schedlab.kernels.shredding.shredding`.
-    flooding : bool
-    pieces : tuple of Pieces
-        One per site.
-    expected : tuple of int64 array, shape (n_pieces,), ticks
-        For each site, the ends of its pieces as the local scheduler estimated them.
+    The entries of all queues stand one site after the other, those of site s at ``offset[s]:offset[s + 1]``:
+    submission, home site and position there (`job`), processors (`width`), estimate of the parallel job, number of the
+    sweep or -1, start and promise as in `schedlab.kernels.shredding.shredding`, and when the entry started or was
+    withdrawn (`gone`). Of each sweep: number of tasks, how many of them the parallel job ran (`claimed`), and its end.
+    Of each site: `lost` (processor-ticks), its pieces, and when the local scheduler expected these to end. `events` is
+    the kernel's log.
     """
 
     tick: int
@@ -278,18 +262,9 @@ class Shared:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AtSite(Outcome):
-    """The result for the jobs that were submitted at a site, and for the site's machine.
+    """The result for the jobs that were submitted at a site, and for the site's machine; `shared` is that of all sites.
 
     A job starts when it first holds a processor, and ends with its last task, at whatever site.
-
-    Attributes
-    ----------
-    shared : Shared
-        The result of all sites.
-    site : int
-        Which of the sites this is.
-    breakdown : int64, shape (n_jobs,)
-        As in `Case`.
     """
 
     shared: Shared | None = None
@@ -399,15 +374,7 @@ def _rounds(case):
 
 
 def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> Shared:
-    """Simulate sites together.
-
-    Parameters
-    ----------
-    scheme : Shredding
-    cases : sequence of Case
-        One per site, in seconds since the common beginning.
-    speeds : tuple of int
-    """
+    """Simulate sites together, with cases in seconds since the common beginning."""
     jobs, machines = [case.jobs for case in cases], [case.machine.procs for case in cases]
     home = np.repeat(np.arange(len(jobs)), [table.submit.size for table in jobs])
     job = np.concatenate([np.arange(table.submit.size) for table in jobs])

@@ -49,23 +49,11 @@ class _ReadOnly:
 class Job(_ReadOnly):
     """A job as a scheme sees it; it is read-only.
 
-    Besides the attributes below, it has the columns of the trace, such as ``job.user``; text columns are given as codes
-    (`Trace.codes`). Even facts that only the log knows are there, such as ``run_time``: a scheme that uses them is
-    clairvoyant.
-
-    Attributes
-    ----------
-    number : int
-        Job number.
-    place : int
-        Position in the order of arrival, counted from 0.
-    submit : int
-        Seconds since the first submission.
-    estimate : int
-        Seconds, at least 1: an estimate of 0 s counts as 1 s.
-    procs : int
-    start, end : int or None
-        Start and estimated end, in seconds since the first submission; None while the job waits.
+    It has number, place (from 0, in the order of arrival), submit (seconds since the first submission), estimate
+    (seconds, at least 1: an estimate of 0 s counts as 1 s), procs, start and estimated end (seconds since the first
+    submission; None while the job waits), and the columns of the trace, such as ``job.user``; text columns are given as
+    codes (`Trace.codes`). Even facts that only the log knows are there, such as ``run_time``: a scheme that uses them
+    is clairvoyant.
     """
 
     __slots__ = ("_clock", "end", "estimate", "number", "place", "procs", "start", "submit")
@@ -147,22 +135,15 @@ class JobList(list):
 
 
 class State(_ReadOnly):
-    """What a scheme can see and do at a pass.
+    """What a scheme can see and do at a pass. All times are whole seconds since the first submission.
 
     There is a pass at each instant at which jobs arrive or end, after all of these events, and at each instant that
     `wake` asks for. Reservations last for one pass: the next pass begins without any.
 
-    A scheme changes the state by `start`, `reserve` and `wake`; setting an attribute of it or of a job is an error.
-    Wherever a plan is made, a job takes at least a second: an estimate of 0 s counts as 1 s (`Job.estimate` is 1).
-
-    Attributes
-    ----------
-    now : int
-        Seconds since the first submission.
-    procs, free : int
-        Processors of the machine, and how many of them are free now.
-    memory : dict
-        The scheme's own storage, empty when a simulation begins.
+    The state has the time `now`, the processors of the machine (`procs`), how many of them are `free` now, and
+    `memory`, a dict for the scheme's own notes, empty when a simulation begins. A scheme changes the state by `start`,
+    `reserve` and `wake`; setting an attribute of it or of a job is an error. Wherever a plan is made, a job takes at
+    least a second: an estimate of 0 s counts as 1 s (`Job.estimate` is 1).
     """
 
     # Slots: looking up an attribute takes twice as long in a class with __getattr__ and a dictionary (Python 3.11).
@@ -256,28 +237,17 @@ class State(_ReadOnly):
 
     @property
     def profile(self) -> tuple[np.ndarray, np.ndarray]:
-        """The availability profile: how many processors are free, and from which instant on.
+        """The availability profile, two int64 arrays: instants, and how many processors are free from each of them on.
 
         It follows from the estimates of the running jobs and the reservations of this pass. A job that is past its
         estimate is expected to end a second from now.
-
-        Returns
-        -------
-        time : int64, shape (n_steps,), seconds since the first submission
-        free : int64, shape (n_steps,)
         """
         if not self._time:
             self._make_profile()
         return _fixed(self._time, np.int64), _fixed(self._level, np.int64)
 
     def free_at(self, time: int) -> int:
-        """Return the number of free processors at an instant, by estimates and reservations.
-
-        Parameters
-        ----------
-        time : int
-            Seconds since the first submission, not before now.
-        """
+        """Return the number of free processors at an instant, not before now, by estimates and reservations."""
         if not time >= self.now:
             self._fail(f"free_at({time!r}): expected an instant, not before now")
         if not self._time:
@@ -285,13 +255,7 @@ class State(_ReadOnly):
         return self._level[bisect_right(self._time, time) - 1]
 
     def fits(self, job: Job) -> bool:
-        """Tell whether a waiting job can start now without delaying any reservation of this pass, by its estimate.
-
-        Parameters
-        ----------
-        job : Job
-            A job in the queue.
-        """
+        """Tell whether a waiting job can start now without delaying any reservation of this pass, by its estimate."""
         if job.procs > self.free:
             return False
         if not self._reservations:
@@ -300,19 +264,10 @@ class State(_ReadOnly):
         return self._stays_free(job.procs, self.now, min(end, self._reservations.get(job, end)))
 
     def earliest(self, job: Job) -> int:
-        """Find the earliest instant from which a job's processors are free, by the profile, for its whole estimate.
+        """Find the earliest instant from which a waiting job's processors are free, by the profile, for its whole
+        estimate.
 
         If it is now, the job can start now.
-
-        Parameters
-        ----------
-        job : Job
-            A job in the queue.
-
-        Returns
-        -------
-        int
-            Seconds since the first submission.
         """
         time, level = self._time, self._level
         if not time:
@@ -334,16 +289,7 @@ class State(_ReadOnly):
     def start(self, job: Job) -> None:
         """Start a waiting job now; its own reservation then ends.
 
-        Parameters
-        ----------
-        job : Job
-            A job in the queue.
-
-        Raises
-        ------
-        SchemeError
-            If the job does not wait, if too few processors are free, or if starting it delays a reservation of this
-            pass.
+        It is a `SchemeError` if too few processors are free, or if that delays a reservation of this pass.
         """
         if type(job) is not Job or job not in self._queue:
             self._refuse(job, "start")
@@ -370,21 +316,10 @@ class State(_ReadOnly):
         heappush(self._completions, (now + self._run[job.place], begun, job))
 
     def reserve(self, job: Job, time: int) -> None:
-        """Reserve processors for a waiting job from an instant on, for this pass only.
+        """Reserve processors for a waiting job from an instant on, such as `earliest` gives, for this pass only.
 
-        A job's first reservation is its promised start.
-
-        Parameters
-        ----------
-        job : Job
-            A job in the queue.
-        time : int
-            Seconds since the first submission, such as the result of `earliest`.
-
-        Raises
-        ------
-        SchemeError
-            If the job does not wait, already holds a reservation, or its processors are not free then.
+        A job's first reservation is its promised start. It is a `SchemeError` if the job already holds a reservation,
+        or if its processors are not free then.
         """
         if type(job) is not Job or job not in self._queue:
             self._refuse(job, "reserve")
@@ -406,13 +341,7 @@ class State(_ReadOnly):
             self._promise[job.place] = time
 
     def wake(self, time: int) -> None:
-        """Ask for a pass at an instant, even if no job arrives or ends then.
-
-        Parameters
-        ----------
-        time : int
-            Seconds since the first submission, after now.
-        """
+        """Ask for a pass at an instant after now, even if no job arrives or ends then."""
         if not _is_instant(time) or time <= self.now:
             self._fail(f"wake({time!r}): expected a whole second after now")
         heappush(self._alarms, int(time))
@@ -562,21 +491,7 @@ def _is_instant(time):
 
 
 def decided(decide: Callable[[State], None], case, scheme):
-    """Return the outcome of a case in which a function decides at each pass.
-
-    Parameters
-    ----------
-    decide : function
-        Takes the `State`.
-    case : Case
-        The case to simulate.
-    scheme : Scheme
-        Named in messages.
-
-    Returns
-    -------
-    Outcome
-    """
+    """Return the outcome of a case in which a function of the `State` decides at each pass."""
     state = State(case, scheme)
     for current in state._passes():
         decide(current)

@@ -23,17 +23,7 @@ COUNT = "count"
 
 @dataclass(frozen=True)
 class Sum:
-    """A running sum over the jobs with the same value of a column.
-
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    of : str, optional
-        The column; all jobs if None.
-    half_life : float, optional
-        Seconds; None if the sum does not decay.
-    """
+    """A running sum over the jobs with the same value of a column, or over all; it may have a half-life (seconds)."""
 
     kind: str
     of: str | None
@@ -96,13 +86,7 @@ class Count:
 
 
 def sum_named(name: str) -> Sum | Count | None:
-    """Return the sum or count that a name such as ``user_usage`` stands for; None if the name does not have that form.
-
-    Parameters
-    ----------
-    name : str
-        A column or "total", "_", and one of `KINDS` or "count".
-    """
+    """Return what a name such as ``user_usage`` stands for: a column or "total", "_", and one of `KINDS` or "count"."""
     of, _, kind = name.rpartition("_")
     if not of or (kind == COUNT and of == TOTAL):
         return None
@@ -119,21 +103,9 @@ PARAMETERS = ("now", "job", "whole", "real", "value")  # of a callback that is c
 class Row:
     """Gathers, for each job, the values that a policy asks for into the arrays that a kernel passes on.
 
-    Parameters
-    ----------
-    case : Case
-        The jobs.
-
-    Attributes
-    ----------
-    moving : bool
-        Whether any value depends on the time.
-    columns : dict of str to array, shape (n_jobs,)
-        The values that do not depend on the time, by name.
-    sums : dict of str to (Sum, array or None)
-        The running sums by name, each with the column that it is kept by.
-    unknown : str
-        A requested column without a value for any job, if there is one.
+    `columns` has the values that do not depend on the time, by name; `sums` the running sums, each with the column that
+    it is kept by. `moving` says whether any value depends on the time, `unknown` names a requested column without a
+    value for any job.
     """
 
     def __init__(self, case):
@@ -144,14 +116,8 @@ class Row:
             self.columns[name] = column
 
     def ask(self, name: str, what: object = None) -> bool:
-        """Add a value; return whether it exists.
-
-        Parameters
-        ----------
-        name : str
-            The policy's name for it.
-        what : Usage or Count, optional
-            What the value is, if the name does not say.
+        """Add a value by the policy's name for it; `what` says what it is if the name does not. Return whether it
+        exists.
         """
         case = self.case
         if what is None:

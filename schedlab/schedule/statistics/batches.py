@@ -82,7 +82,7 @@ class Interval:
 
 
 def batch_means(values, confidence: float = 0.95, *, warm_up: int | str = 0) -> Interval:
-    """Return the mean of a run with its confidence interval by batch means.
+    """Return the mean of a run with its confidence interval by batch means; its notes give reasons to doubt it.
 
     The number of batches is the largest from 40 down to 20 at which von Neumann's ratio shows no correlation of the
     batch means (one-sided, 10 %). If the first autocorrelation r of the sample is still positive, the interval is
@@ -97,11 +97,6 @@ def batch_means(values, confidence: float = 0.95, *, warm_up: int | str = 0) -> 
         Confidence of the interval, such as 0.95.
     warm_up : int or "mser"
         Values to leave out at the beginning: this many, or as many as `warm_up` finds.
-
-    Returns
-    -------
-    Interval
-        Its notes give reasons to doubt it.
 
     Notes
     -----
@@ -172,14 +167,8 @@ def check_warm_up(confidence: float | None, warm_up: int | str) -> None:
 
     Parameters
     ----------
-    confidence : float, optional
-        Confidence of the intervals; None if there are none.
-    warm_up : int or "mser"
-        As in `batch_means`.
-
-    Raises
-    ------
-    ValueError
+    confidence, warm_up : optional
+        As in `batch_means`; without intervals, no confidence is given.
     """
     if confidence is None and not (isinstance(warm_up, int | np.integer) and warm_up == 0):
         raise ValueError(f"warm_up is {warm_up!r}, but measures are of all jobs; for intervals give confidence= too")
@@ -194,12 +183,10 @@ def intervals(
     ----------
     table : DataFrame
         One row a job, in the order of submission.
-    confidence : float
+    confidence, warm_up : optional
         As in `batch_means`.
     classes : Series, optional
         The class of each job. A batch then holds jobs of one class only.
-    warm_up : int or "mser"
-        As in `batch_means`.
     unsettled : str
         Why the means have no intervals (`Schedule.unsettled`); their ends are then nan.
 
@@ -398,10 +385,8 @@ def is_stationary(values, batches: int = LEAST) -> bool:
 
     Parameters
     ----------
-    values : array-like, shape (n,)
-        In time order.
-    batches : int
-        Number of batch means that estimate the variance.
+    values, batches : array-like, shape (n,), and int
+        The run in time order, and the number of batch means that estimate the variance.
 
     Examples
     --------

@@ -14,16 +14,7 @@ from .student import t_quantile
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two schedules of the same jobs compared: difference (a - b) and ratio (a / b) of their means.
-
-    Examples
-    --------
-    >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1).scale_load(0.5)
-    >>> compared = sl.paired(sl.simulate(trace, "easy-sjf"), sl.simulate(trace, "easy"), "wait_time")
-    >>> compared.difference.high < 0, compared.ratio.high < 1
-    (True, True)
-    """
+    """Two schedules of the same jobs compared (`paired`): difference (a - b) and ratio (a / b) of their means."""
 
     difference: Interval
     ratio: Interval
@@ -52,22 +43,15 @@ def paired(
         Schedules of the same jobs with the same submit times.
     measure : str or function
         A column of `Schedule.jobs`, or a function of that table that gives a number for each job.
-    confidence : float
-        As in `batch_means`.
-    warm_up : int or "mser"
-        As in `batch_means`, applied to the differences.
+    confidence, warm_up : optional
+        As in `batch_means`; the warm-up is that of the differences.
 
     Returns
     -------
     Comparison
-        Intervals on mean(a) - mean(b), by batch means of the differences in the order of submission, and on
-        mean(a) / mean(b), by Fieller's theorem on batch means of the pairs. If a schedule does not settle
-        (`Schedule.settles`), their ends are nan.
-
-    Raises
-    ------
-    ValueError
-        If the schedules are of different jobs or submit times.
+        Intervals on mean(a) - mean(b), by batch means of the differences in the order of submission, and on mean(a) /
+        mean(b), by Fieller's theorem on batch means of the pairs. If a schedule does not settle (`Schedule.settles`),
+        their ends are nan.
 
     Examples
     --------

@@ -26,18 +26,13 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
         Columns that are equal for runs that differ only in their seeds. Default: trace, scheme and load, as far as
         present.
     confidence : float
-        Of the intervals, by Student's t; the seeds are independent.
+        Of the intervals, such as 0.95, by Student's t; the seeds are independent.
 
     Returns
     -------
     DataFrame
         One row per group, in the order of the table: `by`, seeds (how many), and for each measure its mean and the ends
         of its interval, ``{measure}_low`` and ``{measure}_high``. The ends are nan if there is only one seed.
-
-    Raises
-    ------
-    ValueError
-        If the table lacks the column seed or one of `by`.
 
     Notes
     -----
@@ -79,7 +74,8 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
 
 
 def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> pd.Series:
-    """Return each run's contribution to the ratio of two means over the seeds.
+    """Return each run's contribution to the ratio of two means over the seeds; nan if a value is missing: only pairs
+    count.
 
     Averaging the runs' own ratios gives too much weight to runs whose old value is low by chance: of two schedules that
     differ by chance alone, each would seem worse than the other. These contributions average to mean(new) / mean(old),
@@ -93,11 +89,6 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
         Columns.
     by : list of str
         The columns that identify a case; its rows differ only in their seeds.
-
-    Returns
-    -------
-    Series
-        One number per row; nan if either value is missing, since only pairs count.
 
     Examples
     --------
@@ -126,7 +117,7 @@ def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, 
     new, old : array-like, shape (n_seeds,)
         One value per seed, in the same order.
     confidence : float
-        Of the interval, such as 0.95.
+        As in `over_seeds`.
 
     Returns
     -------
@@ -156,20 +147,12 @@ def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, 
 def crossing(x, y) -> float:
     """Find where values first fall to 0, by straight lines between the given points.
 
+    It is the least x if the value there is already 0 or less, and nan if the values never fall to 0.
+
     Parameters
     ----------
     x, y : array-like, shape (n,)
         Places, in any order, and the value at each; nan if missing.
-
-    Returns
-    -------
-    float
-        In the unit of x: the least x if the value there is already 0 or less; nan if the values never fall to 0.
-
-    Raises
-    ------
-    ValueError
-        If x and y differ in shape.
 
     Examples
     --------
@@ -204,17 +187,12 @@ def jackknife(
     runs : DataFrame
         One row per run, with a column seed.
     confidence : float
-        Of the interval, such as 0.95.
+        As in `over_seeds`.
 
     Returns
     -------
     value, low, high : float
         The ends are nan if there is only one seed.
-
-    Raises
-    ------
-    ValueError
-        If the table lacks the column seed.
 
     Examples
     --------
@@ -245,24 +223,15 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
 
     Parameters
     ----------
-    table : DataFrame
-        One row per run, with a column seed.
+    table, by, confidence : optional
+        As in `over_seeds`; all columns of `by` must be named.
     name : str
         The measure, above 0.
-    by : str or list of str
-        The columns that identify a case.
-    confidence : float
-        Of the intervals, by Student's t.
 
     Returns
     -------
     DataFrame
         As in `over_seeds`: `by`, seeds, and the measure with the ends of its interval.
-
-    Raises
-    ------
-    ValueError
-        For a value that is not above 0, or a missing column.
 
     Examples
     --------
@@ -287,24 +256,15 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
     Parameters
     ----------
     new, old : DataFrame
-        One row per run, with a column seed.
-    name : str
-        The measure, above 0.
-    by : str or list of str
-        The columns that identify a case.
-    confidence : float
-        Of the intervals, by Student's t.
+        One row per run, with a column seed. No two runs of a table have the same case and seed.
+    name, by, confidence : optional
+        As in `geometric_means`.
 
     Returns
     -------
     DataFrame
         One row per case: `by`, seeds (those in both tables), change, and the ends of its interval, low and high. All in
         percent; below 0, the new values are lower.
-
-    Raises
-    ------
-    ValueError
-        For a value that is not above 0, a missing column, or two runs of one case and seed in a table.
 
     Examples
     --------

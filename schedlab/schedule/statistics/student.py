@@ -17,11 +17,6 @@ def t_quantile(p: float, df: int) -> float:
     df : int
         Degrees of freedom, at least 1.
 
-    Raises
-    ------
-    ValueError
-        For p or df outside these ranges.
-
     Notes
     -----
     The distribution has a closed form in the angle atan(t / sqrt(df)): a finite sum that increases with the angle. It
@@ -56,10 +51,8 @@ def t_beyond(t: float, df: int) -> float:
 
     Parameters
     ----------
-    t : float
-        0 or more.
-    df : int
-        Degrees of freedom, at least 1.
+    t, df : float, int
+        0 or more; degrees of freedom, at least 1.
 
     Examples
     --------
