@@ -244,9 +244,9 @@ def claims(options):
 def conformance(options):
     """Find out which conventions a simulator follows, with small logs that each isolate one choice.
 
-    Without arguments, print the cases and the schedule under each convention. With --log, judge the starts of a whole
+    Without arguments, print the probes and the schedule under each convention. With --log, judge the starts of a whole
     log: which laws they break, which settings give all of them, and where the nearest one first differs. Exit code 1
-    means that in some case the simulator follows no convention of the case's scheme, or that it breaks a law of
+    means that in some probe the simulator follows no convention of the probe's scheme, or that it breaks a law of
     scheduling or no setting gives all its starts of the log.
     """
     if options.export:
@@ -267,12 +267,12 @@ def conformance(options):
             raise ValueError(f"--{name.replace('_', '-')} is for a whole log, expected --log TRACE with it")
     judged = options.results if options.results is not None else options.scheme
     if judged is None:
-        _print_cases(options.of)
+        _print_probes(options.of)
         return
     verdicts = suite.judge(judged, options.of, **conventions)
     print(verdicts)
     if not verdicts.passed:
-        raise ValueError("not all cases follow their scheme")
+        raise ValueError("not all probes follow their scheme")
 
 
 def _judge_log(options):
@@ -287,13 +287,13 @@ def _judge_log(options):
         raise ValueError("the starts break a law, or no setting gives all of them")
 
 
-def _print_cases(scheme):
-    for case in suite.cases():
-        if scheme not in (None, case.scheme):
+def _print_probes(scheme):
+    for probe in suite.probes():
+        if scheme not in (None, probe.scheme):
             continue
-        print(f"{case.number} {case.scheme}: {case.title}\n")
-        print_indented(case.words)
-        for answer in case.answers:
+        print(f"{probe.number} {probe.scheme}: {probe.title}\n")
+        print_indented(probe.words)
+        for answer in probe.answers:
             print_indented(f"{answer.told}: {answer.convention}. {answer.words}")
         print()
 

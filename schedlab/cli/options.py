@@ -228,7 +228,7 @@ def _add_conformance(add):
     parser.add_argument(
         "--scheme", type=values.scheme, metavar="SCHEME", help="judge a scheme of schedlab, such as easy"
     )
-    parser.add_argument("--of", choices=suite.KINDS, help="only cases about this scheme (default: all)")
+    parser.add_argument("--of", choices=suite.KINDS, help="only probes about this scheme (default: all)")
     _convention_arguments(parser)
     _trace_options(parser)
     parser.set_defaults(log=None, overrun=None, events=None)  # None: not given

@@ -1011,9 +1011,9 @@ def test_conformance_lists_writes_and_judges(run, tmp_path):
     assert len(out.splitlines()) == len([*(tmp_path / "logs").iterdir()]) == 58
     code, out, err = run("conformance", "--scheme", "easy", "--events", "each")
     assert (code, err) == (0, "")
-    assert "case 3 (Two early completions at one instant): a pass after each completion" in out
+    assert "probe 3 (Two early completions at one instant): a pass after each completion" in out
     (tmp_path / "06-candidates-against-the-head.csv").write_text("job,start\n1,0\n2,22\n3,2\n")
     code, out, err = run("conformance", str(tmp_path))
-    assert (code, err) == (1, "schedlab: not all cases follow their scheme\n")
-    told = "not EASY: case 6 (Candidates that would delay the head of the queue): as with: whatever fits starts."
+    assert (code, err) == (1, "schedlab: not all probes follow their scheme\n")
+    told = "not EASY: probe 6 (Candidates that would delay the head of the queue): as with: whatever fits starts."
     assert out.startswith(told)

@@ -1,4 +1,4 @@
-"""What is given to `judge`: files of cases in any dress, and what is refused because nobody could mean it."""
+"""What is given to `judge`: files of probes in any dress, and what is refused because nobody could mean it."""
 
 import gzip
 import re
@@ -13,8 +13,8 @@ from schedlab.testing.conformance import judge, read_starts
 from schedlab.testing.conformance.files import read_table, table_of
 from schedlab.testing.conformance.matching import matched
 
-CASE = conformance.case(1)
-FILE = CASE.path.stem
+PROBE = conformance.probe(1)
+FILE = PROBE.path.stem
 STARTS = {1: 0, 2: 10, 3: 2, 4: 3}
 TEXT = "job,start\n1,0\n2,10\n3,2\n4,3\n"
 PACKED = gzip.compress(TEXT.encode(), mtime=0)
@@ -42,8 +42,8 @@ def trace():
 )
 def test_the_content_of_a_file_decides_how_it_is_read(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    assert read_starts(tmp_path / name, CASE) == STARTS
-    assert judge(tmp_path)["case"].tolist() == [1]
+    assert read_starts(tmp_path / name, PROBE) == STARTS
+    assert judge(tmp_path)["probe"].tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_content_of_a_file_decides_how_it_is_read(tmp_path, name, content):
         (TEXT.encode("utf-16"), ": the text is UTF-16, expected UTF-8"),
         (TEXT.encode("utf-16-le"), ": the file is binary or UTF-16, expected text in UTF-8"),
         (b"job,start\n1,0\n2,10\n2,11\n", ":4: job 2 is given a second time, after "),
-        (b"job,start\n0,1\n", ":2: job 0 is not in case 1, expected one of its jobs, 1 to 4"),
+        (b"job,start\n0,1\n", ":2: job 0 is not in probe 1, expected one of its jobs, 1 to 4"),
         (b"job,start\n1,0\n2,1e300\n", ":3: start is '1e300', expected a second below 2**53"),
         (b"1,99999999999999999999\n", ":1: start is '99999999999999999999', expected a second below 2**53"),
         (b"1,0\n2,-inf\n", ":2: start is '-inf', expected a second below 2**53"),
@@ -73,12 +73,14 @@ def test_a_file_that_cannot_be_meant_is_refused_by_name_and_line(tmp_path, conte
 
 def test_logs_beside_the_results_are_not_taken_for_results(tmp_path):
     conformance.export(tmp_path)
-    with pytest.raises(ValueError, match="no file of any case"):
+    with pytest.raises(ValueError, match="no file of any probe"):
         judge(tmp_path)
     (tmp_path / f"{FILE}.csv").write_text(TEXT)
-    assert judge(tmp_path)["case"].tolist() == [1]
+    assert judge(tmp_path)["probe"].tolist() == [1]
     (tmp_path / f"{FILE}.txt.gz").write_text(TEXT)
-    with pytest.raises(ValueError, match=f"{FILE}.csv and {FILE}.txt.gz are both of case 1, expected one file of each"):
+    with pytest.raises(
+        ValueError, match=f"{FILE}.csv and {FILE}.txt.gz are both of probe 1, expected one file of each"
+    ):
         judge(tmp_path)
 
 
@@ -122,17 +124,17 @@ def test_a_whole_log_needs_a_file(trace, given, words):
         judge(given, trace=trace)
 
 
-def test_cases_need_a_folder(tmp_path):
+def test_probes_need_a_folder(tmp_path):
     (tmp_path / "their.csv").write_text(TEXT)
     with pytest.raises(
-        ValueError, match="their.csv: a file, expected a folder with a file for each case; a file of a w"
+        ValueError, match="their.csv: a file, expected a folder with a file for each probe; a file of a w"
     ):
         judge(tmp_path / "their.csv")
     with pytest.raises(ValueError, match="easy: no such file or folder; for a scheme expected an instance"):
         judge("easy")
 
 
-@pytest.mark.parametrize("given", [".", {CASE.name: STARTS}, pd.Series(STARTS)], ids=["path", "mapping", "series"])
+@pytest.mark.parametrize("given", [".", {PROBE.name: STARTS}, pd.Series(STARTS)], ids=["path", "mapping", "series"])
 def test_conventions_are_only_for_schemes(given):
     with pytest.raises(ValueError, match=r"^overrun, foo: only for a scheme, which judge runs; results are judged as"):
         judge(given, overrun="keep", foo=1)
@@ -143,14 +145,14 @@ def test_conventions_are_only_for_schemes(given):
 )
 def test_a_start_is_a_second(start):
     with pytest.raises(ValueError, match="job 1 starts at .*, expected a whole number of seconds below"):
-        judge({CASE.name: STARTS | {1: start}})
+        judge({PROBE.name: STARTS | {1: start}})
 
 
-def test_starts_of_a_case_are_given_once():
+def test_starts_of_a_probe_are_given_once():
     with pytest.raises(
         ValueError, match="extra-processors: job 1 is given a second time, expected one start of each job"
     ):
-        judge({CASE.name: pd.Series([0, 10], [1, 1])})
+        judge({PROBE.name: pd.Series([0, 10], [1, 1])})
 
 
 @pytest.mark.parametrize(
@@ -224,7 +226,7 @@ def test_the_command_refuses_what_it_would_ignore(capsys, arguments, words):
     assert words in line
 
 
-def test_the_command_prints_the_cases_of_a_kind(capsys):
+def test_the_command_prints_the_probes_of_a_kind(capsys):
     assert main(["conformance", "--of", "FCFS"]) == 0
     said = capsys.readouterr().out
     assert "FCFS: " in said

@@ -16,7 +16,7 @@ from schedlab._runtime.text import plain
 from schedlab.schedule import Schedule
 from schedlab.workload import swf
 
-from .suite import NONE, Case
+from .suite import NONE, Probe
 
 ACCASIM = "%Y-%m-%d %H:%M:%S"
 # Column names, in upper or lower case: those of Batsim and evalys, of schedlab and SWF, and plain ones.
@@ -32,14 +32,14 @@ LIMIT = 2**53  # float64 holds every whole number below
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
-    """Read when the jobs of a case start from the output of any simulator.
+def read_starts(path: str | PathLike, probe: Probe) -> dict[int, int]:
+    """Read when the jobs of a probe start from the output of any simulator.
 
     Parameters
     ----------
     path : path
         SWF, CSV, CQSim's results or AccaSim's dispatching plan, also compressed (.gz); the content decides which.
-    case : Case
+    probe : Probe
         For submit times, if the file counts from another origin.
 
     Returns
@@ -50,7 +50,7 @@ def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
     Raises
     ------
     ValueError
-        Names file, line, field, value and what was expected. Also for a job that the case does not have, or that is
+        Names file, line, field, value and what was expected. Also for a job that the probe does not have, or that is
         given twice.
 
     Examples
@@ -61,16 +61,16 @@ def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
     >>> output = pd.DataFrame({"job_id": [1, 2, 3, 4], "starting_time": [0, 10, 2, 3]})
     >>> with TemporaryDirectory() as folder:
     ...     output.to_csv(f"{folder}/jobs.csv", index=False)
-    ...     sl.conformance.read_starts(f"{folder}/jobs.csv", sl.conformance.case(1))
+    ...     sl.conformance.read_starts(f"{folder}/jobs.csv", sl.conformance.probe(1))
     {1: 0, 2: 10, 3: 2, 4: 3}
     """
     table = read_table(path)
-    jobs, submits = table["job"].to_numpy(), case.records["submit_time"]
+    jobs, submits = table["job"].to_numpy(), probe.records["submit_time"]
     unknown = np.flatnonzero(~np.isin(jobs, submits.index))
     if unknown.size:
         numbers = f"{submits.index.min()} to {submits.index.max()}"
         where, job = table.index[unknown[0]], jobs[unknown[0]]
-        raise ValueError(f"{where}: job {job} is not in case {case.number}, expected one of its jobs, {numbers}")
+        raise ValueError(f"{where}: job {job} is not in probe {probe.number}, expected one of its jobs, {numbers}")
     again = np.flatnonzero(table["job"].duplicated())
     if again.size:
         where, job = table.index[again[0]], jobs[again[0]]

@@ -86,7 +86,7 @@ class Setting:
 
     @property
     def kind(self) -> str | None:
-        """The kind of scheme that the suite's cases test (`KINDS`), if it is one."""
+        """The kind of scheme that the suite's probes test (`KINDS`), if it is one."""
         plain = {FCFS(): "FCFS", FCFS(order="sjf"): "SJF", EASY(): "EASY"}
         if isinstance(self.scheme, Conservative) and self.scheme.order == "fcfs":
             return "conservative"

@@ -1,4 +1,4 @@
-"""The cases: small logs that each isolate one choice of a scheduler, with the schedule under each convention.
+"""The probes: small logs that each isolate one choice of a scheduler, with the schedule under each convention.
 
 Most have two to six jobs. A few have sixty or more, without two events at one instant: they leave nothing open, and
 refuse mistakes that need a long queue to show.
@@ -26,12 +26,12 @@ from schedlab.workload.trace import Trace
 NONE = -1  # start of a job that never starts
 MOST_TOLD, MOST_NAMED = 10, 3  # starts of an answer; mistakes that give the same schedule
 FEW = 12  # jobs whose estimates are drawn, too
-KINDS = ("FCFS", "SJF", "EASY", "conservative")  # kinds of schemes that the cases test
+KINDS = ("FCFS", "SJF", "EASY", "conservative")  # kinds of schemes that the probes test
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The schedule of a case under one convention.
+    """The schedule of a probe under one convention.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Answer:
     words : str
         Why.
     follows : bool
-        Whether it is a convention of the scheme that the case tests. Otherwise it is another scheme, or a mistake.
+        Whether it is a convention of the scheme that the probe tests. Otherwise it is another scheme, or a mistake.
     ours : mapping
         The schedlab settings that follow it: scheme, its settings, overrun and events; empty if none do.
     under : mapping of str to tuple of str
@@ -52,7 +52,7 @@ class Answer:
     Examples
     --------
     >>> import schedlab as sl
-    >>> answer = sl.conformance.case(6).answers[1]
+    >>> answer = sl.conformance.probe(6).answers[1]
     >>> answer.convention, answer.starts, answer.follows
     ('whatever fits starts', (0, 22, 2), False)
     """
@@ -70,12 +70,12 @@ class Answer:
 
     @property
     def told(self) -> str:
-        """The starts as text; of a long case only the first."""
+        """The starts as text; of a long probe only the first."""
         return _told(self.starts)
 
 
 @dataclass(frozen=True)
-class Case:
+class Probe:
     """A log that isolates one choice.
 
     Attributes
@@ -90,12 +90,12 @@ class Case:
     Examples
     --------
     >>> import schedlab as sl
-    >>> case = sl.conformance.case(1)
-    >>> case.title, case.procs, len(case.records)
+    >>> probe = sl.conformance.probe(1)
+    >>> probe.title, probe.procs, len(probe.records)
     ('Extra processors at the shadow time', 4, 4)
-    >>> case.schedule(case.answers[0]).jobs["start_time"].tolist()
+    >>> probe.schedule(probe.answers[0]).jobs["start_time"].tolist()
     [0, 10, 2, 3]
-    >>> chart = case.chart()
+    >>> chart = probe.chart()
     """
 
     number: int
@@ -149,7 +149,7 @@ class Case:
         return gantts(schedules, title=str(self), **how)
 
     def __str__(self) -> str:
-        return f"Case {self.number}, {self.scheme}: {self.title}"
+        return f"Probe {self.number}, {self.scheme}: {self.title}"
 
     def _repr_html_(self) -> str:
         from schedlab.charts.within import within  # here, since Altair is slow to load
@@ -187,7 +187,7 @@ class _Told(Scheme):
 
 
 def folder() -> Path:
-    """Return the folder of the cases.
+    """Return the folder of the probes.
 
     Examples
     --------
@@ -200,20 +200,20 @@ def folder() -> Path:
 
 
 @cache
-def cases() -> tuple[Case, ...]:
-    """Return all cases.
+def probes() -> tuple[Probe, ...]:
+    """Return all probes.
 
     Examples
     --------
     >>> from schedlab import conformance
-    >>> case = conformance.cases()[0]
-    >>> case.title, [answer.starts for answer in case.answers][0]
+    >>> probe = conformance.probes()[0]
+    >>> probe.title, [answer.starts for answer in probe.answers][0]
     ('Extra processors at the shadow time', (0, 10, 2, 3))
     """
-    table = tomllib.loads((folder() / "cases.toml").read_text(encoding="utf-8"))["case"]
+    table = tomllib.loads((folder() / "probes.toml").read_text(encoding="utf-8"))["probe"]
     return tuple(
-        Case(
-            **{field.name: row[field.name] for field in fields(Case) if field.name in row},
+        Probe(
+            **{field.name: row[field.name] for field in fields(Probe) if field.name in row},
             answers=tuple(Answer(**answer) for answer in row["answer"]),
             path=folder() / f"{row['number']:02d}-{row['name']}.swf",
         )
@@ -223,9 +223,9 @@ def cases() -> tuple[Case, ...]:
 
 @cache
 def mistakes() -> Mapping[int, Mapping[tuple[int, ...], tuple[str, ...]]]:
-    """Return what known mistakes make of the cases: for each case, the schedules and which mistakes give them.
+    """Return what known mistakes make of the probes: for each probe, the schedules and which mistakes give them.
 
-    A mistake that is not listed for a case gives the first answer there, which is right.
+    A mistake that is not listed for a probe gives the first answer there, which is right.
 
     Examples
     --------
@@ -234,14 +234,14 @@ def mistakes() -> Mapping[int, Mapping[tuple[int, ...], tuple[str, ...]]]:
     True
     """
     table = pd.read_csv(folder() / "mistakes.csv", dtype=str)
-    wrong = {case.number: {} for case in cases()}
+    wrong = {probe.number: {} for probe in probes()}
     for row in table.itertuples():
-        wrong[int(row.case)][tuple(map(int, row.starts.split()))] = tuple(row.mistakes.split("; "))
+        wrong[int(row.probe)][tuple(map(int, row.starts.split()))] = tuple(row.mistakes.split("; "))
     return wrong
 
 
-def case(number: int) -> Case:
-    """Return one case; it displays itself, with a Gantt chart of each answer.
+def probe(number: int) -> Probe:
+    """Return one probe; it displays itself, with a Gantt chart of each answer.
 
     Parameters
     ----------
@@ -251,19 +251,19 @@ def case(number: int) -> Case:
     Raises
     ------
     ValueError
-        For a number without a case.
+        For a number without a probe.
 
     Examples
     --------
     >>> import schedlab as sl
-    >>> case = sl.conformance.case(6)
-    >>> print(case)
-    Case 6, EASY: Candidates that would delay the head of the queue
-    >>> chart = case.chart()
+    >>> probe = sl.conformance.probe(6)
+    >>> print(probe)
+    Probe 6, EASY: Candidates that would delay the head of the queue
+    >>> chart = probe.chart()
     """
-    known = {example.number: example for example in cases()}
+    known = {example.number: example for example in probes()}
     if number not in known:
-        raise ValueError(f"unknown case {number!r}; known: 1 to {len(known)}")
+        raise ValueError(f"unknown probe {number!r}; known: 1 to {len(known)}")
     return known[number]
 
 
@@ -291,8 +291,8 @@ def export(to: str | PathLike) -> list[Path]:
     to = Path(to)
     to.mkdir(parents=True, exist_ok=True)
     paths = []
-    for case in cases():
-        with replacing(to / case.path.name) as part:
-            part.write_bytes(case.path.read_bytes())
-        paths.append(to / case.path.name)
+    for probe in probes():
+        with replacing(to / probe.path.name) as part:
+            part.write_bytes(probe.path.read_bytes())
+        paths.append(to / probe.path.name)
     return paths

@@ -1,11 +1,11 @@
-"""Search for small workloads that tell the schedulers of `mutants` apart, and say what these make of the suite's cases.
+"""Search for small workloads that tell the schedulers of `mutants` apart, and say what these make of the probes.
 
-`python -m find_cases EASY` (in this folder) starts with the cases that exist, draws random workloads, and takes one
+`python -m find_probes EASY` (in this folder) starts with the probes that exist, draws random workloads, and takes one
 after another that tells most of the remaining pairs apart for its size, until nothing more is found. It prints each
 with the schedules that follow. Workloads have no two events at one instant under any right convention, so a right
 scheduler has one schedule (of conservative backfilling, one for each kind), however it orders the events. With the word
-"ties" it looks for workloads that tell these orders apart instead. `python -m find_cases mistakes` writes what the
-mutants make of all cases into `data/conformance/mistakes.csv`.
+"ties" it looks for workloads that tell these orders apart instead. `python -m find_probes mistakes` writes what the
+mutants make of all probes into `data/conformance/mistakes.csv`.
 """
 
 import json
@@ -23,9 +23,9 @@ from schedlab.schedule.simulation import simulate
 LONG = 100  # jobs
 
 
-def jobs_of(case):
-    """Return the jobs of a case of the suite as (submit, run, estimate, procs); a missing estimate is the run time."""
-    rows = case.records.sort_values("submit_time", kind="stable")
+def jobs_of(probe):
+    """Return the jobs of a probe of the suite as (submit, run, estimate, procs); a missing estimate is the run time."""
+    rows = probe.records.sort_values("submit_time", kind="stable")
     columns = ("submit_time", "run_time", "requested_time", "requested_procs")
     rows = [tuple(int(row[name]) for name in columns) for _, row in rows.iterrows()]
     return [(submit, run, run if estimate < 0 else estimate, procs) for submit, run, estimate, procs in rows]
@@ -65,18 +65,18 @@ def schedules(kind, jobs, procs):
     return {name: starts_of(member, jobs, procs) for name, member in members.items()}
 
 
-def starts_in(case, member):
-    """Return the starts of a case of the suite under a member of the library, as `conformance` does."""
-    return _starts_in(case.number, member)
+def starts_in(probe, member):
+    """Return the starts of a probe of the suite under a member of the library, as `conformance` does."""
+    return _starts_in(probe.number, member)
 
 
 @cache
 def _starts_in(number, member):
-    case = conformance.case(number)
+    probe = conformance.probe(number)
     scheme, events = (ByHand(member.scheduler, member.clock), "batched") if isinstance(member, Clocked) else member
-    schedule = simulate(case.trace, scheme, events=events)
+    schedule = simulate(probe.trace, scheme, events=events)
     starts = dict(zip(schedule.trace.table.index.tolist(), schedule.start.tolist(), strict=True))
-    return tuple(starts.get(job, conformance.NONE) for job in case.records.index)
+    return tuple(starts.get(job, conformance.NONE) for job in probe.records.index)
 
 
 def conventions_of(kind, name):
@@ -85,17 +85,17 @@ def conventions_of(kind, name):
     return dict(zip(choices, name.split("; "), strict=True))
 
 
-def under(case):
-    """Return, by the starts of each right schedule of a case, which conventions give it; not where all do.
+def under(probe):
+    """Return, by the starts of each right schedule of a probe, which conventions give it; not where all do.
 
-    In a long case no two events fall on one instant, so the orders of events that no kernel has are left out there.
+    In a long probe no two events fall on one instant, so the orders of events that no kernel has are left out there.
     """
     every, by_starts = {}, {}
-    for name, member in RIGHT[case.scheme].items():
-        if len(case.records) > LONG and case.scheme == "conservative" and isinstance(member, Clocked):
+    for name, member in RIGHT[probe.scheme].items():
+        if len(probe.records) > LONG and probe.scheme == "conservative" and isinstance(member, Clocked):
             continue
-        own = by_starts.setdefault(starts_in(case, member), {})
-        for choice, convention in conventions_of(case.scheme, name).items():
+        own = by_starts.setdefault(starts_in(probe, member), {})
+        for choice, convention in conventions_of(probe.scheme, name).items():
             every.setdefault(choice, {})[convention] = own.setdefault(choice, {})[convention] = None
     return {
         starts: {choice: tuple(own[choice]) for choice in every if len(own[choice]) < len(every[choice])}
@@ -104,19 +104,19 @@ def under(case):
 
 
 def mistakes():
-    """Return the table of `conformance.mistakes`: what each mutant makes of each case, but for the first answers."""
+    """Return the table of `conformance.mistakes`: what each mutant makes of each probe, but for the first answers."""
     rows = []
-    for case in conformance.cases():
+    for probe in conformance.probes():
         groups = {}
-        for name, member in MUTANTS.get(case.scheme, {}).items():
-            groups.setdefault(starts_in(case, member), []).append(name)
-        groups.pop(case.answers[0].starts, None)
-        rows += [(case.number, " ".join(map(str, starts)), "; ".join(names)) for starts, names in groups.items()]
-    return pd.DataFrame(rows, columns=["case", "starts", "mistakes"])
+        for name, member in MUTANTS.get(probe.scheme, {}).items():
+            groups.setdefault(starts_in(probe, member), []).append(name)
+        groups.pop(probe.answers[0].starts, None)
+        rows += [(probe.number, " ".join(map(str, starts)), "; ".join(names)) for starts, names in groups.items()]
+    return pd.DataFrame(rows, columns=["probe", "starts", "mistakes"])
 
 
 class Pairs:
-    """The pairs of the library that no case has told apart yet."""
+    """The pairs of the library that no probe has told apart yet."""
 
     def __init__(self, kind):
         names = [*(f"right: {name}" for name in RIGHT[kind]), *MUTANTS[kind]]
@@ -146,10 +146,10 @@ def search(kind, sizes=(3, 4, 5, 6), large=(60, 60), many=1000, seed=1):
     First small ones, until each mutant differs from all that is right; then larger ones for the pairs that are left.
     """
     random, pairs = np.random.default_rng(seed), Pairs(kind)
-    for case in conformance.cases():
-        if case.scheme == kind:
-            pairs.take(schedules(kind, jobs_of(case), case.procs))
-    print(f"{kind}: {len(pairs.left())} pairs are left by the cases that exist", file=sys.stderr)
+    for probe in conformance.probes():
+        if probe.scheme == kind:
+            pairs.take(schedules(kind, jobs_of(probe), probe.procs))
+    print(f"{kind}: {len(pairs.left())} pairs are left by the probes that exist", file=sys.stderr)
     for size in sizes:
         small = [draw(random, size) for _ in range(many)]
         yield from choose(kind, small, pairs, lambda pair: "right" in pair[0])
@@ -219,7 +219,7 @@ def simpler(kind, jobs, procs, pairs, wanted, worth, plain):
 
 
 def main(kind, seed="1", many="1000", how=""):
-    """Print the cases that were found, one line of JSON each."""
+    """Print the probes that were found, one line of JSON each."""
     find = search_ties if how == "ties" else search
     for jobs, procs, starts in find(kind, seed=int(seed), many=int(many)):
         print(json.dumps({"kind": kind, "procs": procs, "jobs": jobs, "starts": starts}), flush=True)
