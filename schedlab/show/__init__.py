@@ -17,6 +17,7 @@ from .page import (
     picture,
     table,
     text,
+    unit_of,
 )
 
 __all__ = [
@@ -37,4 +38,5 @@ __all__ = [
     "picture",
     "table",
     "text",
+    "unit_of",
 ]

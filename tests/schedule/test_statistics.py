@@ -406,7 +406,7 @@ def test_a_pair_differs_by_the_difference_of_the_means(trace, schedule):
         assert interval.mean in interval
         assert interval.confidence == 0.9
     gap = schedule.jobs["wait_time"] - other.jobs["wait_time"]
-    assert found.difference == quiet(sl.batch_means, gap, 0.9)
+    assert found.difference == replace(quiet(sl.batch_means, gap, 0.9), unit="s")
     later = quiet(sl.paired, schedule, other, "wait_time", warm_up=200)
     rest = [each.jobs["wait_time"].iloc[200:].mean() for each in (schedule, other)]
     assert later.difference.mean == pytest.approx(rest[0] - rest[1])

@@ -166,12 +166,26 @@ def test_intervals_are_short():
     assert repr(noted).endswith(f"; the first 1,200 left out; {HOSTILE}>")
 
 
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ((-2733.4, -4980.0, -1320.0), "-45.6 min, 95 % from -83 to -22 min; 40 batches of 711"),
+        ((13941.7, 10338.1, 18059.9), "3.87 h, 95 % from 2.87 to 5.02 h; 40 batches of 711"),
+        ((0.0, -30.0, 30.0), "0 s, 95 % from -30 to 30 s; 40 batches of 711"),
+        ((300.0, np.nan, np.nan), "5 min, no interval"),
+    ],
+)
+def test_intervals_of_seconds_are_displayed_in_a_readable_unit(ends, words):
+    interval = sl.statistics.Interval(*ends, 0.95, 40, 711, unit="s")
+    assert words in read(interval)
+
+
 def test_comparisons_name_what_they_compare(schedule):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sl.statistics.IntervalWarning)
         words = read(sl.paired(schedule, sl.simulate(schedule.trace, "fcfs"), "wait_time"))
-    assert words.startswith("Difference ")
-    assert " Ratio " in words
+    assert re.match(r"Difference -?[\d.]+ (s|min|h), ", words)  # of waits
+    assert re.search(r" Ratio [\d.]+, ", words)
 
 
 # Traces and schedules -----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import isfinite, isnan, nan, sqrt
 from numbers import Integral
 from statistics import NormalDist
 
@@ -40,6 +40,9 @@ class Interval:
         Values left out at the beginning.
     notes : tuple of str
         Reasons to doubt the interval: the run is too short, or not stationary.
+    unit : str
+        "s" if the values are known to be seconds, which are then displayed in minutes, hours or days where that is
+        readable; "" otherwise.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Interval:
     batch_size: int
     warm_up: int = 0
     notes: tuple[str, ...] = ()
+    unit: str = ""
 
     def __contains__(self, value) -> bool:
         return self.low <= value <= self.high
@@ -71,14 +75,23 @@ class Interval:
         return show.page(show.line(self._words(noted=False)), *map(show.note, self.notes))
 
     def _words(self, noted=True):
-        ends = f"{100 * self.confidence:g} % from {show.number(self.low)} to {show.number(self.high)}"
+        (mean, low, high), unit = self._readable()
+        ends = f"{100 * self.confidence:g} % from {show.number(low)} to {show.number(high)}{unit}"
         ends = "no interval" if isnan(self.low) else ends
-        parts = [f"{show.number(self.mean)}, {ends}"]
+        parts = [f"{show.number(mean)}{unit}, {ends}"]
         if self.batches:
             parts.append(f"{self.batches} batches of {self.batch_size:,}")
         if self.warm_up:
             parts.append(f"the first {self.warm_up:,} left out")
         return "; ".join([*parts, *(self.notes if noted else ())])
+
+    def _readable(self):
+        """Return the mean and the ends as they are displayed, and the unit that follows them."""
+        values = (self.mean, self.low, self.high)
+        if self.unit != "s":
+            return values, f" {self.unit}".rstrip()
+        name, seconds = show.unit_of(max((abs(value) for value in values if isfinite(value)), default=0.0))
+        return [value / seconds for value in values], f" {name}"
 
 
 def batch_means(values, confidence: float = 0.95, *, warm_up: int | str = 0) -> Interval:

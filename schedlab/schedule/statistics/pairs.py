@@ -1,12 +1,13 @@
 """Comparison of two schedules of the same jobs, job by job."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nan, sqrt
 
 import numpy as np
 
 from schedlab import show
+from schedlab.schedule import metrics
 
 from .batches import Interval, batched_mean, batching, in_batches, warn_of
 from .student import t_quantile
@@ -72,7 +73,7 @@ def paired(
         raise ValueError(f"{a.trace.name} and {b.trace.name} are not the same jobs with the same submit times")
     x, y = (_measured(schedule, measure) for schedule in (a, b))
     unsettled = tuple(dict.fromkeys(schedule.unsettled for schedule in (a, b) if schedule.unsettled))
-    difference = batched_mean(x - y, confidence, warm_up, unsettled)
+    difference = replace(batched_mean(x - y, confidence, warm_up, unsettled), unit=_unit(measure))
     x, y = x[difference.warm_up :], y[difference.warm_up :]
     comparison = Comparison(difference, _ratio(x, y, confidence, difference.warm_up, unsettled))
     warn_of(dict.fromkeys((*comparison.difference.notes, *comparison.ratio.notes)))
@@ -82,6 +83,11 @@ def paired(
 def _measured(schedule, measure):
     values = measure(schedule.jobs) if callable(measure) else schedule.column(measure)
     return np.asarray(values, dtype="float64")
+
+
+def _unit(measure):
+    """Return the unit of a measure; that of a function is not known."""
+    return metrics.MEASURES.get(measure, ("", ""))[1] if isinstance(measure, str) else ""
 
 
 def _ratio(x, y, confidence, left_out, unsettled):
