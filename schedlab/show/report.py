@@ -130,7 +130,8 @@ const needed = (spec, rows) => isMatrix(spec)
 const CELLS = 30;  // a smaller matrix has its words
 const isKeyed = (spec, rows) => {
   const cells = rows.map(row => row[worded(spec)[0].encoding.text.field]).filter(word => word != null);
-  return cells.length >= CELLS && 3 * new Set(cells).size <= cells.length;
+  const isOfNames = cells.some(word => /\p{L}/u.test(word));  // a number needs no number in its place
+  return isOfNames && cells.length >= CELLS && 3 * new Set(cells).size <= cells.length;
 };
 const keyed = (spec, rows) => {
   const layer = worded(spec)[0], {field} = layer.encoding.text, counts = new Map();

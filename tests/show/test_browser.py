@@ -666,3 +666,12 @@ def test_a_name_that_runs_is_noticed(server, chromium, folder):
         _unharmed(page, dialogs)
     assert dialogs
     page.close()
+
+
+def test_on_a_phone_numbers_in_a_matrix_stay_however_often_they_repeat(chromium, tmp_path):
+    page = _on_a_phone(chromium, tmp_path, _body(papers.silva2000.sensitivity.as_kept().chart))
+    words = {one["words"] for one in page.page.evaluate(WORDS)}
+    assert len(words) > 20
+    assert all("." in word for word in words if word)  # utilizations and ratios
+    page.check()
+    page.close()
