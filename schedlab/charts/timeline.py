@@ -252,6 +252,8 @@ def gantts(
     left_out = dict.fromkeys(one.left_out for one in filled if one.left_out)
     planned = PLANNED if any(one.planned for one in filled) else ""
     chart, told = _movable(alt.vconcat(*panels, spacing=12), opened)
+    if subtitle and left_out:  # in one line, where there is room
+        subtitle, left_out = "; ".join([subtitle, *left_out]), ()
     return headed(chart, title, WIDE, subtitle, *left_out, planned, told, size=(width, height))
 
 
@@ -313,8 +315,8 @@ class _Gantt:
         what = "pieces" if self.apart else "jobs"
         if left:
             self.left_out = (
-                f"{left:,} of {seen.size:,} {what}, the smallest ({missing:.1%} of the "
-                f"processor-hours), left out beyond {limit:,} rectangles"
+                f"{left:,} of {seen.size:,} {what}, the smallest ({100 * missing:.1f} % of the processor-hours), "
+                "left out"
             )
         if self.in_cells:
             wide, high = (end - begin) / CELLS[0], (self.high - self.low) / CELLS[1]
