@@ -208,7 +208,8 @@ class Card:
         count, total = int(self.rings["agrees"].sum()), len(self.rings)
         ring = RING if self.ringed else ""
         if count == total:
-            return f"{ring}Simulated again just now, a few single runs to check: {_all(total)} as kept."
+            where = "in the kept single runs" if self.ringed else "kept"  # a ring may lie off the mean that is drawn
+            return f"{ring}Simulated again just now, a few single runs to check: {_all(total)} as {where}."
         return (
             f"{ring}Just now: {total - count} of {total} values lie outside the kept runs: {'; '.join(self.off[:5])}."
         )

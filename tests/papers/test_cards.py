@@ -206,7 +206,8 @@ def test_a_quick_card_shows_what_is_kept_with_rings_on_it(made):
     assert (card.seen, card.size, card.kept) == ("full, kept, rings", "full", True)
     assert card.data is RUNS
     assert card.now["seed"].tolist() == [0, 0]
-    assert card.agreement == "○ Simulated again just now, a few single runs to check: all 2 values are as kept."
+    expected = "○ Simulated again just now, a few single runs to check: all 2 values are as in the kept single runs."
+    assert card.agreement == expected
     assert card.notes == ("a note", "more")
     assert repr(card) == "<Card Figure 9: It grows>"
     assert card.off == []
