@@ -704,13 +704,22 @@ def _draw_efforts(runs):
     slowest = data.loc[data["seconds"].idxmax()]
     return Drawing(
         f"The exact sets of the slowest log take {slowest['seconds']:.1f} s for {slowest['decisions']:,} decisions",
-        "A decision is a pass with jobs to choose from; if nothing was freed since the last pass, these are the new "
-        "jobs only. The shortcut: if taking whatever fits, down the list, reaches the upper bound, no tables are "
-        f"needed. {CODES}",
+        "A point is a log under its slowest variant. A decision is a pass with jobs to choose from; if nothing was "
+        "freed since the last pass, these are the new jobs only. The shortcut: if taking whatever fits, down the list, "
+        f"reaches the upper bound, no tables are needed. {CODES}",
         f"Each whole log in one thread, timed on the machine that made the numbers.{_without(runs.size)}",
-        None,
+        _times(data),
         data.assign(greedy=share, table=data["table"] / 1000).rename(columns=names),
     )
+
+
+def _times(data):
+    """Draw each log's slowest variant: its decisions and its seconds; boxes reach down to the fastest one."""
+    seconds = data.groupby("trace")["seconds"]
+    data = data.assign(seconds_range_low=seconds.transform("min"), seconds_range_high=seconds.transform("max"))
+    slowest = data.loc[seconds.idxmax()]
+    about = {"title": "Seconds for a whole log, by decisions", "range_label": "the variants, fastest to slowest"}
+    return charts.points(slowest, "decisions", "seconds", "trace", width=BROAD - 100, **about)
 
 
 @rebuilt(

@@ -199,7 +199,7 @@ def grudenic2010(rows: Rows) -> Iterator[Finding]:
     grows = rows.effect("GRU-4", figure)
     yield Finding(
         "To take home: look ahead with narrow jobs first, above all on busy machines: the gain grows with utilization "
-        f"(correlation {part(grows)}).",
+        f"(linear correlation {part(grows)}).",
         ("GRU-4",),
         grows > 0.8 and rows.verdict("GRU-4") == REPRODUCED,
     )
