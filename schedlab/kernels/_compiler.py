@@ -20,7 +20,6 @@ they are optimized as a whole.
 from contextlib import contextmanager
 
 import llvmlite.binding as llvm
-from numba.core.caching import CompileResultCacheImpl
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder, PassManager
 from numba.core.compiler_machinery import register_pass
@@ -66,59 +65,6 @@ class _KernelLibrary(JITCodeLibrary):
         # Numba's full passes. Usually it first runs cheap passes that combine reference counts, but pieces have none.
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
-
-
-class _LoadedLibrary(JITCodeLibrary):
-    """The code of a kernel from the cache. Its bitcode is parsed only if another function links it; no kernel does."""
-
-    def __init__(self, codegen, name, machine_code, bitcode, symbols):
-        super().__init__(codegen, name)
-        self._bitcode = bitcode
-        self.enable_object_caching()
-        self._set_compiled_object(machine_code)
-        self._finalize_final_module()
-        codegen._engine._defined_symbols |= symbols
-
-    def _get_module_for_linking(self):
-        if self._shared_module is None:
-            self._shared_module = llvm.parse_bitcode(self._bitcode)
-        return self._shared_module
-
-
-class _Loading:
-    """Numba's context while a kernel is loaded, except that libraries are made as above."""
-
-    def __init__(self, context, symbols):
-        self._context, self._symbols = context, symbols
-
-    def __getattr__(self, name):
-        return getattr(self._context, name)
-
-    def codegen(self):
-        return self
-
-    def unserialize_library(self, library):
-        name, _, (machine_code, bitcode) = library
-        return _LoadedLibrary(self._context.codegen(), name, machine_code, bitcode, self._symbols)
-
-
-class KernelStore(CompileResultCacheImpl):
-    """What the cache holds of a kernel: what numba stores, and the names of the symbols.
-
-    Numba parses a kernel's bitcode to know these names. Of the 16 ms to load a kernel, parsing takes 11, and listing
-    the names 3.
-    """
-
-    def reduce(self, result):
-        """Return what is stored."""
-        module = result.library._get_module_for_linking()
-        named = (*module.functions, *module.global_variables)
-        return {each.name for each in named if not each.is_declaration}, super().reduce(result)
-
-    def rebuild(self, context, stored):
-        """Return the compiler's result."""
-        symbols, result = stored
-        return super().rebuild(_Loading(context, symbols), result)._replace(target_context=context)
 
 
 def _with_callees(library, found):

@@ -23,7 +23,7 @@ from schedlab._runtime.compiling import USUAL_WAY  # that module is notified whe
 from schedlab._runtime.paths import kernels_folder
 
 try:
-    from ._compiler import PROVEN, KernelCompiler, KernelStore, PieceCompiler
+    from ._compiler import PROVEN, KernelCompiler, PieceCompiler
 
     PIECES = numba.version_info.short in PROVEN and not USUAL_WAY
 except Exception:  # in another release of numba anything may be missing or different
@@ -62,9 +62,6 @@ class Locator(UserProvidedCacheLocator):
 
 class KernelCache(FunctionCache):
     """Numba's cache, except that a broken file, for example after a full disk, counts as missing and is rewritten."""
-
-    if PIECES:
-        _impl_class = KernelStore
 
     def load_overload(self, sig, target_context):
         """Return the compiled code for a signature; None if it cannot be read."""

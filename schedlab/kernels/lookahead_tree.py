@@ -9,8 +9,9 @@ gives the best set. Instead, the search is limited, in jobs tried or in ticks of
 import numpy as np
 
 from ._jit import kernel, part, routine
+from .best_set import BOUND, N_CANDIDATES, N_CHOSEN, OPEN, ROOM, new_choice
 from .cluster import FREE, NAN, Jobs, advance, new_cluster, place_in_queue, waiting
-from .lookahead import BOUND, N_CANDIDATES, N_CHOSEN, OPEN, ROOM, arrange, gather, mark_long, new_choice
+from .lookahead import arrange, gather, mark_long
 from .placement import (
     BY_COUNT,
     OFF,

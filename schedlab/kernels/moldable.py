@@ -62,8 +62,6 @@ def begin_with(c, asked, laws, place, width, lasts_until):
 
 
 # --- Fair share ---------------------------------------------------------------------------------------------
-
-
 class Rules(NamedTuple):
     """The settings of fair share."""
 
@@ -218,8 +216,6 @@ def _narrowed(laws, job, work, low, width, duration):
 
 
 # --- Greedy -------------------------------------------------------------------------------------------------
-
-
 @kernel
 def greedy(jobs, machine, laws, halt):
     """Simulate conservative backfilling of jobs that choose their widths at submission; as `fair_share`."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ._jit import kernel, part, routine
 from .profile import add, earliest, forget_past, least, profile
-from .shredding import ANOTHER_ROUND, COMPRESSED, JOB_STARTS, TASKS_START
+from .sites import ANOTHER_ROUND, COMPRESSED, JOB_STARTS, TASKS_START
 from .sorted_pairs import NEVER, SortedPairs, back, first_item, first_key, front, insert, new_pairs, pop, remove
 
 JOB_ARRIVES, JOB_WITHDRAWN = 4, 5  # further kinds of events

@@ -9,8 +9,9 @@ import numpy as np
 
 from schedlab._runtime.text import check_known
 from schedlab._runtime.threads import interruptible
-from schedlab.kernels import shredding as kernel
+from schedlab.kernels import sites as kernel
 from schedlab.kernels.replay import JOB_ARRIVES, JOB_WITHDRAWN, Events
+from schedlab.kernels.shredding import shredding
 from schedlab.machine import Flat
 
 from .base import Case, Jobs, Outcome, Pieces, Scheme
@@ -423,9 +424,8 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     else:
         sweeping = kernel.Tasks(tasks, task_run, task_estimate)
         rules = kernel.Rules(conservative, scheme.flooding, scheme.release)
-        start, promise, end, claimed, events, lost = interruptible(
-            kernel.shredding, entries, np.array(machines), sweeping, rules
-        )
+        results = interruptible(shredding, entries, np.array(machines), sweeping, rules)
+        start, promise, end, claimed, events, lost = results
     log = events[events[:, kernel.LOG_KIND] == kernel.TASKS_START]
     gone = start.copy()
     last = np.full(swept.size, -1)

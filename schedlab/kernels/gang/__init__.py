@@ -6,9 +6,9 @@ or that task is blocked, the reference scheduler leaves the PE idle. The priorit
 tasks: the one most likely to do I/O or to compute, judging by its past slices. Round robin lets all ready tasks of a PE
 take turns instead. Under spin control a task that has waited long for a message makes room for one that does I/O.
 
-The paper's rules are in `matrix` (which job is placed where, whose turn it is), `classes` (how a task is classified),
-`choice` (which task a PE runs) and `spinning`. What tasks do is in `operations` and `meeting`; `running` simulates one
-task ahead on its PE, and `slices` is the simulation.
+The paper's rules are in `matrix` (which job is placed where, whose turn it is), `classes` (how a task is classified)
+and `choice` (which task a PE runs, and spinning). What tasks do is in `operations` and `meeting`; `running` simulates
+one task ahead on its PE, and `slices` is the simulation.
 
 At one instant, events on one PE are processed in this order: the awaited message or release arrives; a context switch
 or a piece of work ends; a spin that has lasted as long as an answer takes is checked. Last comes the global switch if

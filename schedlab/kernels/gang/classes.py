@@ -6,47 +6,32 @@ task's last slices. They determine the priority by which PEs choose, except unde
 """
 
 from .._jit import inlined
-from .state import (
-    DID_IO,
-    F_COMM,
-    F_COMP,
-    F_IO,
-    HELD,
-    HOLDERS,
-    INTERACTIVE,
-    JOB,
-    KIND,
-    MEASURED,
-    PE,
-    PLACE,
-    PRIORITY,
-    S_COMM,
-    S_COMP,
-    S_IO,
-    STATEMENTS,
-)
+from . import state
 
 
 @inlined
 def classify(g, rules):
     """Update the memberships of tasks by what the tasks did in the slice."""
     tasks = g.tasks
-    for i in range(g.clock[HOLDERS]):
+    for i in range(g.clock[state.HOLDERS]):
         task = g.held[i]
-        communicated = tasks[task, STATEMENTS] >= rules.statements
-        _measure(g, rules, task, tasks[task, DID_IO] and (rules.both or not communicated), communicated)
-        show(g, rules, tasks[task, PE], tasks[task, PLACE], task)
-        tasks[task, HELD] = tasks[task, STATEMENTS] = tasks[task, DID_IO] = 0
-    g.clock[HOLDERS] = 0
+        communicated = tasks[task, state.STATEMENTS] >= rules.statements
+        _measure(g, rules, task, tasks[task, state.DID_IO] and (rules.both or not communicated), communicated)
+        show(g, rules, tasks[task, state.PE], tasks[task, state.PLACE], task)
+        tasks[task, state.HELD] = tasks[task, state.STATEMENTS] = tasks[task, state.DID_IO] = 0
+    g.clock[state.HOLDERS] = 0
 
 
 @inlined
 def show(g, rules, pe, place, task):
     """Copy a task's classification to the tables of its PE; under round robin, all tasks have the highest priority."""
     members = g.members
-    inputs = members[task, F_IO] > members[task, F_COMM] and members[task, F_IO] > members[task, F_COMP]
-    g.does_io[pe, place] = inputs or g.jobs[g.tasks[task, JOB], KIND] == INTERACTIVE
-    g.priority[pe, place] = rules.alpha if rules.round_robin else members[task, PRIORITY]
+    inputs = (
+        members[task, state.F_IO] > members[task, state.F_COMM]
+        and members[task, state.F_IO] > members[task, state.F_COMP]
+    )
+    g.does_io[pe, place] = inputs or g.jobs[g.tasks[task, state.JOB], state.KIND] == state.INTERACTIVE
+    g.priority[pe, place] = rules.alpha if rules.round_robin else members[task, state.PRIORITY]
 
 
 @inlined
@@ -56,26 +41,30 @@ def _measure(g, rules, task, did_io, communicated):
     if rules.window > 0:
         io, comm, comp = _average(g, rules, task, did_io, communicated)
     else:
-        io = members[task, S_IO] / 2 + (1 / 2 if did_io else 0)
-        comm = members[task, S_COMM] / 2 + (1 / 2 if communicated else 0)
-        comp = members[task, S_COMP] / 2 + (0 if did_io or communicated else 1 / 2)
-    members[task, S_IO], members[task, S_COMM], members[task, S_COMP] = io, comm, comp
-    io, comm, comp = io * members[task, F_IO], comm * members[task, F_COMM], comp * members[task, F_COMP]
+        io = members[task, state.S_IO] / 2 + (1 / 2 if did_io else 0)
+        comm = members[task, state.S_COMM] / 2 + (1 / 2 if communicated else 0)
+        comp = members[task, state.S_COMP] / 2 + (0 if did_io or communicated else 1 / 2)
+    members[task, state.S_IO], members[task, state.S_COMM], members[task, state.S_COMP] = io, comm, comp
+    io, comm, comp = (
+        io * members[task, state.F_IO],
+        comm * members[task, state.F_COMM],
+        comp * members[task, state.F_COMP],
+    )
     least = rules.floor * (io + comm + comp)  # of their sum, because they are not normalized yet
     io, comm, comp = max(io, least), max(comm, least), max(comp, least)
     total = io + comm + comp
     share = 1 / total if total > 0 else 0.0  # without a floor all may vanish
     io, comm, comp = io * share, comm * share, comp * share
-    members[task, F_IO], members[task, F_COMM], members[task, F_COMP] = io, comm, comp
-    members[task, PRIORITY] = max(rules.alpha * io, comp)
+    members[task, state.F_IO], members[task, state.F_COMM], members[task, state.F_COMP] = io, comm, comp
+    members[task, state.PRIORITY] = max(rules.alpha * io, comp)
 
 
 @inlined
 def _average(g, rules, task, did_io, communicated):
     """Return the moving averages of a task's measurements, with those of this slice; at first over fewer slices."""
-    measured = g.tasks[task, MEASURED]
+    measured = g.tasks[task, state.MEASURED]
     g.recent[task, measured % rules.window] = (1 if did_io else 0) + (2 if communicated else 0)
-    g.tasks[task, MEASURED] = measured + 1
+    g.tasks[task, state.MEASURED] = measured + 1
     count, io, comm, comp = min(measured + 1, rules.window), 0, 0, 0
     for at in range(count):
         activity = g.recent[task, at]

@@ -4,33 +4,10 @@ import numpy as np
 
 from .._jit import inlined, kernel, routine
 from ..sorted_pairs import NEVER
+from . import state
 from .meeting import next_pair
 from .operations import has_to_meet, in_ring, next_operation, start_job
-from .state import (
-    BURST,
-    DISK,
-    DONE,
-    END,
-    FIRST,
-    FULL,
-    HEAD,
-    KIND,
-    LAST_DISK,
-    LAST_THINK,
-    LEFT,
-    LENGTH,
-    LOGGED,
-    MESSAGES,
-    NO_LOG,
-    OPERATION,
-    QUEUED_OTHER,
-    QUEUED_PEER,
-    RECEIVE,
-    SEND,
-    SIZE,
-    THINK,
-    new_gang,
-)
+from .state import new_gang
 
 
 @kernel
@@ -47,43 +24,47 @@ def list_operations(jobs, programs, rules, room, listed):
     g = new_gang(jobs, programs, rules, room, 0)
     operations, sums = np.zeros((5, listed), np.int64), np.zeros((2, g.tasks.shape[0]), np.int64)
     for job in range(jobs.size.size):
-        if not g.clock[FULL]:
+        if not g.clock[state.FULL]:
             start_job(g, rules, job)
             _list(g, rules, job, operations, sums)
-    return g.clock[FULL], operations[:, : g.clock[LOGGED]].copy(), sums
+    return g.clock[state.FULL], operations[:, : g.clock[state.LOGGED]].copy(), sums
 
 
 @routine
 def _list(g, rules, job, operations, sums):
     """Let each task of a job do one operation in turn, until all have ended."""
     jobs, tasks = g.jobs, g.tasks
-    while jobs[job, LEFT] > 0 and not g.clock[FULL]:
-        for task in range(jobs[job, FIRST], jobs[job, FIRST] + jobs[job, SIZE]):
-            if tasks[task, DONE] == NEVER:
-                while g.jobs[job, KIND] == MESSAGES and has_to_meet(g, task) and not g.clock[FULL]:
+    while jobs[job, state.LEFT] > 0 and not g.clock[state.FULL]:
+        for task in range(jobs[job, state.FIRST], jobs[job, state.FIRST] + jobs[job, state.SIZE]):
+            if tasks[task, state.DONE] == NEVER:
+                while g.jobs[job, state.KIND] == state.MESSAGES and has_to_meet(g, task) and not g.clock[state.FULL]:
                     next_pair(g, rules, job)
                 next_operation(g, rules, task)
-                operation = tasks[task, OPERATION]
-                burst = tasks[task, BURST] if operation in (DISK, THINK, LAST_DISK, LAST_THINK) else 0
-                sums[0, task] += tasks[task, LENGTH]
+                operation = tasks[task, state.OPERATION]
+                burst = (
+                    tasks[task, state.BURST]
+                    if operation in (state.DISK, state.THINK, state.LAST_DISK, state.LAST_THINK)
+                    else 0
+                )
+                sums[0, task] += tasks[task, state.LENGTH]
                 sums[1, task] += burst
                 if operations.shape[1] > 0:
                     _list_operation(g, operations, task, burst)
-                if operation in (END, LAST_DISK, LAST_THINK):
-                    tasks[task, DONE] = 0
-                    jobs[job, LEFT] -= 1
+                if operation in (state.END, state.LAST_DISK, state.LAST_THINK):
+                    tasks[task, state.DONE] = 0
+                    jobs[job, state.LEFT] -= 1
                 else:
-                    tasks[task, HEAD] += 1
+                    tasks[task, state.HEAD] += 1
 
 
 @inlined
 def _list_operation(g, operations, task, burst):
-    at = g.clock[LOGGED]
+    at = g.clock[state.LOGGED]
     if at == operations.shape[1]:
-        g.clock[FULL] |= NO_LOG
+        g.clock[state.FULL] |= state.NO_LOG
         return
-    operation, place = g.tasks[task, OPERATION], in_ring(g, g.tasks[task, HEAD])
-    operations[0, at], operations[1, at], operations[2, at] = task, g.tasks[task, LENGTH], operation
-    operations[3, at] = g.queued[task, place, QUEUED_PEER] if operation in (SEND, RECEIVE) else burst
-    operations[4, at] = g.queued[task, place, QUEUED_OTHER] if operation == SEND else 0
-    g.clock[LOGGED] += 1
+    operation, place = g.tasks[task, state.OPERATION], in_ring(g, g.tasks[task, state.HEAD])
+    operations[0, at], operations[1, at], operations[2, at] = task, g.tasks[task, state.LENGTH], operation
+    operations[3, at] = g.queued[task, place, state.QUEUED_PEER] if operation in (state.SEND, state.RECEIVE) else burst
+    operations[4, at] = g.queued[task, place, state.QUEUED_OTHER] if operation == state.SEND else 0
+    g.clock[state.LOGGED] += 1

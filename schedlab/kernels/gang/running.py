@@ -8,228 +8,169 @@ that has not been sent yet, or when it blocks or ends.
 
 from .._jit import inlined
 from ..sorted_pairs import NEVER
-from .choice import free_pe, is_wanted, next_task
+from . import state
+from .choice import end_spin, free_pe, is_wanted, next_task, spin, when_to_check
 from .events import event_of, set_event
-from .log import spend
 from .meeting import join_meeting
 from .operations import has_to_meet, in_ring, next_operation
-from .spinning import end_spin, spin, when_to_check
-from .state import (
-    ABSENT,
-    ANSWERED,
-    AT_BARRIER,
-    BARRIER,
-    BURST,
-    BUSY,
-    CHANGE,
-    CHECK,
-    COMPUTED,
-    COMPUTING,
-    CUT_LEFT,
-    CUT_TO,
-    DID_IO,
-    DISK,
-    DISK_FREE,
-    DISK_TIME,
-    DOES,
-    DONE,
-    DRAWING,
-    END,
-    EVENTS,
-    FINISH,
-    FIRST,
-    HEAD,
-    HELD,
-    HOLDERS,
-    IDLE,
-    JOB,
-    LAST_DISK,
-    LAST_THINK,
-    LATEST,
-    LEFT,
-    LENGTH,
-    LIMIT,
-    LOADED,
-    NEXT_FINISH,
-    OPERATION,
-    PE,
-    PIECE,
-    PLACE,
-    QUEUED_OTHER,
-    QUEUED_PEER,
-    RECEIVE,
-    RECEIVING,
-    RUNNING,
-    SEND,
-    SENDING,
-    SIZE,
-    SPINNING,
-    STATEMENTS,
-    TIME_COMMUNICATING,
-    TIME_COMPUTING,
-    TIME_SPINNING,
-    TIME_SWITCHING,
-    UNTIL,
-    UPTO,
-    WAITING,
-)
+from .state import spend
 
 
 @inlined
 def run(g, rules, pe, task, now, loads):
     """Simulate a task that gets or keeps a PE, up to its next interaction with others."""
-    tasks, pes, limit = g.tasks, g.pes, g.pes[pe, LIMIT]
+    tasks, pes, limit = g.tasks, g.pes, g.pes[pe, state.LIMIT]
     if loads:
-        pes[pe, RUNNING] = task
-        g.clock[EVENTS] += 1
-        if pes[pe, LOADED] != task:
-            needs = pes[pe, CUT_LEFT] if pes[pe, CUT_TO] == task else rules.switch
+        pes[pe, state.RUNNING] = task
+        g.clock[state.EVENTS] += 1
+        if pes[pe, state.LOADED] != task:
+            needs = pes[pe, state.CUT_LEFT] if pes[pe, state.CUT_TO] == task else rules.switch
             until = min(now + needs, limit)
-            spend(g, pe, task, TIME_SWITCHING, now, until)
+            spend(g, pe, task, state.TIME_SWITCHING, now, until)
             if now + needs > limit:
-                pes[pe, CUT_TO], pes[pe, CUT_LEFT] = task, now + needs - limit
+                pes[pe, state.CUT_TO], pes[pe, state.CUT_LEFT] = task, now + needs - limit
                 _reach_limit(g, pe, limit)
                 return
-            now, pes[pe, LOADED] = until, task
-        pes[pe, CUT_TO] = -1
-        g.ready[pe, tasks[task, PLACE]] = 0
-        if not tasks[task, HELD]:
-            tasks[task, HELD], g.held[g.clock[HOLDERS]] = 1, task
-            g.clock[HOLDERS] += 1
+            now, pes[pe, state.LOADED] = until, task
+        pes[pe, state.CUT_TO] = -1
+        g.ready[pe, tasks[task, state.PLACE]] = 0
+        if not tasks[task, state.HELD]:
+            tasks[task, state.HELD], g.held[g.clock[state.HOLDERS]] = 1, task
+            g.clock[state.HOLDERS] += 1
         # A task within a communication statement communicates in this slice too, wherever the statement began.
-        tasks[task, STATEMENTS] += tasks[task, PIECE] > COMPUTING
+        tasks[task, state.STATEMENTS] += tasks[task, state.PIECE] > state.COMPUTING
     while True:
-        piece = tasks[task, PIECE]
-        if piece == WAITING:
-            until = tasks[task, UNTIL]
+        piece = tasks[task, state.PIECE]
+        if piece == state.WAITING:
+            until = tasks[task, state.UNTIL]
             if until > now:
                 check = when_to_check(g, rules, pe, task, now)
                 if until > check or until > limit:
                     spin(g, pe, now, check, until)
                     return
-                spend(g, pe, task, TIME_SPINNING, now, until)
+                spend(g, pe, task, state.TIME_SPINNING, now, until)
                 now = until
-            g.clock[EVENTS] += 1
-            receives = tasks[task, OPERATION] == RECEIVE
-            piece = tasks[task, PIECE] = RECEIVING if receives else DRAWING
-            tasks[task, LENGTH] = rules.overhead
-            tasks[task, HEAD] += not receives
-        if piece == DRAWING:
+            g.clock[state.EVENTS] += 1
+            receives = tasks[task, state.OPERATION] == state.RECEIVE
+            piece = tasks[task, state.PIECE] = state.RECEIVING if receives else state.DRAWING
+            tasks[task, state.LENGTH] = rules.overhead
+            tasks[task, state.HEAD] += not receives
+        if piece == state.DRAWING:
             if has_to_meet(g, task):
                 join_meeting(g, pe, task, now)
                 return
             next_operation(g, rules, task)
-            piece = COMPUTING
-        length = tasks[task, LENGTH]
+            piece = state.COMPUTING
+        length = tasks[task, state.LENGTH]
         until = min(now + length, limit)
-        if piece == COMPUTING:
-            tasks[task, COMPUTED] += until - now
-        spend(g, pe, task, TIME_COMPUTING if piece == COMPUTING else TIME_COMMUNICATING, now, until)
+        if piece == state.COMPUTING:
+            tasks[task, state.COMPUTED] += until - now
+        spend(g, pe, task, state.TIME_COMPUTING if piece == state.COMPUTING else state.TIME_COMMUNICATING, now, until)
         if now + length > limit:
-            tasks[task, LENGTH] = now + length - limit
+            tasks[task, state.LENGTH] = now + length - limit
             _reach_limit(g, pe, limit)
             return
         now = until
-        g.clock[EVENTS] += 1
-        if piece == COMPUTING:
+        g.clock[state.EVENTS] += 1
+        if piece == state.COMPUTING:
             if _operate(g, rules, pe, task, now):
                 free_pe(g, pe, now)
                 return
         else:
-            if piece == SENDING:
+            if piece == state.SENDING:
                 _deliver(g, rules, task, now + rules.latency)
-            tasks[task, HEAD] += 1
-            tasks[task, PIECE] = DRAWING
+            tasks[task, state.HEAD] += 1
+            tasks[task, state.PIECE] = state.DRAWING
 
 
 @inlined
 def go_on(g, rules, pe, now):
     """Return the task that a PE runs from an instant in mid-slice on, or -1."""
-    does = g.pes[pe, DOES]
-    if does == BUSY:  # the next operation of its task has been drawn
-        return g.pes[pe, RUNNING]
-    g.clock[EVENTS] += 1
-    return end_spin(g, rules, pe, now) if does == SPINNING else next_task(g, rules, pe, now)
+    does = g.pes[pe, state.DOES]
+    if does == state.BUSY:  # the next operation of its task has been drawn
+        return g.pes[pe, state.RUNNING]
+    g.clock[state.EVENTS] += 1
+    return end_spin(g, rules, pe, now) if does == state.SPINNING else next_task(g, rules, pe, now)
 
 
 @inlined
 def _reach_limit(g, pe, limit):
     """Stop simulating a task ahead: the slice is over, or the task of the row takes its PE back."""
-    if limit < g.clock[UPTO]:
+    if limit < g.clock[state.UPTO]:
         free_pe(g, pe, limit)
     else:
-        g.pes[pe, DOES], g.pes[pe, CHANGE] = BUSY, NEVER
+        g.pes[pe, state.DOES], g.pes[pe, state.CHANGE] = state.BUSY, NEVER
 
 
 @inlined
 def _operate(g, rules, pe, task, now):
     """Execute the operation that a task has reached; tell whether the task loses its PE."""
-    tasks, operation = g.tasks, g.tasks[task, OPERATION]
-    if operation == SEND:
-        tasks[task, STATEMENTS] += 1
-        tasks[task, PIECE], tasks[task, LENGTH] = SENDING, rules.overhead
+    tasks, operation = g.tasks, g.tasks[task, state.OPERATION]
+    if operation == state.SEND:
+        tasks[task, state.STATEMENTS] += 1
+        tasks[task, state.PIECE], tasks[task, state.LENGTH] = state.SENDING, rules.overhead
         return False
-    if operation == RECEIVE:
-        tasks[task, STATEMENTS] += 1
-        tasks[task, PIECE] = WAITING
-        tasks[task, UNTIL] = g.queued[task, in_ring(g, tasks[task, HEAD]), QUEUED_OTHER]
+    if operation == state.RECEIVE:
+        tasks[task, state.STATEMENTS] += 1
+        tasks[task, state.PIECE] = state.WAITING
+        tasks[task, state.UNTIL] = g.queued[task, in_ring(g, tasks[task, state.HEAD]), state.QUEUED_OTHER]
         return False
-    if operation == BARRIER:
-        tasks[task, STATEMENTS] += 1
+    if operation == state.BARRIER:
+        tasks[task, state.STATEMENTS] += 1
         _arrive(g, rules, task, now)
         return False
-    if operation == END:
+    if operation == state.END:
         _finish(g, pe, task, now)
         return True
-    tasks[task, DID_IO] = 1
-    tasks[task, HEAD] += 1
-    until = now + tasks[task, BURST]
-    if operation in (DISK, LAST_DISK):
-        until = max(now, g.pes[pe, DISK_FREE]) + tasks[task, BURST]
-        g.pes[pe, DISK_FREE] = until
-        g.pes[pe, DISK_TIME] += tasks[task, BURST]
-    if operation in (LAST_DISK, LAST_THINK):
+    tasks[task, state.DID_IO] = 1
+    tasks[task, state.HEAD] += 1
+    until = now + tasks[task, state.BURST]
+    if operation in (state.DISK, state.LAST_DISK):
+        until = max(now, g.pes[pe, state.DISK_FREE]) + tasks[task, state.BURST]
+        g.pes[pe, state.DISK_FREE] = until
+        g.pes[pe, state.DISK_TIME] += tasks[task, state.BURST]
+    if operation in (state.LAST_DISK, state.LAST_THINK):
         _finish(g, pe, task, until)
     else:
-        g.ready[pe, tasks[task, PLACE]], tasks[task, PIECE] = until, DRAWING
+        g.ready[pe, tasks[task, state.PLACE]], tasks[task, state.PIECE] = until, state.DRAWING
     return True
 
 
 @inlined
 def _finish(g, pe, task, instant):
-    job = g.tasks[task, JOB]
-    g.tasks[task, DONE], g.ready[pe, g.tasks[task, PLACE]] = instant, NEVER
-    g.jobs[job, LEFT] -= 1
-    g.jobs[job, FINISH] = max(g.jobs[job, FINISH], instant)
-    if g.jobs[job, LEFT] == 0:
-        g.clock[NEXT_FINISH] = min(g.clock[NEXT_FINISH], g.jobs[job, FINISH])
+    job = g.tasks[task, state.JOB]
+    g.tasks[task, state.DONE], g.ready[pe, g.tasks[task, state.PLACE]] = instant, NEVER
+    g.jobs[job, state.LEFT] -= 1
+    g.jobs[job, state.FINISH] = max(g.jobs[job, state.FINISH], instant)
+    if g.jobs[job, state.LEFT] == 0:
+        g.clock[state.NEXT_FINISH] = min(g.clock[state.NEXT_FINISH], g.jobs[job, state.FINISH])
 
 
 @inlined
 def _deliver(g, rules, task, arrival):
     """Deliver a task's message to its receiver."""
-    at = in_ring(g, g.tasks[task, HEAD])
-    receiver, place = g.queued[task, at, QUEUED_PEER], g.queued[task, at, QUEUED_OTHER]
-    g.queued[receiver, in_ring(g, place), QUEUED_OTHER] = arrival
-    if g.tasks[receiver, PIECE] == WAITING and g.tasks[receiver, HEAD] == place:
+    at = in_ring(g, g.tasks[task, state.HEAD])
+    receiver, place = g.queued[task, at, state.QUEUED_PEER], g.queued[task, at, state.QUEUED_OTHER]
+    g.queued[receiver, in_ring(g, place), state.QUEUED_OTHER] = arrival
+    if g.tasks[receiver, state.PIECE] == state.WAITING and g.tasks[receiver, state.HEAD] == place:
         _answer(g, rules, receiver, arrival)
 
 
 @inlined
 def _arrive(g, rules, task, now):
     """Bring a task to its barrier; the latest arrival releases all, and it need not be the task simulated last."""
-    job = g.tasks[task, JOB]
-    g.tasks[task, PIECE], g.tasks[task, UNTIL] = WAITING, NEVER
-    g.jobs[job, AT_BARRIER] += 1
-    g.jobs[job, LATEST] = max(g.jobs[job, LATEST], now)
-    if g.jobs[job, AT_BARRIER] < g.jobs[job, SIZE]:
+    job = g.tasks[task, state.JOB]
+    g.tasks[task, state.PIECE], g.tasks[task, state.UNTIL] = state.WAITING, NEVER
+    g.jobs[job, state.AT_BARRIER] += 1
+    g.jobs[job, state.LATEST] = max(g.jobs[job, state.LATEST], now)
+    if g.jobs[job, state.AT_BARRIER] < g.jobs[job, state.SIZE]:
         return
-    g.jobs[job, AT_BARRIER] = 0
-    release = g.jobs[job, LATEST] + 2 * rules.latency + 4 * rules.overhead
-    first = g.jobs[job, FIRST]
-    for other in range(first, first + g.jobs[job, SIZE]):
+    g.jobs[job, state.AT_BARRIER] = 0
+    release = g.jobs[job, state.LATEST] + 2 * rules.latency + 4 * rules.overhead
+    first = g.jobs[job, state.FIRST]
+    for other in range(first, first + g.jobs[job, state.SIZE]):
         if other == task:
-            g.tasks[task, UNTIL] = release
+            g.tasks[task, state.UNTIL] = release
         else:
             _answer(g, rules, other, release)
 
@@ -237,14 +178,16 @@ def _arrive(g, rules, task, now):
 @inlined
 def _answer(g, rules, task, arrival):
     """Tell a waiting task when the message or release that it waits for arrives."""
-    pes, pe, place = g.pes, g.tasks[task, PE], g.tasks[task, PLACE]
-    g.tasks[task, UNTIL] = arrival
+    pes, pe, place = g.pes, g.tasks[task, state.PE], g.tasks[task, state.PLACE]
+    g.tasks[task, state.UNTIL] = arrival
     if g.ready[pe, place] > 0:
         g.ready[pe, place] = arrival
-        pes[pe, ABSENT] -= 1
-    if pes[pe, RUNNING] == task and pes[pe, DOES] == SPINNING:
-        if min(arrival, pes[pe, CHECK]) <= pes[pe, LIMIT] and (arrival <= pes[pe, CHECK] or pes[pe, ABSENT] == 0):
-            g.answered[g.clock[ANSWERED]] = pe
-            g.clock[ANSWERED] += 1
-    elif pes[pe, DOES] == IDLE and arrival < g.clock[UPTO] and is_wanted(g, rules, pe, place):
+        pes[pe, state.ABSENT] -= 1
+    if pes[pe, state.RUNNING] == task and pes[pe, state.DOES] == state.SPINNING:
+        if min(arrival, pes[pe, state.CHECK]) <= pes[pe, state.LIMIT] and (
+            arrival <= pes[pe, state.CHECK] or pes[pe, state.ABSENT] == 0
+        ):
+            g.answered[g.clock[state.ANSWERED]] = pe
+            g.clock[state.ANSWERED] += 1
+    elif pes[pe, state.DOES] == state.IDLE and arrival < g.clock[state.UPTO] and is_wanted(g, rules, pe, place):
         set_event(g, pe, min(event_of(g, pe), arrival))

@@ -1,10 +1,13 @@
-"""The state of a simulation of gang scheduling: its inputs, and the columns of its tables. Times in nanoseconds."""
+"""The state of a simulation of gang scheduling: inputs, the columns of its tables, and what PEs spend their time on.
+
+Times are in nanoseconds. The time of a PE is added up by what it does and, on request, logged piece by piece.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import maker
+from .._jit import inlined, maker, routine
 from ..sorted_pairs import NEVER
 from ..variates import AHEAD
 
@@ -269,3 +272,25 @@ def new_gang(given, programs, rules, room, logged):
     for pe in range(rules.pes):
         g.pes[pe, LOADED] = g.pes[pe, RUNNING] = g.pes[pe, CUT_TO] = g.pes[pe, TURN] = -1
     return g
+
+
+@inlined
+def spend(g, pe, task, what, begin, end):
+    """Record what a PE does on [begin, end)."""
+    g.pes[pe, what] += end - begin
+    if what == TIME_COMPUTING and begin < g.pes[pe, DISK_FREE]:  # its disk gets no request meanwhile
+        g.pes[pe, OVERLAP] += min(end, g.pes[pe, DISK_FREE]) - begin
+    if g.clock[LOGS] and end > begin:
+        _log(g.log, g.clock, pe, task, what - TIME_COMPUTING, begin, end, task >= 0 and task == g.pes[pe, TURN])
+
+
+@routine
+def _log(log, clock, pe, task, what, begin, end, turn):
+    at = clock[LOGGED]
+    if at == log.shape[1]:
+        clock[FULL] |= NO_LOG
+        return
+    log[LOG_PE, at], log[LOG_TASK, at], log[LOG_WHAT, at] = pe, task, what
+    log[LOG_FROM, at], log[LOG_UNTIL, at] = begin, end
+    log[LOG_ROW, at], log[LOG_TURN, at] = clock[CURRENT], turn
+    clock[LOGGED] += 1
