@@ -11,8 +11,8 @@ from threading import current_thread, main_thread
 from schedlab._runtime.text import plain
 from schedlab.cli.options import parser
 from schedlab.workload import archive, frames
+from schedlab.workload.filter import LoadWarning
 from schedlab.workload.loading import SizeUnknown
-from schedlab.workload.losses import LoadWarning
 from schedlab.workload.sacct import PartitionWarning
 
 WARNINGS = (LoadWarning, PartitionWarning, frames.UnitWarning)  # printed as plain messages

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 _HOME = {
-    "LoadWarning": "losses",
+    "LoadWarning": "filter",
     "SWFError": "swf",
     "SacctError": "sacct",
     "PartitionWarning": "sacct",

@@ -1,14 +1,13 @@
 """The archive's traces: which exist, where a local copy is, and whether a copy has the archive's text.
 
 A trace goes by the official name of its file. It is looked up first in the folder named by the environment variable
-``SCHEDLAB_DATA``, then in the cache. If it is in neither, it is downloaded from the archive's own address. A download
-gets its final name only when it is complete and its text is verified.
+``SCHEDLAB_DATA``, which is only read, then in the cache. If it is in neither, it is downloaded from the archive, and
+gets its final name only when it is complete and verified.
 
-Checksums are of the *uncompressed* text, because the same log may be compressed differently. The checksum of every
-verified file is noted in the cache, as ``NAME.swf.gz.sha256``, for two reasons. If the catalogue has no checksum, later
-copies must match the text seen first. And a file that has not changed since is not hashed again. Notes are trusted only
-where nobody else can have written them (`schedlab._runtime.paths.own_folder`). The user's own folder is only read,
-never written to.
+Checksums are of the *uncompressed* text, because the same log may be compressed differently. That of every verified
+file is noted in the cache, as ``NAME.swf.gz.sha256``: an unchanged file is not hashed again, and if the catalogue has
+no checksum, later copies must match the text seen first. Notes are trusted only where nobody else can have written them
+(`schedlab._runtime.paths.own_folder`).
 
 References
 ----------
@@ -65,12 +64,9 @@ class TraceCorrupt(ValueError):
 
 
 def catalogue() -> pd.DataFrame:
-    """Return what is known about each of the archive's files, by official name.
+    """Return what is known about each of the archive's files, by official name; ``data/README.md`` has the columns.
 
-    Text columns ``folder`` (in the archive; empty if the archive does not have the file), ``sha256`` (of the
-    uncompressed text), ``machine``, ``start``, ``end`` (ISO dates, some without a day), ``acknowledge`` (whom to thank)
-    and ``note`` are empty if unknown. Int64 columns ``bytes`` (of the uncompressed text), ``procs`` and ``jobs``
-    (records in the file) are missing values if unknown.
+    Unknown texts are empty; unknown ``bytes``, ``procs`` and ``jobs``, which are Int64, are missing values.
     """
     return copied(_read_catalogue(paths.data_dir() / "archive.csv"))
 
@@ -84,13 +80,8 @@ def _read_catalogue(path):
 def resolve(name: str) -> str:
     """Return the official name for a full name, or for one without its last dash-separated parts, in any case.
 
-    If a log has several versions, a cleaned one is preferred, then the highest version. Raises TraceNotFound if no
-    trace, or more than one log, matches the name.
-
-    Examples
-    --------
-    >>> resolve("CTC-SP2-1996")
-    'CTC-SP2-1996-3.1-cln'
+    Of several versions of a log, a cleaned one is preferred, then the highest: "CTC-SP2-1996-3.1-cln" for
+    "CTC-SP2-1996". Raise TraceNotFound if no trace, or more than one log, matches the name.
     """
     if not isinstance(name, str):
         raise TypeError(f"name is {name!r}, expected the name of a trace, such as 'CTC-SP2-1996'")
@@ -133,24 +124,21 @@ def find(name: str) -> Path | None:
 
 def _locate(name):
     """Return the place ("SCHEDLAB_DATA", "cache" or "") and the path (or None) of an official name."""
-    for place, folder in _folders().items():
+    own = os.environ.get("SCHEDLAB_DATA")
+    folders = {"SCHEDLAB_DATA": Path(own).expanduser()} if own else {}
+    for place, folder in (folders | {"cache": paths.cache_dir("traces")}).items():
         for path in (folder / f"{name}.swf.gz", folder / f"{name}.swf"):
-            if path.is_file() and (place != "cache" or _can_be_checked(name)):
+            # A cached log can be trusted if its checksum is known, or if only this user can have put it there.
+            if path.is_file() and (place != "cache" or catalogue().loc[name, "sha256"] or paths.own_folder("traces")):
                 return place, path
     return "", None
 
 
-def _folders():
-    """Return the folders in which logs are looked up, in this order."""
-    own = os.environ.get("SCHEDLAB_DATA")
-    return ({"SCHEDLAB_DATA": Path(own).expanduser()} if own else {}) | {"cache": paths.cache_dir("traces")}
-
-
 def digest_now(label: str) -> str:
-    """Return a digest of what a label stands for at present, as `schedlab._runtime.files` records it.
+    """Return a digest of what a label stands for at present: equal for equal jobs, on any machine; empty for nothing.
 
-    The label is `LOG` and the official name of a log: the log itself, or else its stand-in; or `STANDIN` and a name; or
-    the path of a file. The digest is equal for equal jobs, on any machine; empty if there is nothing.
+    The label, as `schedlab._runtime.files` records it, is `LOG` and the official name of a log: the log itself, or else
+    its stand-in; or `STANDIN` and a name; or the path of a file.
     """
     if label.startswith(LOG):
         name = label.removeprefix(LOG)
@@ -163,11 +151,6 @@ def digest_now(label: str) -> str:
     return content(label)
 
 
-def _can_be_checked(name):
-    """Tell whether a cached log can be trusted: its checksum is known, or only this user can have put it there."""
-    return bool(catalogue().loc[name, "sha256"]) or paths.own_folder("traces") is not None
-
-
 def standin_table(name: str) -> Path:
     """Return the path of the table from which a log's stand-in is generated; the file need not exist."""
     return paths.data_dir() / "standins" / f"{resolve(name)}.json.gz"
@@ -176,20 +159,15 @@ def standin_table(name: str) -> Path:
 def fetch(name: str, progress: bool = True) -> Path:
     """Return the path of a copy that was verified since it last changed; download the trace if there is none.
 
-    A damaged file in the cache is replaced, with a warning; a bad download is deleted; a user's file never is.
-
-    Raises
-    ------
-    TraceNotFound
-        If there is no trace of that name, or no copy can be obtained; the message says what to do by hand.
-    TraceCorrupt
-        If the user's own file, the download, or a cached file that cannot be replaced does not have the archive's text.
+    A damaged file in the cache is replaced, with a warning; a bad download is deleted; a user's file never is. Raise
+    TraceNotFound, which says what to do by hand, if no copy can be obtained; TraceCorrupt if the user's own file, the
+    download, or a cached file that cannot be replaced does not have the archive's text.
     """
     name = resolve(name)
     place, path = _locate(name)
     if path is None:
         return _download(name, progress)
-    if _unchanged(name, path):
+    if _noted(name) == _memo(name, _expected(name), path):  # unchanged since its text was verified
         return path
     try:
         verify(path, name)
@@ -211,7 +189,8 @@ def verify(path: str | Path, name: str) -> None:
 
     If the catalogue has no checksum, the text is compared with the first copy seen.
     """
-    name, path = resolve(name), Path(path)
+    name = resolve(name)
+    path = Path(path)
     digest = _digest(path)
     check_digest(name, digest, path)
     _remember(name, digest, path)
@@ -250,12 +229,9 @@ def list_traces() -> pd.DataFrame:
     ('IBM SP2, KTH Stockholm', 28476)
     """
     table = catalogue()
-    period = (table["start"] + " to " + table["end"]).where(table["start"] != "", "")
-    table = table.assign(
-        period=period,
-        local=[_locate(name)[0] for name in table.index],
-        stand_in=[standin_table(name).is_file() for name in table.index],
-    )
+    table["period"] = (table["start"] + " to " + table["end"]).where(table["start"] != "", "")
+    table["local"] = [_locate(name)[0] for name in table.index]
+    table["stand_in"] = [standin_table(name).is_file() for name in table.index]
     return table.reset_index()[["name", "machine", "procs", "jobs", "period", "local", "stand_in"]]
 
 
@@ -283,8 +259,10 @@ def _download(name, progress):
             raise TraceNotFound(_by_hand(name, trouble, url)) from None
         except TraceCorrupt as error:
             raise TraceCorrupt(url, f"{error.fault}; the download was deleted") from None
-        if not packed.is_gzipped(part):
-            part = _pack(part)
+        if not packed.is_gzipped(part):  # some servers declare a .gz file as text with gzip content encoding
+            with open(part, "rb") as text, gzip.open(part.with_suffix(".packed"), "wb") as out:
+                shutil.copyfileobj(text, out, _BLOCK)
+            part = part.with_suffix(".packed")
         os.replace(part, target)
     _remember(name, digest, target)
     return target
@@ -306,23 +284,11 @@ def _get(url, path, progress):
 def _by_hand(name, trouble, source=None):
     """Tell the user what to do about a trace that could not be fetched."""
     at_hand = [known for known in catalogue().index if _locate(known)[1]]
-    return "\n".join(
-        [
-            f"cannot fetch {name}: {trouble}",
-            f"  get by hand     {name}.swf.gz" + (f" from {source}" if source else ""),
-            f"  and put it in   {paths.cache_dir('traces')}",
-            f"  or the folder   SCHEDLAB_DATA (now {os.environ.get('SCHEDLAB_DATA') or 'not set'})",
-            f"  at hand now     {', '.join(at_hand) or 'none'}",
-        ]
-    )
-
-
-def _pack(path):
-    """Compress a text that arrived uncompressed: some servers declare a .gz file as text with gzip content encoding."""
-    part = path.with_suffix(".packed")
-    with open(path, "rb") as text, gzip.open(part, "wb") as out:
-        shutil.copyfileobj(text, out, _BLOCK)
-    return part
+    lines = [f"cannot fetch {name}: {trouble}"]
+    lines += [f"  get by hand     {name}.swf.gz" + (f" from {source}" if source else "")]
+    lines += [f"  and put it in   {paths.cache_dir('traces')}"]
+    lines += [f"  or the folder   SCHEDLAB_DATA (now {os.environ.get('SCHEDLAB_DATA') or 'not set'})"]
+    return "\n".join([*lines, f"  at hand now     {', '.join(at_hand) or 'none'}"])
 
 
 def _digest(path):
@@ -382,11 +348,6 @@ def _remember(name, digest, path):
     with suppress(OSError):
         if paths.own_folder("traces"):
             _note(name).write_text(_memo(name, digest, path), encoding="utf-8")
-
-
-def _unchanged(name, path):
-    """Tell whether a file is unchanged since its text was verified."""
-    return _noted(name) == _memo(name, _expected(name), path)
 
 
 def standing_in(names: Iterable[str]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """What a log does not say, or says differently: estimates, the machine, parameter sweeps, speedup."""
 
+import re
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
@@ -12,17 +13,18 @@ from schedlab._runtime.text import check_known
 
 from .conventions import check_positive, check_procs, run_times
 from .copies import copied
-from .filter import TOO_WIDE
-from .losses import warn_of_lost_work
+from .filter import TOO_WIDE, repairs_of, warn_of_lost_work
 from .models.common import whole_seconds
 from .models.tsafrir import LEAST_JOBS, Tsafrir, fit_tsafrir
-from .queues import queue_limits
 from .speedup import Amdahl, Downey, Model, Speedup
 
 if TYPE_CHECKING:
     from .trace import Trace
 
-HOUR = 3_600
+HOUR = 3_600  # seconds
+# Hours by the names of queues, SDSC Paragon, 1995 and 1996: q32m and qf32m are for jobs of medium length on 32 nodes.
+QUEUE_HOURS = {"t": 1, "s": 1, "m": 4, "l": 12, "ll": 12}
+QUEUE_NAME = re.compile(r"qf?\d+(ll|[tsml])")
 
 
 class Assumptions:
@@ -41,16 +43,11 @@ class Assumptions:
             - "fitted": the users' own. Missing ones are drawn from that model, fitted to the others.
             - "queue": the limit of the job's queue, if the queue's name tells it, as on the SDSC Paragon. If the run
               time is longer, or the queue has no limit, it is the run time.
-            - an array: the estimates themselves. A Series is matched by job number.
+            - an array: the estimates themselves, above 0. A Series is matched by job number.
         factor : float
             Used with ``"factor"``.
         seed : int
             Seed of the model.
-
-        Raises
-        ------
-        ValueError
-            For an unknown kind, or an array without one positive number per job.
 
         Notes
         -----
@@ -77,7 +74,9 @@ class Assumptions:
             if kind == "fitted":
                 return self._with_fitted_estimates(seed)
             if kind == "queue":
-                limit = table["queue"].map(queue_limits(self.header.queues)).fillna(0)
+                matches = {number: QUEUE_NAME.fullmatch(name.strip()) for number, name in self.header.queues.items()}
+                limits = {number: HOUR * QUEUE_HOURS[match[1]] for number, match in matches.items() if match}
+                limit = table["queue"].map(limits).fillna(0)
                 table["requested_time"] = np.maximum(limit, run).astype("int64")
                 step = f"limits of the queues, exact for the {(limit == 0).sum():,} jobs of queues without one"
                 return self._with(table, f"estimates: {step}")
@@ -111,9 +110,8 @@ class Assumptions:
         if not missing.any():
             return self._with(self.table, "estimates: none is missing")
         if (count := (~missing).sum()) < LEAST_JOBS:
-            raise ValueError(
-                f"{count} jobs have an estimate of their own, expected at least {LEAST_JOBS} to fit the model"
-            )
+            expected = f"expected at least {LEAST_JOBS} to fit the model"
+            raise ValueError(f"{count} jobs have an estimate of their own, {expected}")
         run, model = self.table["run_time"], fit_tsafrir(replace(self, table=self.table[~missing]))
         drawn = np.maximum(model.assign(run.clip(upper=model.longest).to_numpy(), seed), run)
         table = self.table.assign(requested_time=self.table["requested_time"].where(~missing, drawn))
@@ -128,15 +126,8 @@ class Assumptions:
         step = f"estimates: Tsafrir model, longest {model.longest:,} s, seed {seed}"
         if over.empty:
             return self._with(table, step)
-        cuts = pd.DataFrame(
-            {
-                "job_number": over,
-                "field": "run_time",
-                "was": run[over].to_numpy(dtype="float64"),
-                "now": float(model.longest),
-                "reason": "longer than the longest estimate of the model",
-            }
-        )
+        reason = "longer than the longest estimate of the model"
+        cuts = repairs_of(over, "run_time", run[over], table.loc[over, "run_time"], reason)
         changed = self._altered(table, f"{step}; {len(over):,} run times cut to the longest")
         return replace(changed, repaired=pd.concat([self.repaired, cuts], ignore_index=True))
 
@@ -163,17 +154,7 @@ class Assumptions:
         Parameters
         ----------
         machine : int
-            Processors of the new machine.
-
-        Returns
-        -------
-        Trace
-            `dropped` lists the omitted jobs.
-
-        Raises
-        ------
-        ValueError
-            If no job fits.
+            Processors of the new machine; it is an error if no job fits.
 
         Warns
         -----
@@ -214,9 +195,9 @@ class Assumptions:
         fraction : float
             Share of the jobs that become sweeps, from 0 to 1.
         min_procs : int
-            Only jobs with at least this many processors are eligible.
+            Only jobs with at least this many processors, 1 or more, are eligible.
         breakdown : int
-            Tasks per processor of a sweep. A task takes this many times less than the job.
+            Tasks per processor of a sweep, at least 1. A task takes this many times less than the job.
         seed : int
             Seed of the random choice. It depends on job numbers only: whatever the load, the same jobs are chosen, and
             a smaller share is a subset of a larger one.
@@ -227,11 +208,6 @@ class Assumptions:
         -------
         Trace
             With a column breakdown, 0 for ordinary jobs. Earlier marks are removed.
-
-        Raises
-        ------
-        ValueError
-            For a share outside 0 to 1, or a `min_procs` or `breakdown` below 1.
 
         Examples
         --------
@@ -263,10 +239,8 @@ class Assumptions:
         marks = np.zeros(len(table), "int64")
         marks[eligible[drawn]] = breakdown
         table["breakdown"] = marks
-        step = (
-            f"{drawn.size:,} parameter sweeps of breakdown {breakdown}: {fraction:.4g} of the {of} jobs, "
-            f"from {min_procs} processors, seed {seed}"
-        )
+        step = f"{drawn.size:,} parameter sweeps of breakdown {breakdown}: {fraction:.4g} of the {of} jobs"
+        step += f", from {min_procs} processors, seed {seed}"
         if wanted > eligible.size:
             step += f"; {wanted:,} asked for, all {eligible.size:,} eligible jobs taken"
         return self._with(table, step)
@@ -279,7 +253,7 @@ class Assumptions:
         Parameters
         ----------
         model : Downey, Amdahl or Speedup
-            The speedup curves, and how the parameters of each job are drawn.
+            The speedup curves, up to the size of the machine, and how the parameters of each job are drawn.
         share : float
             Probability that a job is moldable, from 0 to 1. The other jobs are rigid. They have a speedup too, so that
             they count in the effective load.
@@ -293,18 +267,6 @@ class Assumptions:
         Trace
             With a column moldable, and the model's own columns (Downey: parallelism and sigma; Amdahl: serial_share).
             Those of an earlier call are removed.
-
-        Raises
-        ------
-        TypeError
-            If the model is none of these.
-        ValueError
-            For a share outside 0 to 1, or a curve that does not fit the machine.
-
-        References
-        ----------
-        Sabin, Lang and Sadayappan, "Moldable parallel job scheduling using job efficiency: an iterative approach",
-        JSSPP 2006.
 
         Examples
         --------

@@ -12,28 +12,11 @@ OVERRUN = ("kill", "extend", KEEP)
 KILL_BACKFILLED = "kill-backfilled"  # the fourth rule, on trees only
 # Columns that a schedule of rigid jobs on a flat machine adds to those of its trace.
 SIMULATED = (
-    "logged_area",
-    "killed",
-    "start_time",
-    "end_time",
-    "procs",
-    "turnaround",
-    "slowdown",
-    "bounded_slowdown",
-    "promised_start",
-    "started_by",
+    *("logged_area", "killed", "start_time", "end_time", "procs", "turnaround", "slowdown", "bounded_slowdown"),
+    *("promised_start", "started_by"),
 )
 # Columns that any schedule may add; a trace's own column of such a name is renamed.
-TAKEN = (
-    *SIMULATED,
-    "nodes",
-    "backfilled",
-    "estimate",
-    "sequential_work",
-    "wasted",
-    "parallel_start",
-    "tasks_alone",
-)
+TAKEN = (*SIMULATED, "nodes", "backfilled", "estimate", "sequential_work", "wasted", "parallel_start", "tasks_alone")
 
 
 def check_procs(machine: int) -> None:

@@ -239,6 +239,6 @@ class Refusals(dict[int, str]):
         self.setdefault(row, plain(f"{self.begin}{label}: {reason}"))
 
 
-def clipped(text: str) -> str:
+def clipped(text: str, longest: int = LONGEST) -> str:
     """Shorten text that a message quotes: it may be a whole file without line ends."""
-    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
+    return text if len(text) <= longest else text[:longest] + "..."

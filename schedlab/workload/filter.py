@@ -5,12 +5,14 @@ omitted record and each filled-in value has a row, with the reason, in the table
 `account` counts these rows by reason, and separates what is common in logs from what deserves a look.
 """
 
+import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import plain
 from schedlab.kernels.swf_text import EXACT
 
 from .copies import LAZY, copied
@@ -51,6 +53,14 @@ NO_GPU = "asks for no GPU, and the machine is counted in GPUs"
 KINDS = USUAL, LOOK = ("usual", "worth a look")
 FEW = 0.01  # of the jobs, since even good logs lack something for so many; and of the work, since less is negligible
 WITH_WORK = (NO_SUBMISSION, TOO_WIDE, NO_ESTIMATE)  # jobs that ran and whose work is omitted
+
+
+class LoadWarning(UserWarning):
+    """A load is probably not the one that was meant.
+
+    Either it is so high that a percentage was meant, or more than 1 % of the work was left out as a trace was loaded or
+    put on another machine.
+    """
 
 
 class Meaning(NamedTuple):
@@ -214,17 +224,14 @@ def _fill(table, field, where, values, reason):
         return []
     was = table[field]
     table[field] = was.where(~where, values)
-    repairs = {
-        "job_number": table.loc[where, "job_number"].to_numpy(),
-        "field": field,
-        "was": was[where].to_numpy(dtype="float64"),
-        "now": table.loc[where, field].to_numpy(dtype="float64"),
-        "reason": reason,
-    }
-    return [pd.DataFrame(repairs)]
+    numbers = table.loc[where, "job_number"].to_numpy()
+    return [repairs_of(numbers, field, was[where], table.loc[where, field], reason)]
 
 
-# Assessment ---------------------------------------------------------------------------------------------
+def repairs_of(numbers: np.ndarray, field: str, was, now, reason: str) -> pd.DataFrame:
+    """Make the table of the values of a field that were changed for one reason: see `usable`."""
+    columns = {"was": np.asarray(was, "float64"), "now": np.asarray(now, "float64"), "reason": reason}
+    return pd.DataFrame({"job_number": numbers, "field": field} | columns)
 
 
 def account(
@@ -290,6 +297,27 @@ def lost_work(dropped: pd.DataFrame, work: pd.Series) -> tuple[dict[str, float],
     area = work.reindex(ran.index).fillna(ran["run_time"].clip(lower=0) * size)
     total = work.astype("float64").sum() + area[~area.index.isin(work.index)].sum()
     return area.groupby(ran["reason"]).sum().to_dict(), float(total) or 1.0
+
+
+def warn_of_lost_work(name: str, dropped: pd.DataFrame, kept: pd.DataFrame, stacklevel: int) -> str:
+    """Warn if jobs with more than 1 % of the work are left out, and say how much; else return an empty text."""
+    if dropped.empty:
+        return ""
+    lost, total = lost_work(dropped, area(kept))
+    work = sum(lost.values())
+    if work <= FEW * total:
+        return ""
+    counts = dropped["reason"].value_counts().to_dict()
+    reasons = "; ".join(f"{counts[reason]:,} job{'s' * (counts[reason] != 1)}: {reason}" for reason in lost)
+    share = f"{100 * work / total:.3g} % of the work left out"
+    message = f"{plain(str(name))}: {share} ({work:,.0f} processor-seconds; {reasons})"
+    warnings.warn(message, LoadWarning, stacklevel=stacklevel)
+    return share
+
+
+def area(jobs: pd.DataFrame) -> pd.Series:
+    """Return run time x processors of each job."""
+    return jobs["run_time"] * jobs["requested_procs"]
 
 
 def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, Meaning]]:

@@ -21,6 +21,7 @@ from schedlab._runtime.text import plain, suggestion
 from schedlab._runtime.words import MissingEstimate
 
 from . import swf
+from .packed import readable
 from .tables import ROLES, UNITS, Table, TableError, UnitWarning, trace_of
 from .trace import Trace
 
@@ -201,14 +202,12 @@ def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | N
     """
     file = plain(path.name)
     opened(path)
-    try:
+    with readable(path, "a table (.csv, .parquet)"):
         if path.suffix in PARQUET or path.is_dir():
             known, read = _parquet(path, file)
         else:
             known, read = _text_table(path, file, separator or ("\t" if ".tsv" in path.suffixes else ","))
         frame = read(None if wanted is None else [name for name in known if name in wanted])
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{plain(str(path))}: no such file, expected a table (.csv, .parquet)") from None
     frame.attrs["columns"] = known
     return frame
 

@@ -12,24 +12,9 @@ from schedlab.kernels.swf_text import EXACT
 from .fields import LATEST, MOST_PROCS, clipped, time_zone
 
 FIELDS = (
-    "job_number",
-    "submit_time",
-    "wait_time",
-    "run_time",
-    "allocated_procs",
-    "avg_cpu_time",
-    "used_memory",
-    "requested_procs",
-    "requested_time",
-    "requested_memory",
-    "status",
-    "user_id",
-    "group_id",
-    "executable",
-    "queue",
-    "partition",
-    "preceding_job",
-    "think_time",
+    *("job_number", "submit_time", "wait_time", "run_time", "allocated_procs", "avg_cpu_time", "used_memory"),
+    *("requested_procs", "requested_time", "requested_memory", "status", "user_id", "group_id", "executable"),
+    *("queue", "partition", "preceding_job", "think_time"),
 )
 SIZES = ("allocated_procs", "requested_procs")
 
@@ -84,12 +69,6 @@ class Header:
 
     Raises SWFError if a line is not a comment, or its label cannot have its value (such as a number of processors
     beyond any machine), so that a log written with it could not be read again.
-
-    Examples
-    --------
-    >>> header = Header(("; MaxNodes: 338 (batch partition; 512 total)", "; Queue:  1 DSI"))
-    >>> header.procs, header.queues
-    (338, {1: 'DSI'})
     """
 
     lines: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from . import swf
-from .filter import SHARED_NUMBERS
+from .filter import SHARED_NUMBERS, repairs_of
 from .records import names_in_header
 
 NAMED = {"user_id": None, "group_id": None, "queue": "Queue", "partition": "Partition"}  # and the label in the header
@@ -26,13 +26,16 @@ def joined(traces: Sequence, by: str):
     for i, (table, shift, now) in enumerate(zip(tables, shifts, numbers, strict=True)):
         new_of_old = pd.Series(now, index=table.index)
         known = table["preceding_job"].map(new_of_old).fillna(-1).astype("int64")
-        tables[i] = table.assign(submit_time=table["submit_time"] + shift, preceding_job=known).set_axis(
-            pd.Index(now, name=table.index.name)
-        )
-    repaired = [_repaired(trace, now) for trace, now in zip(traces, numbers, strict=True)]
-    area = [
-        trace.logged_area.reindex(trace.table.index).set_axis(now) for trace, now in zip(traces, numbers, strict=True)
-    ]
+        moved = table.assign(submit_time=table["submit_time"] + shift, preceding_job=known)
+        tables[i] = moved.set_axis(pd.Index(now, name=table.index.name))
+    repaired = []
+    area = []
+    for trace, now in zip(traces, numbers, strict=True):
+        # Parts of a log share one list of repairs.
+        listed = trace.repaired[trace.repaired["job_number"].isin(trace.table.index)]
+        new_of_old = pd.Series(now, index=trace.table.index)
+        repaired.append(listed.assign(job_number=listed["job_number"].map(new_of_old)))
+        area.append(trace.logged_area.reindex(trace.table.index).set_axis(now))
     lines = [line for line in first.header.lines if not _REPLACED.match(line)]
     lines += [] if epoch is None else [f"; UnixStartTime: {epoch}"]
     for column, label in NAMED.items():
@@ -108,15 +111,8 @@ def _job_numbers(traces):
         now = was + (int(new[-1].max()) - min(int(was.min()), 1) + 1 if new else 0)  # some logs number from 0
         new.append(now)
         if (was != now).any():
-            rows = {"job_number": now, "field": "job_number", "was": was * 1.0, "now": now * 1.0}
-            repairs.append(pd.DataFrame(rows | {"reason": SHARED_NUMBERS}))
+            repairs.append(repairs_of(now, "job_number", was, now, SHARED_NUMBERS))
     return new, repairs
-
-
-def _repaired(trace, numbers):
-    """List the repairs of a trace's own jobs, under their new numbers; parts of a log share one list of repairs."""
-    listed = trace.repaired[trace.repaired["job_number"].isin(trace.table.index)]
-    return listed.assign(job_number=listed["job_number"].map(pd.Series(numbers, index=trace.table.index)))
 
 
 def _with_one_numbering(traces):

@@ -15,8 +15,7 @@ from schedlab._runtime.words import MissingEstimate
 
 from . import archive, swf
 from .conventions import check_procs
-from .filter import BAD_LINE, usable
-from .losses import area, warn_of_lost_work
+from .filter import BAD_LINE, area, usable, warn_of_lost_work
 from .models.downey import downey
 from .models.jann import jann, jann_table
 from .models.lublin import lublin_feitelson
@@ -41,6 +40,8 @@ def read_swf(
 ) -> Trace:
     """Read a log in the Standard Workload Format and keep the records that can be simulated.
 
+    `Trace.dropped` lists what was omitted, `Trace.repaired` what was filled in.
+
     Parameters
     ----------
     path : path
@@ -55,11 +56,6 @@ def read_swf(
         - a number: use it, in seconds.
     lenient : bool
         Skip bad lines instead of raising; `Trace.dropped` lists them.
-
-    Returns
-    -------
-    Trace
-        `dropped` lists what was omitted, `repaired` what was filled in.
 
     Raises
     ------
@@ -106,9 +102,7 @@ def load_trace(
     ----------
     name : str
         ``"CTC-SP2-1996-3.1-cln"``, or ``"CTC-SP2-1996"`` without the version. `list_traces` lists all names.
-    machine : int, optional
-        As in `read_swf`.
-    missing_estimate : "run", "drop" or a number of seconds
+    machine, missing_estimate
         As in `read_swf`.
     progress : bool
         Show a progress bar during a download.
@@ -176,8 +170,7 @@ def model_trace(
         ``"downey"``
             Downey 1998, moldable jobs with the size and run time that they would choose. ``work``, ``rates``,
             ``sigma``: pairs of numbers, see `schedlab.workload.models.downey.downey`; `fit_downey` returns the first
-            two.
-            The columns ``parallelism`` and ``sigma`` say how a job speeds up; its work is its run time times the
+            two. The columns ``parallelism`` and ``sigma`` say how a job speeds up; its work is its run time times the
             speedup on the processors that it requests.
     jobs : int
         Number of jobs.
@@ -187,11 +180,6 @@ def model_trace(
         The same seed gives the same trace.
     **parameters
         Parameters of the model, as above.
-
-    Raises
-    ------
-    ValueError
-        For an unknown model or parameter, or one outside its range.
 
     Examples
     --------
@@ -248,7 +236,9 @@ def from_log(
     check_procs(size)
     table, dropped, repaired = usable(log.records, size, missing_estimate, spare=True)
     if len(log.skipped):
-        dropped = pd.concat([dropped, _skipped(log.skipped)])
+        reasons = [f"{BAD_LINE}{row.line}: {row.reason}" for row in log.skipped.itertuples()]
+        skipped = pd.DataFrame({"reason": reasons}, index=pd.Index([-1] * len(reasons), name="job_number"))
+        dropped = pd.concat([dropped, skipped])
     if left_out is not None and len(left_out):
         dropped = pd.concat([left_out, dropped])
     if table.empty:
@@ -257,11 +247,6 @@ def from_log(
         raise swf.SWFError(f"{none}; {_summary(dropped)}")
     warn_of_lost_work(name, dropped, table, stacklevel=4)
     return Trace(table, name, int(size), log.header, source, dropped, repaired, area(table), files=files or {})
-
-
-def _skipped(lines):
-    text = [f"{BAD_LINE}{row.line}: {row.reason}" for row in lines.itertuples()]
-    return pd.DataFrame({"reason": text}, index=pd.Index([-1] * len(text), name="job_number"))
 
 
 def _summary(dropped):

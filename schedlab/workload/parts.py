@@ -35,11 +35,6 @@ class Parts:
         jobs : int
             How many jobs, at least 1. If there are fewer, all are kept.
 
-        Raises
-        ------
-        ValueError
-            For less than 1 job.
-
         Examples
         --------
         >>> import schedlab as sl
@@ -56,12 +51,8 @@ class Parts:
         Parameters
         ----------
         begin, end : str, datetime or number
-            Dates in the time zone of the machine (``"1996-09-01"``), or seconds on the clock of the log.
-
-        Raises
-        ------
-        ValueError
-            For an empty period, a period without jobs, or a date that `seconds` refuses.
+            Dates in the time zone of the machine (``"1996-09-01"``), or seconds on the clock of the log. A period
+            without jobs is an error.
 
         Examples
         --------
@@ -82,7 +73,7 @@ class Parts:
         return self._with(kept, f"submitted from {begin} to {end}")
 
     def where(self, chosen) -> "Trace":
-        """Keep the jobs that meet a condition.
+        """Keep the jobs that meet a condition; it is an error if none does.
 
         Parameters
         ----------
@@ -92,11 +83,6 @@ class Parts:
               known (`names`), else numbers.
             - A mask: one truth value per job, in the order of `jobs`. A Series is matched by job number.
             - A function that takes the table `jobs` and returns a mask.
-
-        Raises
-        ------
-        ValueError
-            For a condition that cannot be evaluated, a mask of the wrong length, or if no job is chosen.
 
         Examples
         --------
@@ -152,15 +138,10 @@ class Parts:
         Parameters
         ----------
         share : float
-            Probability that each job is kept, above 0 and at most 1.
+            Probability that each job is kept, above 0 and at most 1; it is an error if none is.
         seed : int
             Seed of the random choice. It depends on job numbers only, so with the same seed a smaller share is a subset
             of a larger one.
-
-        Raises
-        ------
-        ValueError
-            For a share outside 0 to 1, or if no job is kept.
 
         Examples
         --------
@@ -184,12 +165,7 @@ class Parts:
         name : str, optional
             New name of the trace.
         columns : mapping, optional
-            New names by present names. SWF's own columns cannot be renamed.
-
-        Raises
-        ------
-        ValueError
-            For an unknown column, a column of SWF, or a name already in use.
+            New names, not in use yet, by present names. SWF's own columns cannot be renamed.
 
         Examples
         --------
@@ -254,17 +230,12 @@ class Parts:
         return f"{first} to {last}"
 
     def at(self, seconds: float) -> pd.Timestamp | float:
-        """Return the date of a second of the log, in the machine's time zone; the second itself if the date is unknown.
+        """Return the date of a second of the log, in the machine's time zone; without UnixStartTime, the second itself.
 
         Parameters
         ----------
         seconds : float, seconds
             On the clock of the log.
-
-        Returns
-        -------
-        Timestamp or float
-            A date in the machine's time zone; `seconds` if the header has no UnixStartTime.
 
         Raises
         ------

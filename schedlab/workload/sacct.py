@@ -35,26 +35,10 @@ from .sacct_export import COMMAND, Export, SacctError, cluster_of, text_of
 from .sacct_export import is_export as is_export
 from .trace import Trace
 
-__all__ = [
-    "ARRIVAL",
-    "COMMAND",
-    "PROCS_OF",
-    "PartitionWarning",
-    "SacctError",
-    "example_path",
-    "is_export",
-    "read_sacct",
-]
-
 PROCS_OF = {"cpus": ("AllocCPUS", "NCPUS", "ReqCPUS"), "nodes": ("NNodes", "AllocNodes", "ReqNodes")}
 USER = ("User", "UID")
 GROUP = ("Group", "GID", "Account")
 ARRIVAL = {"submit": "Submit", "eligible": "Eligible"}
-
-ADVICE = (
-    "if they share their nodes, name them all with partition=; if each has its own, do so and simulate with "
-    "machine={name: processors, ...}"
-)
 
 
 class PartitionWarning(UserWarning):
@@ -83,8 +67,7 @@ def read_sacct(
     Run this command on the cluster, on one line and without ``--truncate``, which would change the times. With
     ``SLURM_TIME_FORMAT=%s`` in front of it, times are exact whatever the time zone::
 
-        sacct --allusers --allocations --duplicates --parsable2 --noconvert
-        --starttime=2024-03-01 --endtime=2024-04-01
+        sacct --allusers --allocations --duplicates --parsable2 --noconvert --starttime=2024-03-01 --endtime=2024-04-01
         --format=JobID,JobIDRaw,Cluster,Partition,User,Group,Submit,Eligible,Start,End,
         ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,ReqMem,State > jobs.txt
 
@@ -120,7 +103,7 @@ def read_sacct(
     -------
     Trace
         Users, groups and partitions are numbered in order of first appearance. The header keeps the names of the
-        partitions and of the cluster. Names of users and groups are kept only with `names`.
+        partitions and of the cluster.
 
     Warns
     -----
@@ -186,7 +169,8 @@ def read_sacct(
     if not export.rows:
         problem = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
         raise SacctError(f"{file}: no job in it ({problem}), expected a line for each; run\n    {COMMAND}")
-    partitions = _partitions(export)
+    listed = dict.fromkeys(name for text in export.text("Partition") for name in text.split(",") if name)
+    partitions = {name: number for number, name in enumerate(listed, start=1)}  # a job may name several
     wanted = None if partition is None else (partition,) if isinstance(partition, str) else tuple(partition)
     for name in wanted or ():
         if name not in partitions:
@@ -221,7 +205,9 @@ def read_sacct(
         message = f"{len(pooled)} partitions on one machine of {machine:,} {procs_of}: {_uses(pooled)}"
         history += (message,)
         if partition is None:
-            warnings.warn(f"{file}: {message}; {ADVICE}", PartitionWarning, stacklevel=2)
+            shared = "if they share their nodes, name them all with partition="
+            advice = f"{shared}; if each has its own, do so and simulate with machine={{name: processors, ...}}"
+            warnings.warn(f"{file}: {message}; {advice}", PartitionWarning, stacklevel=2)
     return replace(trace, repaired=repaired, history=history, people=people, files=opened(path))
 
 
@@ -295,12 +281,6 @@ def _numbers(export, *columns):
     return fields.numbered(export.text(next(filter(export.has, columns), columns[0])))
 
 
-def _partitions(export):
-    """Number the partitions in order of first appearance; a job may name several."""
-    names = dict.fromkeys(name for text in export.text("Partition") for name in text.split(",") if name)
-    return {name: number for number, name in enumerate(names, start=1)}
-
-
 def _reasons(export, records, wanted):
     """Tell why a record cannot be simulated: str, shape (n_jobs,), "" if it can."""
     state = records["state"]
@@ -349,8 +329,7 @@ def _with_numbers_of_their_own(jobs, highest):
     now = highest + np.arange(1, len(was) + 1)
     numbered = jobs.copy()
     numbered.loc[shared, "job_number"] = now
-    repairs = {"job_number": now, "field": "job_number", "was": was.astype("float64"), "now": now * 1.0}
-    return numbered, pd.DataFrame(repairs | {"reason": load_filter.SEVERAL_RUNS}).reset_index(drop=True)
+    return numbered, load_filter.repairs_of(now, "job_number", was, now, load_filter.SEVERAL_RUNS)
 
 
 def _pooled(jobs, partitions, procs):

@@ -190,7 +190,6 @@ def cluster_of(export: Export, most: int = 10) -> str | None:
     names = sorted({*export.text("Cluster")} - {""})
     if len(names) > 1:
         listed = plain(", ".join(map(clipped, names[:most]))) + ", ..." * (len(names) > most)
-        raise SacctError(
-            f"{export.name}: jobs of several clusters ({listed}), expected one; run sacct with --clusters="
-        )
+        clusters = f"jobs of several clusters ({listed})"
+        raise SacctError(f"{export.name}: {clusters}, expected one; run sacct with --clusters=")
     return names[0] if names else None

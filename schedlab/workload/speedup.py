@@ -286,14 +286,9 @@ class Speedup(Model):
         Parameters
         ----------
         procs : int
-            Last number of processors.
+            Last number of processors; it is an error if the curve ends before.
         size : int
             Processors that the job requests; used only by a curve of (n, procs).
-
-        Raises
-        ------
-        ValueError
-            If the curve ends before `procs`, or has values that are not a valid speedup.
         """
         if not callable(self.curve):
             if len(self.curve) < procs:
@@ -328,10 +323,8 @@ def _checked_curve(values, whose):
     bad = np.flatnonzero(values < highest * (1 - ROUNDING))
     if bad.size:
         n = bad[0]
-        raise ValueError(
-            f"speedup on {n + 1} processors is {values[n]:g}{whose}, less than {highest[n]:g} on fewer; "
-            "expected that it never falls"
-        )
+        fall = f"{values[n]:g}{whose}, less than {highest[n]:g} on fewer"
+        raise ValueError(f"speedup on {n + 1} processors is {fall}; expected that it never falls")
     return highest
 
 

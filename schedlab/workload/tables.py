@@ -319,9 +319,6 @@ def _status(table):
     return numbers, []
 
 
-# --- The trace --------------------------------------------------------------------------------------------------------
-
-
 def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> Trace:
     """Make a trace of a table; parameters as in `from_frame`."""
     history = [f"columns: {', '.join(f'{role} = {table.source(role)}' for role in ROLES if table.has(role))}"]
@@ -350,7 +347,10 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
     kept = records.drop(index=list(table.refused))
     size = getattr(machine, "procs", machine)
     if size is None:
-        size = _size(table, kept)
+        started = kept[kept["start_time"].notna()]
+        if started.empty:
+            raise SizeUnknown(f"{table.file}: the size of the machine is not known; give machine=")
+        size = max(1, most_in_use(started))
         renamed += [f"size of the machine not given; the most processors in use at one instant: {size:,}"]
     header = _header(table, names, size, epoch if dated else None)
     log = swf.Log(header, kept.drop(columns="start_time"), swf.skipped_table(), "", Path(table.file))
@@ -441,13 +441,6 @@ def _on_the_clock(records, by_date):
         counted["submit_time"] += np.where(known, epoch, 0)
         counted["start_time"] += epoch
     return counted, epoch
-
-
-def _size(table, kept):
-    started = kept[kept["start_time"].notna()]
-    if started.empty:
-        raise SizeUnknown(f"{table.file}: the size of the machine is not known; give machine=")
-    return max(1, most_in_use(started))
 
 
 def _header(table, names, size, epoch):

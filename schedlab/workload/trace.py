@@ -120,15 +120,9 @@ class Trace(Parts, Variations, Assumptions):
 
     def __repr__(self) -> str:
         standin = " STAND-IN, not the real log" if self.source == "stand-in" else ""
-        lines = [
-            f"<Trace {self.name} ({self.source}){standin}: {len(self):,} jobs on {self.procs:,} processors,"
-            f" offered load {_load_text(self)}",
-        ]
-        if line := in_one_line(self.repairs):
-            lines.append(f"   {line}")
-        if line := self.cut_words():
-            lines.append(f"   {line}")
-        return "\n".join([*lines, *(f"   {step}" for step in self.history)]) + ">"
+        facts = f"{len(self):,} jobs on {self.procs:,} processors, offered load {_load_text(self)}"
+        lines = filter(None, (in_one_line(self.repairs), self.cut_words(), *self.history))
+        return "\n   ".join([f"<Trace {self.name} ({self.source}){standin}: {facts}", *lines]) + ">"
 
     @property
     def repairs(self) -> pd.DataFrame:
@@ -205,22 +199,13 @@ class Trace(Parts, Variations, Assumptions):
         return _columns[self]
 
     def codes(self, column: str) -> dict[str, int]:
-        """Return the number that a policy sees for each name in a column.
+        """Return the number that a policy sees for each name in a column: the log's own, else its alphabetical place.
 
         Parameters
         ----------
         column : str
-            Such as ``"queue"``, ``"user"``, or a text column that the reader kept.
-
-        Returns
-        -------
-        dict of str to int
-            The log's own numbers if it names them, else positions in alphabetical order.
-
-        Raises
-        ------
-        ValueError
-            For an unknown column, or a column of numbers without names.
+            Such as ``"queue"``, ``"user"``, or a text column that the reader kept; a column of numbers without names
+            is an error.
 
         Examples
         --------
@@ -231,26 +216,16 @@ class Trace(Parts, Variations, Assumptions):
         """
         return codes_of(self.columns, self.names, column)
 
-    # -- load -------------------------------------------------------------------------------------------
-
     def offered_load(self, overrun: Overrun = "kill") -> float:
         """Processor-seconds submitted, divided by the machine's capacity between the first and the last submission.
+
+        1 is the whole capacity. It is inf if all jobs are submitted at one instant; without jobs, it is an error.
 
         Parameters
         ----------
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             How to count a job that outlives its estimate (as in `simulate`): under "kill" up to the estimate, else in
             full.
-
-        Returns
-        -------
-        float
-            1 means the whole capacity; inf if all jobs are submitted at one instant.
-
-        Raises
-        ------
-        ValueError
-            For a trace without jobs.
 
         Examples
         --------
@@ -335,23 +310,12 @@ class Trace(Parts, Variations, Assumptions):
         return run_times(self.table, overrun) * (self.laws().speedup(procs) if self.has_speedup else procs)
 
     def effective_load(self, overrun: Overrun = "kill") -> float:
-        """Return the submitted `sequential_work`, divided by the machine's capacity between the first and the last
-        submission.
+        """Return the load if jobs were as efficient as on one processor: `offered_load` of the `sequential_work`.
 
         Parameters
         ----------
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             As in `offered_load`.
-
-        Returns
-        -------
-        float
-            1 means the whole capacity; inf if all jobs are submitted at one instant.
-
-        Raises
-        ------
-        ValueError
-            For a trace without jobs.
 
         Examples
         --------
@@ -369,48 +333,30 @@ class Trace(Parts, Variations, Assumptions):
         capacity = self._capacity()
         return float(self.sequential_work(overrun).sum() / capacity) if capacity else float("inf")
 
-    # -- moldable jobs -----------------------------------------------------------------------------------
-
     @property
     def has_speedup(self) -> bool:
         """Whether the speedup of the jobs is known: from `with_speedup`, or because they come from Downey's model."""
         return self.speedup is not None or set(SPEEDUP) <= set(self.table.columns)
 
     def check_speedup(self, who) -> None:
-        """Raise if the speedup of the jobs is unknown; the message names who needs it.
+        """Raise ValueError if the speedup of the jobs is unknown.
 
         Parameters
         ----------
         who : str or Scheme
             Who needs it: the beginning of the message.
-
-        Raises
-        ------
-        ValueError
         """
         if not self.has_speedup:
-            raise ValueError(
-                f"{who} needs speed-up data, and {self.name} has none: "
-                "trace.with_speedup(sl.Downey(A='system', sigma=(0, 2))) draws some"
-            )
+            advice = "trace.with_speedup(sl.Downey(A='system', sigma=(0, 2))) draws some"
+            raise ValueError(f"{who} needs speed-up data, and {self.name} has none: {advice}")
 
     def laws(self, procs: int | None = None) -> Laws:
-        """Tell how the jobs speed up on 1 to `procs` processors.
+        """Tell how the jobs speed up on 1 to `procs` processors, in the form that the kernels take.
 
         Parameters
         ----------
         procs : int, optional
             How many processors the curves cover; default: those of the machine.
-
-        Returns
-        -------
-        Laws
-            The speedup of each job, in the form that the kernels take (`schedlab.kernels.speedup`).
-
-        Raises
-        ------
-        ValueError
-            For a trace without speed-up data.
 
         Examples
         --------
@@ -431,11 +377,8 @@ class Trace(Parts, Variations, Assumptions):
         """Do the same for a step after which the log's waits no longer belong to the jobs."""
         return replace(self._with(table, step), altered=self.altered or step)
 
-    # -- files -------------------------------------------------------------------------------------------
-
     def to_swf(self, path) -> None:
-        """Write the jobs as an SWF log (gzipped if the name ends in .gz); notes in the header say what was done to
-        them.
+        """Write the jobs as an SWF log, gzipped if the name ends in .gz; its header says what was done to them.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from schedlab._runtime.words import Overrun, Rescaled
 from . import swf
 from .conventions import check_positive
 from .copies import copied
-from .losses import LoadWarning
+from .filter import LoadWarning
 from .models.common import whole_seconds
 
 if TYPE_CHECKING:
@@ -90,11 +90,6 @@ class Variations:
         why : str
             The reason that the history gives.
 
-        Raises
-        ------
-        ValueError
-            For a factor that is not above 0.
-
         Examples
         --------
         >>> import schedlab as sl
@@ -124,16 +119,11 @@ class Variations:
         Parameters
         ----------
         seconds : int
-            Each job moves up to this many seconds earlier or later, every whole number equally likely. A time before
-            the first submission is reflected there.
+            Each job moves up to this many seconds, at least 1, earlier or later, every whole number equally likely. A
+            time before the first submission is reflected there.
         seed : int
             Seed of the random moves. They depend on job numbers only, not on the order of simultaneous jobs in the
             table.
-
-        Raises
-        ------
-        ValueError
-            If `seconds` is not a whole number of at least 1.
 
         Examples
         --------
@@ -173,18 +163,13 @@ class Variations:
         seed : int
             The same seed gives the same log.
         weeks : int
-            Length of a block. Patterns that last longer are broken up.
+            Length of a block; the log must have at least one week more. Patterns that last longer are broken up.
 
         Returns
         -------
         Trace
             Jobs are renumbered from 1; users, groups and the like stay. preceding_job is kept if that job is in the
             same block; otherwise it and think_time are -1.
-
-        Raises
-        ------
-        ValueError
-            If the log has too few whole weeks for blocks of this length.
 
         Examples
         --------
@@ -207,9 +192,8 @@ class Variations:
         length = int(after[-1]) + 1
         starts = length // WEEK - weeks + 1
         if starts < 2:
-            raise ValueError(
-                f"{self.name} has {length // WEEK} whole weeks, expected at least {weeks + 1} for blocks of {weeks}"
-            )
+            expected = f"expected at least {weeks + 1} for blocks of {weeks}"
+            raise ValueError(f"{self.name} has {length // WEEK} whole weeks, {expected}")
         block = weeks * WEEK
         seed = entropy(seed)
         begin = WEEK * np.random.default_rng(seed).integers(0, starts, -(-length // block))

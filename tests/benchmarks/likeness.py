@@ -14,6 +14,7 @@ import pandas as pd
 
 import schedlab as sl
 from schedlab.workload import standin
+from schedlab.workload.standin import fitting
 
 COMPARED = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")  # under every scheme
 SCHEMES = ("fcfs", "easy", "easy-sjf", "conservative")
@@ -34,7 +35,7 @@ def repeats(jobs):
     """Return the share of jobs with size and estimate of the user's last job, and of these that of like run time."""
     last = jobs.groupby("user_id")[["requested_procs", "requested_time", "run_time"]].shift()
     same = (last["requested_procs"] == jobs["requested_procs"]) & (last["requested_time"] == jobs["requested_time"])
-    alike = (jobs["run_time"] - last["run_time"]).abs() * standin.ALIKE <= last["run_time"]
+    alike = (jobs["run_time"] - last["run_time"]).abs() * fitting.ALIKE <= last["run_time"]
     return same.mean(), alike[same].mean()
 
 

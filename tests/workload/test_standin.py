@@ -16,6 +16,8 @@ from benchmarks.likeness import distance, repeats, series
 import schedlab as sl
 from schedlab.workload import archive, standin, swf
 from schedlab.workload.archive import TraceNotFound
+from schedlab.workload.standin import fitting
+from schedlab.workload.standin.digits import numbers_of
 
 pytestmark = pytest.mark.tables
 
@@ -76,20 +78,20 @@ def test_nothing_in_a_table_identifies_a_job(name):
     }
     jobs = sum(table["jobs"])
     figures = {key: value for key, value in table.items() if key not in ("header", "name", "timezone")}
-    assert max(entries(figures)) <= jobs // standin.FEWEST
-    assert min(table["jobs"]) >= standin.FEWEST
+    assert max(entries(figures)) <= jobs // fitting.FEWEST
+    assert min(table["jobs"]) >= fitting.FEWEST
     assert len(table["hours"]) == len(table["jobs"]) + 1
     assert all(hours > 0 for hours in table["hours"][1:])
     strata = table["strata"].values()
-    assert np.sum([standin._numbers(fitted["jobs"]) for fitted in strata], axis=0).min() >= standin.FEWEST
+    assert np.sum([numbers_of(fitted["jobs"]) for fitted in strata], axis=0).min() >= fitting.FEWEST
     for fitted in strata:
-        assert min(fitted["kinds"][-1]) >= standin.FEW
+        assert min(fitted["kinds"][-1]) >= fitting.FEW
     for within, over, *quantiles in table["run_times"].values():
         for count, points in zip((within, over), quantiles, strict=True):
-            assert count == len(points) == 0 or count >= standin.FEW * max(1, len(points) // 2)
-    assert min(table["users"]["jobs"]) >= standin.FEW
+            assert count == len(points) == 0 or count >= fitting.FEW * max(1, len(points) // 2)
+    assert min(table["users"]["jobs"]) >= fitting.FEW
     for *_, counts in table["other"].values():
-        assert min(counts, default=standin.FEW) >= standin.FEW
+        assert min(counts, default=fitting.FEW) >= fitting.FEW
 
 
 @pytest.mark.traces
@@ -152,7 +154,7 @@ def test_of_submissions_a_table_keeps_the_hour_alone(start):
 
 
 def test_a_log_that_is_too_long_for_a_small_table_is_refused():
-    most = standin.BLOCKS * standin.MOST
+    most = fitting.BLOCKS * fitting.MOST
     with pytest.raises(ValueError, match=f"long has {most + 1:,} jobs, expected {most:,} at most"):
         standin.fit(small_log(most + 1), "long")
 

@@ -5,8 +5,9 @@ import operator
 import numpy as np
 import pandas as pd
 
+from schedlab.kernels.swf_text import EXACT  # below it, float64 holds every integer
+
 _DAY = 86_400  # seconds
-EXACT = 2**53  # below it, float64 holds every integer
 
 
 def at_least_one(name: str, value: int) -> int:

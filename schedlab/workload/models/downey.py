@@ -73,17 +73,13 @@ def downey(
     size = np.minimum(np.rint(parallelism), machine)
     run_time = np.rint(drawn_work / downey_speedup(size, parallelism, drawn_sigma))
     submit_time = seconds_at(np.cumsum(streams("gap").exponential(size=jobs)), half_days)
-    return pd.DataFrame(
-        {
-            "submit_time": whole_seconds(np.floor(submit_time)),
-            "run_time": whole_seconds(np.maximum(run_time, 1)),
-            "requested_procs": size.astype(np.int64),
-            "work": drawn_work,
-            "parallelism": parallelism,
-            "sigma": drawn_sigma,
-        },
-        index=job_numbers(jobs),
-    )
+    columns = {
+        "submit_time": whole_seconds(np.floor(submit_time)),
+        "run_time": whole_seconds(np.maximum(run_time, 1)),
+        "requested_procs": size.astype(np.int64),
+    }
+    columns |= {"work": drawn_work, "parallelism": parallelism, "sigma": drawn_sigma}
+    return pd.DataFrame(columns, index=job_numbers(jobs))
 
 
 def fit_downey(trace) -> dict[str, tuple[float, float]]:
@@ -92,18 +88,13 @@ def fit_downey(trace) -> dict[str, tuple[float, float]]:
     Parameters
     ----------
     trace : Trace, or DataFrame with its columns
-        The log, at least two jobs over at least a day.
+        The log: at least a day, run times above 0, and jobs of at least two amounts of work.
 
     Returns
     -------
     dict
         ``work`` and ``rates`` for `downey`, or for ``model_trace("downey", **fit)``. A log of rigid jobs does not show
         the parallelism of a job; it and sigma stay those of the model.
-
-    Raises
-    ------
-    ValueError
-        If the log is shorter than a day, has a job without run time, or all its jobs have the same work.
 
     Notes
     -----
@@ -132,10 +123,7 @@ def fit_downey(trace) -> dict[str, tuple[float, float]]:
     if half == 0:
         raise ValueError("all jobs are of the same work, expected at least two different ones")
     middle = log_work.mean()
-    return {
-        "work": (float(np.exp(middle - half)), float(np.exp(middle + half))),
-        "rates": _rates(submit),
-    }
+    return {"work": (float(np.exp(middle - half)), float(np.exp(middle + half))), "rates": _rates(submit)}
 
 
 def _work(table):

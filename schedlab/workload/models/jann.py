@@ -12,17 +12,14 @@ References
 ----------
 J. Jann, P. Pattnaik, H. Franke, F. Wang, J. Skovira, J. Riordan: Modeling of workload in MPPs. Job Scheduling
 Strategies for Parallel Processing 1997, LNCS 1291, 95-116.
-M. A. Johnson, M. R. Taaffe: Matching moments to phase distributions: mixtures of Erlang distributions of common
-order. Stochastic Models 5 (1989) 711-743.
 """
 
 import csv
-import dataclasses
 import io
 import math
 import operator
 import os
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,14 +30,14 @@ from schedlab._runtime.files import opened
 from schedlab._runtime.streams import Streams, entropy
 from schedlab._runtime.text import check_known, plain, suggestion
 
-from ..swf import EXACT, MOST_PROCS
-from .common import at_least_one, job_numbers, whole_seconds
+from ..fields import MOST_PROCS, clipped
+from .common import EXACT, at_least_one, job_numbers, whole_seconds
+from .hyper_erlang import HyperErlang
 
 __all__ = ["RANGES", "HyperErlang", "JannRange", "JannTable", "fit_jann", "jann", "jann_table", "read_jann"]
 
+# The authors' ranges of sizes: the smallest and the largest of each.
 RANGES = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 256), (257, 322))
-"""The authors' ranges of sizes: the smallest and the largest of each."""
-
 SIZES = ("uniform", "upper", "weighted")
 
 _KEPT = {"ctc": "CTC", "kth": "KTH, not Jann's numbers"}
@@ -48,75 +45,6 @@ _LAWS = ("arrival", "service")
 _FIELDS = ("order", "lambda1", "lambda2", "p")
 _COLUMNS = ("smallest", "largest", *(f"{law}_{field}" for law in _LAWS for field in _FIELDS))
 _LARGEST_SHARE = {(3, 4): 0.68, (5, 8): 0.54, (9, 16): 0.36}  # measured at KTH
-_HIGHEST_ORDER = 100
-
-
-@dataclass(frozen=True)
-class HyperErlang:
-    """Hold a hyper-Erlang law of common order: the sum of `order` exponentials that all have one of two rates.
-
-    `lambda1` and `lambda2` are the rates, per second; `p` is the probability of the first.
-    """
-
-    order: int
-    lambda1: float
-    lambda2: float
-    p: float
-
-    def __post_init__(self) -> None:
-        at_least_one("order", self.order)
-        for name in ("lambda1", "lambda2"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be greater than 0, got {getattr(self, name)}")
-        if not 0 <= self.p <= 1:
-            raise ValueError(f"p must be between 0 and 1, got {self.p}")
-
-    @property
-    def moments(self) -> tuple[float, float, float]:
-        """The first three raw moments: seconds, seconds squared, seconds cubed."""
-        moments, rising = [], 1.0
-        for k in (1, 2, 3):
-            rising *= self.order + k - 1
-            moments.append(rising * (self.p * self.lambda1**-k + (1 - self.p) * self.lambda2**-k))
-        return tuple(moments)
-
-    @property
-    def mean(self) -> float:
-        """The mean, in seconds."""
-        return self.moments[0]
-
-    @property
-    def cv2(self) -> float:
-        """The squared coefficient of variation."""
-        first, second, _ = self.moments
-        return second / first**2 - 1
-
-    @classmethod
-    def from_moments(cls, m1: float, m2: float, m3: float) -> "HyperErlang":
-        """Return the law of the lowest order with these means of x, x squared and x cubed (Johnson and Taaffe 1989).
-
-        Raise ValueError if no law of an order up to 100 has them. The moments of any law on positive numbers that takes
-        more than one value satisfy m2 > m1**2 and m1 * m3 > m2**2, and some order fits them; the lower the variation,
-        the higher the order (cv2 > 1 / order).
-        """
-        m1, m2, m3 = float(m1), float(m2), float(m3)
-        for order in range(1, _HIGHEST_ORDER + 1):
-            law = _matched(order, m1, m2, m3)
-            if law is not None:
-                return law
-        moments = f"the moments {m1:.6g}, {m2:.6g}, {m3:.6g}"
-        if not (m1 > 0 and m2 > m1 * m1 and m1 * m3 > m2 * m2):
-            raise ValueError(f"no positive law has {moments}; feasible are m1 > 0, m2 > m1**2 and m1 * m3 > m2**2")
-        raise ValueError(
-            f"no hyper-Erlang law up to order {_HIGHEST_ORDER} has {moments} (squared coefficient of variation "
-            f"{m2 / m1 / m1 - 1:.3g}); feasible are at least 1 / {_HIGHEST_ORDER} of it and m3 not too near m2**2 / m1"
-        )
-
-    def draw(self, count: int, seed: int | np.random.Generator = 0) -> np.ndarray:
-        """Draw numbers, float64, shape (count,), seconds; a larger count begins with the same numbers."""
-        branch, length = np.random.default_rng(seed).spawn(2)
-        rate = np.where(branch.random(count) < self.p, self.lambda1, self.lambda2)
-        return length.standard_gamma(self.order, count) / rate
 
 
 @dataclass(frozen=True)
@@ -148,12 +76,7 @@ class JannTable:
     name : str
         Whose numbers they are, without control characters; a trace's title quotes it.
     ranges : tuple of JannRange
-        By size, not overlapping.
-
-    Raises
-    ------
-    ValueError
-        If there is no range, or if ranges overlap or are out of order.
+        By size, not overlapping, at least one.
 
     Examples
     --------
@@ -193,7 +116,7 @@ class JannTable:
 
     def frame(self) -> pd.DataFrame:
         """Return the table as columns: one row a range, int64 sizes and orders, float64 rates per second."""
-        rows = [(span.smallest, span.largest, *_flat(span.arrival), *_flat(span.service)) for span in self.ranges]
+        rows = [(span.smallest, span.largest, *astuple(span.arrival), *astuple(span.service)) for span in self.ranges]
         labels = pd.Index([span.label for span in self.ranges], name="range")
         return pd.DataFrame(rows, columns=list(_COLUMNS), index=labels)
 
@@ -203,20 +126,15 @@ class JannTable:
         Parameters
         ----------
         procs : int
-            Processors of the machine.
-
-        Raises
-        ------
-        ValueError
-            If no range fits.
+            Processors of the machine; it is an error if no range fits.
         """
         procs = at_least_one("procs", procs)
         fitting = (span for span in self.ranges if span.smallest <= procs)
-        cut = tuple(dataclasses.replace(span, largest=min(span.largest, procs)) for span in fitting)
+        cut = tuple(replace(span, largest=min(span.largest, procs)) for span in fitting)
         if not cut:
             least = self.ranges[0].smallest
             raise ValueError(f"no range of {self.name} fits on {procs} processors; the least size is {least}")
-        return dataclasses.replace(self, ranges=cut)
+        return replace(self, ranges=cut)
 
     def scale_arrivals(self, factor: float) -> "JannTable":
         """Multiply all arrival rates by a factor.
@@ -225,15 +143,15 @@ class JannTable:
         ----------
         factor : float
             Above 0; 2 halves the mean time between submissions.
-
-        Raises
-        ------
-        ValueError
-            For a factor that is not above 0.
         """
         if not 0 < factor < math.inf:
             raise ValueError(f"factor must be greater than 0, got {factor}")
-        return dataclasses.replace(self, ranges=tuple(_faster(span, factor) for span in self.ranges))
+        ranges = []
+        for span in self.ranges:
+            law = span.arrival
+            faster = replace(law, lambda1=law.lambda1 * factor, lambda2=law.lambda2 * factor)
+            ranges.append(replace(span, arrival=faster))
+        return replace(self, ranges=tuple(ranges))
 
     def to_csv(self, path: str | os.PathLike) -> None:
         """Write the table with all digits, in the form that `read_jann` reads.
@@ -280,10 +198,8 @@ def jann(
         count = int(mine.sum())
         size[mine] = _sizes(span, count, streams[i], sizes)
         run_time[mine] = whole_seconds(np.maximum(1, np.rint(span.service.draw(count, streams[i]("service")))))
-    return pd.DataFrame(
-        {"submit_time": whole_seconds(np.floor(arrival)), "run_time": run_time, "requested_procs": size},
-        index=job_numbers(jobs),
-    )
+    columns = {"submit_time": whole_seconds(np.floor(arrival)), "run_time": run_time, "requested_procs": size}
+    return pd.DataFrame(columns, index=job_numbers(jobs))
 
 
 def jann_table(which: "str | os.PathLike | JannTable") -> JannTable:
@@ -333,12 +249,13 @@ def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
     ('mine', 8)
     """
     path = Path(path)
-    ranges, file = [], plain(path.name)
+    file = plain(path.name)
+    ranges = []
     reader = csv.reader(io.StringIO(_text(path, file), newline=""))
     try:
         header = next(reader, [])
         if tuple(header) != _COLUMNS:
-            line = _clipped(",".join(header), 200)
+            line = clipped(",".join(header), 200)
             raise ValueError(f"{file}:1: the header is {line!r}, expected {','.join(_COLUMNS)!r}")
         for row in reader:
             where = f"{file}:{reader.line_num}"
@@ -348,10 +265,8 @@ def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
             if values[1] < values[0]:
                 raise ValueError(f"{where}: field 2 (largest) is {values[1]}, expected at least smallest, {values[0]}")
             if ranges and values[0] <= ranges[-1].largest:
-                raise ValueError(
-                    f"{where}: field 1 (smallest) is {values[0]}, expected more than {ranges[-1].largest}, "
-                    "where the range before ends"
-                )
+                expected = f"more than {ranges[-1].largest}, where the range before ends"
+                raise ValueError(f"{where}: field 1 (smallest) is {values[0]}, expected {expected}")
             ranges.append(JannRange(*values[:2], HyperErlang(*values[2:6]), HyperErlang(*values[6:])))
     except csv.Error as error:
         raise ValueError(f"{file}:{reader.line_num}: {error}, expected numbers with commas between") from None
@@ -361,7 +276,7 @@ def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
 
 
 def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str | None = None) -> JannTable:
-    """Fit the model to a log.
+    """Fit the model of Jann et al. (1997) to a log.
 
     Parameters
     ----------
@@ -382,10 +297,6 @@ def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str
     ------
     ValueError
         If a range has too few jobs, or too regular ones, to fit its three moments; if a job falls into no range.
-
-    References
-    ----------
-    Jann et al. 1997.
 
     Examples
     --------
@@ -408,13 +319,9 @@ def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str
             fitted.append(JannRange(int(smallest), int(largest), *_fitted_laws(jobs, _label(smallest, largest))))
     if not inside.all():
         missed = size[~inside]
-        raise ValueError(
-            f"{missed.size} jobs fall into no range, the first with {missed[0]} processors; give other ranges="
-        )
+        first = f"the first with {missed[0]} processors"
+        raise ValueError(f"{missed.size} jobs fall into no range, {first}; give other ranges=")
     return JannTable(f"fitted to {getattr(trace, 'name', 'a table')}" if name is None else name, tuple(fitted))
-
-
-# --- Drawing ------------------------------------------------------------------------------------------------
 
 
 def _arrivals(ranges, streams, jobs):
@@ -447,33 +354,6 @@ def _sizes(span, count, streams, rule):
     return np.where(streams("size largest").random(count) < share, span.largest, others)
 
 
-# --- Fitting ------------------------------------------------------------------------------------------------
-
-
-def _matched(order, m1, m2, m3):
-    """Return the law of this order with these moments, or None if there is none."""
-    n = order
-    a1, a2, a3 = m1 / n, m2 / (n * (n + 1)), m3 / (n * (n + 1) * (n + 2))
-    d = a2 - a1 * a1
-    if not d > 0:
-        return None
-    # The means of a stage, 1 / lambda, are the roots of x**2 - s x + q.
-    s = (a3 - a1 * a2) / d
-    q = (a1 * a3 - a2 * a2) / d
-    if not (q > 0 and s > 0 and s * s > 4 * q):
-        return None
-    x = (s + math.sqrt(s * s - 4 * q)) / 2
-    y = q / x
-    p = (a1 - y) / (x - y)
-    if not 0 <= p <= 1:
-        return None
-    law = HyperErlang(order, 1 / x, 1 / y, p)
-    # At the edge of the feasible moments, rounding decides the signs above. A law that misses its moments is rejected:
-    # the next order is as good there.
-    close = all(math.isclose(*pair, rel_tol=1e-9) for pair in zip(law.moments, (m1, m2, m3), strict=True))
-    return law if close else None
-
-
 def _fitted_laws(jobs, label):
     """Return the laws of a range's times between arrivals and of its run times."""
     submit = jobs["submit_time"].to_numpy(np.float64)
@@ -483,9 +363,8 @@ def _fitted_laws(jobs, label):
         try:
             laws.append(HyperErlang.from_moments(*_moments(values)))
         except ValueError as error:
-            raise ValueError(
-                f"{what} of range {label} ({len(jobs)} jobs): {error}; give ranges= that join it with its neighbour"
-            ) from None
+            advice = "give ranges= that join it with its neighbour"
+            raise ValueError(f"{what} of range {label} ({len(jobs)} jobs): {error}; {advice}") from None
     return laws
 
 
@@ -498,24 +377,12 @@ def _moments(values):
 
 
 def _powers_of_two(procs):
-    ranges, largest = [(1, 1)], 1
+    ranges = [(1, 1)]
+    largest = 1
     while largest < procs:
         ranges.append((largest + 1, min(2 * largest, procs)))
         largest *= 2
     return tuple(ranges)
-
-
-# --- Tables -------------------------------------------------------------------------------------------------
-
-
-def _flat(law):
-    return law.order, law.lambda1, law.lambda2, law.p
-
-
-def _faster(span, factor):
-    law = span.arrival
-    law = dataclasses.replace(law, lambda1=law.lambda1 * factor, lambda2=law.lambda2 * factor)
-    return dataclasses.replace(span, arrival=law)
 
 
 def _label(smallest, largest):
@@ -546,9 +413,5 @@ def _number(where, field, text):
         value = math.nan
     fits = 0 <= value <= 1 if column.endswith("_p") else least <= value <= most
     if not fits:
-        raise ValueError(f"{where}: field {field + 1} ({column}) is {_clipped(text)!r}, expected {expected}")
+        raise ValueError(f"{where}: field {field + 1} ({column}) is {clipped(text)!r}, expected {expected}")
     return value
-
-
-def _clipped(text, length=60):
-    return text if len(text) <= length else text[:length] + "..."

@@ -1,6 +1,7 @@
 """The Lublin-Feitelson model of rigid jobs: their arrivals, sizes and run times.
 
-Three parts, each drawn for all jobs at once:
+Three parts, each drawn for all jobs at once and from its own random streams, so that no job's numbers depend on another
+job's redraws, and adding jobs leaves the first ones unchanged:
 
 * *size*: serial with one probability, a power of two with another, otherwise any size; log2 of the size
   of a parallel job follows a two-stage uniform distribution;
@@ -15,9 +16,6 @@ running total of the half hours' weights. Here that inverse is computed for all 
 One departure: the program drops the fraction of a second at every job, so its printed times fall behind its
 daily cycle by half a second a job: 1.4 hours after 10,000 jobs. Here the clock keeps its fractions, and only
 the table holds whole seconds.
-
-Every attribute has its own random stream, and a redraw takes the number at the same position of another
-stream. So no job's numbers depend on another job's redraws, and adding jobs leaves the first ones unchanged.
 
 References
 ----------
@@ -40,8 +38,7 @@ from .common import at_least_one, job_numbers, seconds_at
 
 __all__ = ["BATCH", "INTERACTIVE", "TYPELESS", "LublinClass", "lublin_feitelson"]
 
-PUBLISHED_PROCS = 128
-"""The machine whose jobs the published size limits describe (UHi = 7 of batch and typeless)."""
+PUBLISHED_PROCS = 128  # of the machine that the published size limits describe (UHi = 7 of batch and typeless)
 
 _BUCKETS = 48
 _BUCKET_SECONDS = 1800
@@ -97,10 +94,8 @@ class LublinClass:
         if self.p_serial + self.p_power2 > 1:
             raise ValueError(f"p_serial + p_power2 must be at most 1, got {self.p_serial + self.p_power2}")
         if not 0 <= self.u_low <= self.u_med <= self.u_hi <= 60:
-            raise ValueError(
-                "expected 0 <= u_low <= u_med <= u_hi <= 60, "
-                f"got u_low={self.u_low}, u_med={self.u_med}, u_hi={self.u_hi}"
-            )
+            limits = f"u_low={self.u_low}, u_med={self.u_med}, u_hi={self.u_hi}"
+            raise ValueError(f"expected 0 <= u_low <= u_med <= u_hi <= 60, got {limits}")
         for name in ("a1", "b1", "a2", "b2", "aarr", "barr", "anum", "bnum", "arar"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be greater than 0, got {getattr(self, name)}")
@@ -112,16 +107,11 @@ class LublinClass:
             # The published sets redraw 0.7 % at most. If more than half were redrawn, this would no longer be the
             # model as described; if nearly all draws were too large, the redraws would not end.
             if _gamma_cdf(limit, shape, scale) < 0.5:
-                raise ValueError(
-                    f"{label}: more than half of gamma({shape:g}, {scale:g}) exceeds the model's limit of "
-                    f"{limit:g}, the log of its longest time in seconds"
-                )
-        cycle = _cycle(self.anum, self.bnum)
-        if not cycle.sum() > 0:
-            raise ValueError(
-                f"anum, bnum: gamma({self.anum:g}, {self.bnum:g}) has no weight in the 48 half hours "
-                f"from {_CYCLE_START} on"
-            )
+                most = f"the model's limit of {limit:g}, the log of its longest time in seconds"
+                raise ValueError(f"{label}: more than half of gamma({shape:g}, {scale:g}) exceeds {most}")
+        if not _cycle(self.anum, self.bnum).sum() > 0:
+            law = f"gamma({self.anum:g}, {self.bnum:g})"
+            raise ValueError(f"anum, bnum: {law} has no weight in the 48 half hours from {_CYCLE_START} on")
 
     def on_machine(self, procs: int) -> "LublinClass":
         """Return this class with its size limits set for a machine: UHi = log2(procs), UMed = UHi - 2.5.
@@ -183,18 +173,8 @@ def lublin_feitelson(
         size[mine] = sizes
         run_time[mine] = _run_times(cls, streams, sizes)
         queue[mine] = cls.queue
-    return pd.DataFrame(
-        {
-            "submit_time": np.floor(arrival).astype(np.int64),
-            "run_time": run_time,
-            "requested_procs": size,
-            "queue": queue,
-        },
-        index=job_numbers(jobs),
-    )
-
-
-# --- The three parts ----------------------------------------------------------------------------------------
+    columns = {"submit_time": np.floor(arrival).astype(np.int64), "run_time": run_time, "requested_procs": size}
+    return pd.DataFrame(columns | {"queue": queue}, index=job_numbers(jobs))
 
 
 def _sizes(cls: LublinClass, streams: Streams, n: int, procs: int) -> np.ndarray:
@@ -202,11 +182,8 @@ def _sizes(cls: LublinClass, streams: Streams, n: int, procs: int) -> np.ndarray
     kind = streams("size kind").random(n)
     low_stage = streams("size stage").random(n) < cls.u_prob
     place = streams("size place").random(n)
-    v = np.where(
-        low_stage,
-        cls.u_low + place * (cls.u_med - cls.u_low),
-        cls.u_med + place * (cls.u_hi - cls.u_med),
-    )
+    low = cls.u_low + place * (cls.u_med - cls.u_low)
+    v = np.where(low_stage, low, cls.u_med + place * (cls.u_hi - cls.u_med))
     v = np.where(kind < cls.p_serial + cls.p_power2, np.floor(v + 0.5), v)
     size = np.where(kind < cls.p_serial, 1.0, np.floor(np.exp2(v) + 0.5))
     return np.minimum(size, procs).astype(np.int64)
@@ -236,7 +213,8 @@ def _arrivals(cls: LublinClass, streams: Streams, n: int) -> np.ndarray:
         return streams("gap", again).gamma(cls.aarr * cls.arar, cls.barr, n)
 
     log_gaps = _redrawn(log_gap, n, _MAX_LOG_GAP)
-    return seconds_at(np.cumsum(np.exp(log_gaps) / _BUCKET_SECONDS), _bucket_weights(cls.anum, cls.bnum))
+    cycle = _cycle(cls.anum, cls.bnum)
+    return seconds_at(np.cumsum(np.exp(log_gaps) / _BUCKET_SECONDS), cycle / cycle.mean())
 
 
 def _cycle(anum: float, bnum: float) -> np.ndarray:
@@ -245,15 +223,6 @@ def _cycle(anum: float, bnum: float) -> np.ndarray:
     mass = np.diff([_gamma_cdf(edge, anum, bnum) for edge in edges])
     # The fit counts half hours from 1, so the 11th is bucket 10; those past midnight wrap around to bucket 0.
     return np.roll(mass, _CYCLE_START - 1)
-
-
-def _bucket_weights(anum: float, bnum: float) -> np.ndarray:
-    """Return the half hours' weights, midnight first, float64, shape (48,), mean 1."""
-    cycle = _cycle(anum, bnum)
-    return cycle / cycle.mean()
-
-
-# --- Randomness ---------------------------------------------------------------------------------------------
 
 
 def _redrawn(draw: Callable[[int, int], np.ndarray], n: int, limit: float) -> np.ndarray:
@@ -268,9 +237,6 @@ def _redrawn(draw: Callable[[int, int], np.ndarray], n: int, limit: float) -> np
         again += 1
         values[over] = draw(again, over[-1] + 1)[over]
     return values
-
-
-# --- Classes by name, and the one special function ----------------------------------------------------------------
 
 
 def _resolve(classes: str | LublinClass | tuple[LublinClass, ...], procs: int) -> tuple[LublinClass, ...]:
@@ -317,27 +283,23 @@ def _gamma_cdf(x: float, shape: float, scale: float) -> float:
     return 1 - front * fraction
 
 
-# --- The published parameter sets, for a machine of 128 processors ------------------------------------------
-
+# The published parameter sets, for a machine of 128 processors.
 BATCH = LublinClass(
     p_serial=0.2927, p_power2=0.6686, u_low=1.2, u_med=5, u_hi=7, u_prob=0.875,
     a1=6.57, b1=0.823, a2=639.1, b2=0.0156, pa=-0.003, pb=0.6986,
     aarr=6.0415, barr=0.8531, anum=6.1271, bnum=5.2740, arar=1.0519, queue=1,
 )  # fmt: skip
-"""Batch jobs."""
 
 INTERACTIVE = LublinClass(
     p_serial=0.1541, p_power2=0.625, u_low=1, u_med=3, u_hi=5.5, u_prob=0.705,
     a1=3.8351, b1=0.6605, a2=7.073, b2=0.6856, pa=-0.0118, pb=0.9156,
     aarr=6.5510, barr=0.6621, anum=8.9186, bnum=3.6680, arar=0.9797, queue=0,
 )  # fmt: skip
-"""Interactive jobs."""
 
 TYPELESS = LublinClass(
     p_serial=0.244, p_power2=0.576, u_low=0.8, u_med=4.5, u_hi=7, u_prob=0.86,
     a1=4.2, b1=0.94, a2=312, b2=0.03, pa=-0.0054, pb=0.78,
     aarr=10.2303, barr=0.4871, anum=8.1737, bnum=3.9631, arar=1.0225,
 )  # fmt: skip
-"""All jobs as one class."""
 
 _PUBLISHED = {"typeless": (TYPELESS,), "batch": (BATCH,), "batch+interactive": (BATCH, INTERACTIVE)}

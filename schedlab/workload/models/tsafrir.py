@@ -33,8 +33,7 @@ from .common import EXACT, at_least_one
 
 __all__ = ["LEAST_JOBS", "Tsafrir", "fit_tsafrir"]
 
-LEAST_JOBS = 200
-"""The model's histogram needs about this many jobs."""
+LEAST_JOBS = 200  # the model's histogram needs about so many
 
 _MINUTE, _HOUR = 60, 3_600
 _HEAD = 20
@@ -56,7 +55,7 @@ _RANKS = (
 
 @dataclass(frozen=True)
 class Tsafrir:
-    """Hold the settings of the model of user estimates.
+    """Hold the settings of the model of user estimates of Tsafrir, Etsion and Feitelson (2005).
 
     Parameters
     ----------
@@ -66,15 +65,6 @@ class Tsafrir:
         Number of different estimates. By default it grows with the number of jobs: 35 for 1,000, 90 for 10,000.
     head : tuple of (int, float), optional
         The popular estimates, in seconds, each with its percentage of the jobs. By default those of the model.
-
-    Raises
-    ------
-    ValueError
-        For a number outside its range.
-
-    References
-    ----------
-    Tsafrir, Etsion and Feitelson 2005.
 
     Examples
     --------
@@ -106,24 +96,14 @@ class Tsafrir:
             raise ValueError(f"the percentages of head must sum up to at most 100, got {total:g}")
 
     def draw(self, jobs: int, seed: int | np.random.Generator = 0) -> np.ndarray:
-        """Draw estimates for this many jobs, without assigning them.
+        """Draw estimates for this many jobs, without assigning them: int64, seconds, in descending order.
 
         Parameters
         ----------
         jobs : int
-            At least 200.
+            At least 200, and enough for the different estimates.
         seed : int or numpy.random.Generator
             Same seed, same estimates. A generator draws one number, which is the seed.
-
-        Returns
-        -------
-        ndarray, int64, shape (jobs,), seconds
-            In descending order.
-
-        Raises
-        ------
-        ValueError
-            For too few jobs, an unusable seed, or more different estimates than jobs can have.
         """
         jobs = at_least_one("jobs", jobs)
         if jobs < LEAST_JOBS:
@@ -141,23 +121,14 @@ class Tsafrir:
         return np.repeat(values[order], counts[order])
 
     def assign(self, run_time: np.ndarray, seed: int | np.random.Generator = 0) -> np.ndarray:
-        """Assign each job an estimate that is no shorter than its run time.
+        """Assign each job an estimate that is no shorter than its run time: int64, shape (jobs,), seconds.
 
         Parameters
         ----------
         run_time : array-like, int64, shape (jobs,), seconds
-            At most the longest estimate.
+            At most the longest estimate; it is an error if too few estimates are long enough for the long jobs.
         seed : int or numpy.random.Generator
             As in `draw`.
-
-        Returns
-        -------
-        ndarray, int64, shape (jobs,), seconds
-
-        Raises
-        ------
-        ValueError
-            As `draw`; also if there are too few long estimates for the long jobs.
         """
         run_time = np.asarray(run_time)
         seed = entropy(seed)
@@ -178,11 +149,10 @@ class Tsafrir:
         if short.size:
             job = short[0]
             count = job + 1 + spare[job]
-            raise ValueError(
-                f"{job + 1:,} of {run.size:,} jobs run for {run[job]:,} s or longer, but only {count:,} of the "
-                f"estimates up to {self.longest:,} s are that long; use another longest estimate, other popular ones, "
-                "or cut_at_estimates() first"
-            )
+            jobs = f"{job + 1:,} of {run.size:,} jobs run for {run[job]:,} s or longer"
+            few = f"but only {count:,} of the estimates up to {self.longest:,} s are that long"
+            advice = "use another longest estimate, other popular ones, or cut_at_estimates() first"
+            raise ValueError(f"{jobs}, {few}; {advice}")
 
 
 def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
@@ -191,7 +161,7 @@ def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
     Parameters
     ----------
     trace : Trace, or DataFrame with its columns
-        The log, with at least 200 jobs.
+        The log, with at least 200 jobs, and an estimate of an hour or more.
     popular : int
         How many of the most popular estimates keep their shares of the jobs; the others are modelled.
 
@@ -200,11 +170,6 @@ def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
     Tsafrir
         The log's longest estimate, its number of different estimates, and its most popular ones, for
         ``trace.with_estimates``.
-
-    Raises
-    ------
-    ValueError
-        For too few jobs, or if all estimates are shorter than an hour.
 
     Notes
     -----
@@ -235,9 +200,6 @@ def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
     shares = shares.sort_index(ascending=False).sort_values(ascending=False, kind="stable")
     head = tuple((int(seconds), float(100 * share)) for seconds, share in shares.head(popular).items())
     return Tsafrir(longest=int(shares.index.max()), distinct=len(shares), head=head)
-
-
-# --- The histogram ------------------------------------------------------------------------------------------
 
 
 def _drawn_head(longest, rng):
