@@ -214,12 +214,9 @@ def check_digest(name: str, digest: str, path: str | Path) -> None:
 def list_traces() -> pd.DataFrame:
     """List the traces that can be loaded by name.
 
-    Returns
-    -------
-    DataFrame
-        One row per trace: ``name``, ``machine``, ``procs``, ``jobs``, ``period`` ("start to end"), ``local``, the place
-        of a copy ("SCHEDLAB_DATA", "cache", or "" if there is none), and ``stand_in``, whether a stand-in can be
-        generated (``load_trace(name, standin=True)``).
+    One row per trace: ``name``, ``machine``, ``procs``, ``jobs``, ``period`` ("start to end"), ``local``, the place of
+    a copy ("SCHEDLAB_DATA", "cache", or "" if there is none), and ``stand_in``, whether a stand-in can be generated
+    (``load_trace(name, standin=True)``).
 
     Examples
     --------

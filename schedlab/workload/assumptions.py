@@ -28,8 +28,6 @@ QUEUE_NAME = re.compile(r"qf?\d+(ll|[tsml])")
 
 
 class Assumptions:
-    """What a log does not say, or says differently: estimates, the machine, parameter sweeps, speedup."""
-
     def with_estimates(self, kind, factor: float = 2.0, seed: int = 0) -> "Trace":
         """Replace the users' estimates (requested times).
 
@@ -83,11 +81,9 @@ class Assumptions:
             if kind == "tsafrir":
                 hours = -(-int(table["requested_time"].max()) // HOUR)
                 return self._with_modelled_estimates(Tsafrir(longest=hours * HOUR), seed)
-            if kind == "factor":
-                check_positive("factor", factor)
             if kind == "exact":
-                table["requested_time"] = run
-                return self._with(table, "estimates: exact")
+                return self._with(table.assign(requested_time=run), "estimates: exact")
+            check_positive("factor", factor)
             # The factor just below 1 undoes the product's rounding error: 1.1 x 50 s are 55 s, not 56.
             table["requested_time"] = whole_seconds(np.ceil(run * factor * (1 - 1e-12)))
             return self._with(table, f"estimates: run time x {factor:g}")
@@ -181,12 +177,7 @@ class Assumptions:
         return replace(changed, procs=int(machine), dropped=pd.concat([self.dropped, gone]))
 
     def with_parameter_sweeps(
-        self,
-        fraction: float = 0.05,
-        min_procs: int = 9,
-        breakdown: int = 10,
-        seed: int = 0,
-        of: str = "eligible",
+        self, fraction: float = 0.05, min_procs: int = 9, breakdown: int = 10, seed: int = 0, of: str = "eligible"
     ) -> "Trace":
         """Mark jobs as parameter sweeps: many independent sequential tasks, submitted as one parallel job.
 

@@ -104,9 +104,7 @@ class Columns:
             return (values / pd.Timedelta(1, "s")).to_numpy("float64", na_value=np.nan)
         if kind == "M":
             return self._since_first(values)
-        texts = _texts(values)
-        codes = {text: code for code, text in enumerate(np.unique(texts.dropna()))}
-        return texts.map(codes).fillna(-1).to_numpy("int64")
+        return _texts(values).map(self.codes(name)).fillna(-1).to_numpy("int64")
 
     def _since_first(self, dates):
         if self.epoch is None:

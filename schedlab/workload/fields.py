@@ -64,9 +64,6 @@ ENDINGS = ENDED | {
 }
 
 
-# Durations and numbers ----------------------------------------------------------------------------------
-
-
 def duration(text: str) -> float:
     """Read a duration in Slurm's format, in seconds."""
     if text.lower() in NO_VALUE:
@@ -109,9 +106,6 @@ def kilobytes(text: str) -> float:
     if amount > MOST_MEMORY:
         raise ValueError(A_MEMORY)
     return amount or np.nan
-
-
-# Instants -----------------------------------------------------------------------------------------------
 
 
 def instant(text: str, zone: ZoneInfo, fold: int = 0) -> float:
@@ -176,9 +170,6 @@ def _zones() -> frozenset[str]:
     return frozenset(available_timezones()) - {"localtime", "Factory"}
 
 
-# States and names ---------------------------------------------------------------------------------------
-
-
 def state_of(text: str) -> str:
     """Return the state in a text such as "CANCELLED by 1000" or "CANCELLED+", in capitals."""
     return text.partition(" ")[0].rstrip("+").upper()
@@ -197,9 +188,6 @@ def numbered(texts: Iterable) -> tuple[np.ndarray, dict[int, str]]:
     texts = np.asarray(texts, dtype=object)
     codes, names = pd.factorize(np.where(texts == "", None, texts))
     return np.where(codes >= 0, codes + 1.0, np.nan), dict(enumerate(names, start=1))
-
-
-# Columns, and what of them cannot be read ---------------------------------------------------------------
 
 
 def parsed(

@@ -97,12 +97,8 @@ MEANINGS = {
     ("repaired", SIZES[1], OTHER_SIZE): Meaning(USUAL, "job", "without allocated processors (requested taken)"),
     ("repaired", "requested_time", RUN_TAKEN): Meaning(None, "job", "without an estimate (run time taken)"),
     ("repaired", "requested_time", NUMBER_TAKEN): Meaning(None, "job", "without an estimate (the number given taken)"),
-    **{
-        ("repaired", field, ROUNDED): Meaning(None, "number", "of processors rounded up")
-        if field in SIZES
-        else Meaning(USUAL, "time", "rounded to a whole second")
-        for field in WHOLE
-    },
+    **{("repaired", field, ROUNDED): Meaning(USUAL, "time", "rounded to a whole second") for field in WHOLE},
+    **{("repaired", field, ROUNDED): Meaning(None, "number", "of processors rounded up") for field in SIZES},
 }
 
 
@@ -235,11 +231,7 @@ def repairs_of(numbers: np.ndarray, field: str, was, now, reason: str) -> pd.Dat
 
 
 def account(
-    dropped: pd.DataFrame,
-    repaired: pd.DataFrame,
-    jobs: int,
-    modelled: bool = False,
-    work: pd.Series | None = None,
+    dropped: pd.DataFrame, repaired: pd.DataFrame, jobs: int, modelled: bool = False, work: pd.Series | None = None
 ) -> pd.DataFrame:
     """Count omitted records and filled-in values by reason, and separate the usual reasons from those worth a look.
 

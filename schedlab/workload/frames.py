@@ -189,10 +189,9 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
     if missing := [column for column in keep or () if column not in frame.columns]:
         raise TableError(f"{file}: no column {missing[0]!r} to keep{suggestion(missing[0], frame.columns)}")
     name = options.pop("name", file.removesuffix(".gz").rpartition(".")[0] or file)
-    machine = options.pop("machine", None)
-    missing_estimate = options.pop("missing_estimate", "run")
+    settings = {option: options.pop(option) for option in ("machine", "missing_estimate") if option in options}
     table = Table(frame, columns, file, range(1, len(frame) + 1), **options)
-    return replace(trace_of(table, name, machine, missing_estimate), files=opened(path))
+    return replace(trace_of(table, name, **settings), files=opened(path))
 
 
 def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | None = None) -> pd.DataFrame:

@@ -166,29 +166,24 @@ class Header:
         for name in numbers.values():
             if not _FIELD_NAME.fullmatch(f"; 1: {name}"):
                 raise ValueError(f"a field of a record cannot be called {name!r}, expected one word such as used_gpus")
-        zero = self._counts_from_0
-        lines = [
-            line for line in self.lines if not ((match := _FIELD_NAME.match(line)) and int(match[1]) + zero in numbers)
-        ]
-        return Header((*lines, *(f"; {number - zero}: {name}" for number, name in numbers.items())))
+        from_0 = self._named_fields[1]
+        matches = [(line, _FIELD_NAME.match(line)) for line in self.lines]
+        lines = [line for line, match in matches if not (match and int(match[1]) + from_0 in numbers)]
+        return Header((*lines, *(f"; {number - from_0}: {name}" for number, name in numbers.items())))
 
     def field_name(self, number: int) -> str:
         """Return the name of a further field by its number, counted from 1."""
-        name = self._field_names.get(number)
-        taken = name in FIELDS or list(self._field_names.values()).count(name) > 1
+        names = self._named_fields[0]
+        name = names.get(number)
+        taken = name in FIELDS or list(names.values()).count(name) > 1
         return f"field_{number}" if name is None or taken else name
 
     @cached_property
-    def _field_names(self) -> dict[int, str]:
-        return {number + self._counts_from_0: name for number, name in self._fields_named}
-
-    @property
-    def _fields_named(self) -> list[tuple[int, str]]:
-        return [(int(match[1]), match[2]) for match in map(_FIELD_NAME.match, self.lines) if match]
-
-    @property
-    def _counts_from_0(self) -> bool:
-        return any(number == 0 for number, _ in self._fields_named)
+    def _named_fields(self) -> tuple[dict[int, str], bool]:
+        """The names of fields in the comments by number, counted from 1; and whether the comments count from 0."""
+        matches = list(filter(None, map(_FIELD_NAME.match, self.lines)))
+        from_0 = any(int(match[1]) == 0 for match in matches)
+        return {int(match[1]) + from_0: match[2] for match in matches}, from_0
 
     @property
     def acknowledge(self) -> str | None:

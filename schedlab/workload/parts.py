@@ -25,8 +25,6 @@ EARLIEST = -62_135_510_400  # seconds since 1970: the second day of year 1, so t
 
 
 class Parts:
-    """Parts of a trace, and its clock: `head`, `between`, `where`, `sample`, names, and traces put together."""
-
     def head(self, jobs: int) -> "Trace":
         """Keep the first jobs by submit time.
 
@@ -69,7 +67,10 @@ class Parts:
         submit = self.table["submit_time"]
         kept = self.table[(submit >= first) & (submit < last)]
         if kept.empty:
-            raise ValueError(f"no job of {self.name} was submitted from {begin} to {end}; the log has {self._period()}")
+            submit = self.table["submit_time"].iloc[[0, -1]]
+            first, last = (self.at(second) if self._is_dated(second) else second for second in submit)
+            period = f"the log has {first} to {last}"
+            raise ValueError(f"no job of {self.name} was submitted from {begin} to {end}; {period}")
         return self._with(kept, f"submitted from {begin} to {end}")
 
     def where(self, chosen) -> "Trace":
@@ -91,9 +92,8 @@ class Parts:
         >>> trace.where("requested_procs > 64 and run_time > 3600").history[-1]  # doctest: +ELLIPSIS
         'where requested_procs > 64 and run_time > 3600: ... of 1,000 jobs'
         """
-        condition, subject = (
-            (chosen, f"{chosen!r} gives") if isinstance(chosen, str) else ("a mask is true", "the mask holds")
-        )
+        condition = chosen if isinstance(chosen, str) else "a mask is true"
+        subject = f"{chosen!r} gives" if isinstance(chosen, str) else "the mask holds"
         if isinstance(chosen, str):
             mask = self._asked(chosen)
         else:
@@ -122,9 +122,7 @@ class Parts:
                 table[word] = table[column]
         try:
             mask = table.eval(condition, engine="python")
-        except (
-            Exception
-        ) as error:  # pandas raises nearly anything for a condition: NameError, SyntaxError, TypeError, ...
+        except Exception as error:  # pandas raises nearly anything for a condition: NameError, TypeError, ...
             unknown = re.search(r"name '(\w+)' is not defined", str(error))
             known = f"{', '.join(map(str, table.columns))}{suggestion(unknown and unknown[1], table.columns)}"
             raise ValueError(f"cannot evaluate {condition!r} ({error}); columns: {known}") from None
@@ -223,11 +221,6 @@ class Parts:
         """
         check_known("by", by, ("date", "begin", "end"))
         return joined((self, *others), by)
-
-    def _period(self):
-        submit = self.table["submit_time"]
-        first, last = (self.at(second) if self._is_dated(second) else second for second in submit.iloc[[0, -1]])
-        return f"{first} to {last}"
 
     def at(self, seconds: float) -> pd.Timestamp | float:
         """Return the date of a second of the log, in the machine's time zone; without UnixStartTime, the second itself.

@@ -10,7 +10,6 @@ SchedMD, "sacct" (manual page), https://slurm.schedmd.com/sacct.html
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
 from collections.abc import Collection
@@ -193,8 +192,7 @@ def read_sacct(
     origin += ["Conversion: by schedlab from the output of sacct"]
     called = {"partition": {number: name for name, number in partitions.items()}}
     header = header_of(origin, machine, epoch, zone, called, _notes(procs_of, arrival, time_zone, names))
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    log = swf.Log(header, jobs[list(swf.FIELDS)], swf.skipped_table(), digest, path)
+    log = swf.Log(header, jobs[list(swf.FIELDS)], swf.skipped_table(), "", path)
     with nothing_to_simulate(SacctError):
         name = Path(path.name.removesuffix(".gz")).stem
         trace = from_log(log, name, "file", machine, missing_estimate, dropped)

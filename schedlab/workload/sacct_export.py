@@ -15,6 +15,7 @@ from schedlab._runtime.text import plain
 from . import packed, swf
 from .fields import Refusals, clipped, count, instant, parsed, state
 from .filter import BAD_LINE, STEP
+from .records import left_out
 
 COMMAND = (
     "sacct --allusers --allocations --duplicates --parsable2 --noconvert"
@@ -168,12 +169,10 @@ class Export:
 
     def left_out(self) -> pd.DataFrame:
         """Return the steps and the bad lines in the form of `Trace.dropped`."""
-        numbers = self.steps + [-1] * len(self.bad_lines)
-        table = pd.DataFrame({field: np.full(len(numbers), -1) for field in swf.FIELDS})
-        table["job_number"] = np.array(numbers, dtype="int64")
         reasons = [STEP] * len(self.steps) + list(self.bad_lines.values())
-        table.insert(0, "reason", pd.Series(reasons, dtype="str"))
-        return table.set_index("job_number")
+        table = pd.DataFrame(-1, range(len(reasons)), swf.FIELDS)
+        table["job_number"] = np.array(self.steps + [-1] * len(self.bad_lines), dtype="int64")
+        return left_out(table, dict(enumerate(reasons)))
 
 
 def _hint(head):

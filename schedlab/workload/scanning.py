@@ -172,10 +172,7 @@ def narrowed(column: np.ndarray) -> np.ndarray:
 def skipped_table(skipped: Sequence[tuple[int, int, str, str]] = ()) -> pd.DataFrame:
     """Make the table of skipped lines: see `schedlab.workload.swf.Log`."""
     types = {"line": "int64", "field": "int64", "value": "str", "reason": "str"}
-    columns = zip(*skipped, strict=True) if skipped else [()] * len(types)
-    return pd.DataFrame(
-        {name: pd.array(column, dtype=kind) for (name, kind), column in zip(types.items(), columns, strict=True)}
-    )
+    return pd.DataFrame(list(skipped), columns=list(types)).astype(types)
 
 
 def compacted(column: np.ndarray) -> np.ndarray:

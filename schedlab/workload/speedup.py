@@ -15,8 +15,6 @@ from schedlab._runtime.text import suggestion
 from schedlab.kernels import speedup as kernel
 from schedlab.kernels.speedup import AMDAHL, DOWNEY, TABLE
 
-__all__ = ["Amdahl", "Downey", "Laws", "Model", "Speedup", "downey_slope", "downey_speedup"]
-
 PARALLELISM = ("system", "requested", "any")
 ROUNDING = 1e-12  # a curve may fall by this fraction because of rounding; such a fall is removed
 
@@ -149,11 +147,8 @@ class Downey(Model):
 
     def draw(self, numbers, requested, machine: int, seed: int) -> dict[str, np.ndarray]:
         """As in `Model`: parallelism and sigma."""
-        low, high = {
-            "system": (machine, machine),
-            "requested": (requested, 2 * requested),
-            "any": (1, 2 * requested),
-        }.get(self.A) or _ends(self.A)
+        named = {"system": (machine, machine), "requested": (requested, 2 * requested), "any": (1, 2 * requested)}
+        low, high = named.get(self.A) or _ends(self.A)
         A = low + (high - low) * uniforms(seed, "parallelism", numbers)
         low, high = _ends(self.sigma)
         return {"parallelism": A, "sigma": low + (high - low) * uniforms(seed, "sigma", numbers)}

@@ -234,16 +234,16 @@ class Trace(Parts, Variations, Assumptions):
         >>> trace.offered_load(), trace.offered_load("extend")
         (0.5, 0.6)
         """
-        check_known("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
-        capacity = self._capacity()
-        return self.work(overrun) / capacity if capacity else float("inf")
+        return self._load(self.work, overrun)
 
-    def _capacity(self):
-        """Return the machine's capacity between the first and the last submission, in processor-seconds."""
+    def _load(self, work, overrun):
+        """Divide the work of all jobs by the machine's capacity between the first and the last submission."""
+        check_known("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
         if not len(self):
             raise ValueError(f"{self.name} has no jobs, and so no load")
         submit = self.table["submit_time"]
-        return self.procs * int(submit.iloc[-1] - submit.iloc[0])
+        capacity = self.procs * int(submit.iloc[-1] - submit.iloc[0])
+        return float(work(overrun) / capacity) if capacity else float("inf")
 
     def work(self, overrun: Overrun = "kill") -> int:
         """Sum up run time x processors, in processor-seconds.
@@ -329,9 +329,7 @@ class Trace(Parts, Variations, Assumptions):
         Sabin, Lang and Sadayappan, "Moldable parallel job scheduling using job efficiency: an iterative approach",
         JSSPP 2006.
         """
-        check_known("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
-        capacity = self._capacity()
-        return float(self.sequential_work(overrun).sum() / capacity) if capacity else float("inf")
+        return self._load(lambda overrun: self.sequential_work(overrun).sum(), overrun)
 
     @property
     def has_speedup(self) -> bool:

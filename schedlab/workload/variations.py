@@ -25,8 +25,6 @@ WEEK = 7 * 24 * 3600  # seconds
 
 
 class Variations:
-    """Variations of a log: another load, submissions shaken, weeks drawn anew."""
-
     def scale_load(self, load: float, by: Rescaled = "run_time", overrun: Overrun = "kill") -> "Trace":
         """Scale the trace to a given offered load, or effective load.
 

@@ -28,8 +28,6 @@ from schedlab.workload.speedup import downey_speedup
 
 from .common import at_least_one, job_numbers, seconds_at, whole_seconds
 
-__all__ = ["downey", "fit_downey"]
-
 _HALF_DAY = 43_200
 _HOUR = 3_600
 
@@ -83,18 +81,14 @@ def downey(
 
 
 def fit_downey(trace) -> dict[str, tuple[float, float]]:
-    """Fit the model's work and rates to a log.
+    """Fit the work and the rates of Downey's model to a log: arguments of ``model_trace("downey", **fit)``.
+
+    A log of rigid jobs does not show the parallelism of a job; it and sigma stay those of the model.
 
     Parameters
     ----------
     trace : Trace, or DataFrame with its columns
         The log: at least a day, run times above 0, and jobs of at least two amounts of work.
-
-    Returns
-    -------
-    dict
-        ``work`` and ``rates`` for `downey`, or for ``model_trace("downey", **fit)``. A log of rigid jobs does not show
-        the parallelism of a job; it and sigma stay those of the model.
 
     Notes
     -----

@@ -34,8 +34,6 @@ from ..fields import MOST_PROCS, clipped
 from .common import EXACT, at_least_one, job_numbers, whole_seconds
 from .hyper_erlang import HyperErlang
 
-__all__ = ["RANGES", "HyperErlang", "JannRange", "JannTable", "fit_jann", "jann", "jann_table", "read_jann"]
-
 # The authors' ranges of sizes: the smallest and the largest of each.
 RANGES = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 256), (257, 322))
 SIZES = ("uniform", "upper", "weighted")
@@ -276,7 +274,7 @@ def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
 
 
 def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str | None = None) -> JannTable:
-    """Fit the model of Jann et al. (1997) to a log.
+    """Fit the model of Jann et al. (1997) to a log: laws with the first three moments of its gaps and run times.
 
     Parameters
     ----------
@@ -287,11 +285,6 @@ def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str
         without jobs are left out.
     name : str, optional
         Name of the table; by default it says what it was fitted to.
-
-    Returns
-    -------
-    JannTable
-        Its laws have the first three moments of the log's times between successive submissions and of its run times.
 
     Raises
     ------

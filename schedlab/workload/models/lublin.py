@@ -36,8 +36,6 @@ from schedlab._runtime.text import suggestion
 
 from .common import at_least_one, job_numbers, seconds_at
 
-__all__ = ["BATCH", "INTERACTIVE", "TYPELESS", "LublinClass", "lublin_feitelson"]
-
 PUBLISHED_PROCS = 128  # of the machine that the published size limits describe (UHi = 7 of batch and typeless)
 
 _BUCKETS = 48

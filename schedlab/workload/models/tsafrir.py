@@ -31,8 +31,6 @@ from schedlab._runtime.streams import Streams, entropy
 
 from .common import EXACT, at_least_one
 
-__all__ = ["LEAST_JOBS", "Tsafrir", "fit_tsafrir"]
-
 LEAST_JOBS = 200  # the model's histogram needs about so many
 
 _MINUTE, _HOUR = 60, 3_600
@@ -156,7 +154,9 @@ class Tsafrir:
 
 
 def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
-    """Fit the model to a log's own estimates.
+    """Fit the model of user estimates to a log's own, for ``trace.with_estimates``.
+
+    It keeps the log's longest estimate, its number of different estimates, and its most popular ones.
 
     Parameters
     ----------
@@ -164,12 +164,6 @@ def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
         The log, with at least 200 jobs, and an estimate of an hour or more.
     popular : int
         How many of the most popular estimates keep their shares of the jobs; the others are modelled.
-
-    Returns
-    -------
-    Tsafrir
-        The log's longest estimate, its number of different estimates, and its most popular ones, for
-        ``trace.with_estimates``.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The clock of a log, whose pace follows how busy each hour of the week is."""
+"""A clock whose pace is proportional to how busy the hour of the week is."""
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,6 @@ def past_the_hour(unix_start_time):
 
 
 class Clock:
-    """A clock whose pace is proportional to how busy the hour of the week is."""
-
     def __init__(self, table):
         hours = np.cumsum(table["hours"])
         self.hours = np.arange(hours[0], hours[-1] + 1) * HOUR - past_the_hour(table["unix_start_time"])

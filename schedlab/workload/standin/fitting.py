@@ -62,7 +62,7 @@ def fit(log: swf.Log, name: str) -> dict:
         model[mine] = np.where(last < 0, -1, mine[last])
         back = np.where(last < 0, -1, np.arange(len(mine)) - last)
         glued = adjacent[mine]
-        together = np.diff(block[mine]) == 0  # could directly follow the job before; how many do?
+        together = np.diff(block[mine]) == 0  # as the job before, which they may directly follow
         strata_table[str(stratum)] = {
             "jobs": digits_of(np.bincount(block[mine], minlength=block[-1] + 1)),
             "glued": _thousandths(together & (np.diff(mine) == 1), together),

@@ -257,18 +257,14 @@ def _started(columns, size, procs):
 
 
 def _header(table, seed):
-    name = table["name"]
-    lines = [
-        "; Version: 2.2",
-        *table["header"],
-        f"; MaxRecords: {table['records']}",
-        *([f"; UnixStartTime: {table['unix_start_time']}"] if table["unix_start_time"] is not None else []),
-        *([f"; TimeZoneString: {table['timezone']}"] if table["timezone"] else []),
-        f"; MaxProcs: {table['procs']}",
-        f"; Note: THIS IS NOT THE LOG but a stand-in: made by schedlab from figures fitted to {name}, seed {seed}",
-        "; Note: no record is that of a real job; wait times are unknown",
-    ]
-    return swf.Header(tuple(lines))
+    lines = ["; Version: 2.2", *table["header"], f"; MaxRecords: {table['records']}"]
+    if table["unix_start_time"] is not None:
+        lines += [f"; UnixStartTime: {table['unix_start_time']}"]
+    if table["timezone"]:
+        lines += [f"; TimeZoneString: {table['timezone']}"]
+    origin = f"made by schedlab from figures fitted to {table['name']}, seed {seed}"
+    lines += [f"; MaxProcs: {table['procs']}", f"; Note: THIS IS NOT THE LOG but a stand-in: {origin}"]
+    return swf.Header((*lines, "; Note: no record is that of a real job; wait times are unknown"))
 
 
 def _records(table, draws, columns):
