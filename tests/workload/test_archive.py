@@ -408,11 +408,11 @@ def test_a_log_without_a_checksum_is_not_taken_from_a_folder_that_others_may_wri
 
 
 def test_a_note_of_somebody_else_is_not_believed(tiny, cache, monkeypatch):
-    path = put(cache, f"{UNKNOWN}.swf.gz", gzip.compress(TEXT))
+    put(cache, f"{UNKNOWN}.swf.gz", gzip.compress(TEXT))
     archive.fetch(UNKNOWN)
-    assert archive._unchanged(UNKNOWN, path)
+    assert archive._noted(UNKNOWN)
     monkeypatch.setattr(archive.paths, "is_own", lambda stream: False)
-    assert not archive._unchanged(UNKNOWN, path)
+    assert not archive._noted(UNKNOWN)
 
 
 def test_the_folder_of_downloads_is_the_users_alone(tiny, server, cache):
