@@ -158,8 +158,7 @@ class KaryTree:
         - ``"contiguous"``: the lowest free nodes of the first such block that has enough.
         - ``"quasi-contiguous"``: the same; if no block has enough, the lowest free nodes of a block of the next stage.
         - ``"best-fit"``: the lowest free nodes of the fullest block that still fits the job.
-        - ``"first-free"``: the lowest free nodes anywhere.
-        - ``"random"``: any free nodes.
+        - ``"first-free"``: the lowest free nodes anywhere; ``"random"``: any free nodes.
     speedup : float, or n floats
         Share by which locality shortens run times, from 0 to below 1. One number applies to all jobs, but has no effect
         under "first-free" and "random". With one number per stage, a job gets that of the lowest stage with all its

@@ -330,15 +330,12 @@ class Schedule(Measuring, Places):
     # -- measures ----------------------------------------------------------------------------------------
 
     def sweeps(self) -> pd.DataFrame:
-        """Show what held processors for each parameter sweep: tasks that ran apart, and the parallel job.
+        """Show what held processors for each parameter sweep that was submitted at this site, by job_number.
 
-        Returns
-        -------
-        DataFrame
-            One row per sweep that was submitted at this site, index job_number: procs, run_time (seconds) and
-            breakdown, as submitted; tasks_alone, as in `jobs`; of the tasks that held processors at any site, tasks
-            (how many), tasks_procs, tasks_area (processor-seconds), shortest and longest (seconds; nan if there are
-            none); and parallel_time, how long the parallel job ran (seconds; 0 if it never did).
+        The table has procs, run_time (seconds) and breakdown, as submitted; tasks_alone, as in `jobs`; of the tasks
+        that held processors at any site, tasks (how many), tasks_procs, tasks_area (processor-seconds), shortest and
+        longest (seconds; nan if there are none); and parallel_time, how long the parallel job ran (seconds; 0 if it
+        never did).
 
         Examples
         --------
@@ -350,21 +347,17 @@ class Schedule(Measuring, Places):
         return sweeps(self)
 
     def why(self, job) -> Why:
-        """Explain why a job, which ran in one piece, waited: in words and as a Gantt chart.
+        """Explain why a job, which ran in one piece, waited.
 
-        The explanation says which jobs held the processors meanwhile, which jobs were submitted later but started
-        earlier, when the job could expect to start (`schedlab.schedule.why.Why.expected`) and what changed that, and
-        how it came to start.
+        The explanation (`schedlab.schedule.why.Why`) says which jobs held the processors meanwhile, which jobs were
+        submitted later but started earlier, when the job could expect to start (`schedlab.schedule.why.Why.expected`)
+        and what changed that, and how it came to start. A notebook shows it with a Gantt chart. ``str`` gives the
+        words; ``others`` and ``expected`` are tables.
 
         Parameters
         ----------
         job : int
             The job number.
-
-        Returns
-        -------
-        Why
-            A notebook shows it with its chart. ``str`` gives the words; ``others`` and ``expected`` are tables.
 
         Examples
         --------

@@ -43,15 +43,17 @@ def lower_bounds(
 ) -> pd.DataFrame:
     """Compute lower bounds on the mean wait, turnaround and bounded slowdown and on the makespan of a trace.
 
-    The bounds hold for every schedule that runs each job once, without interruption, on the processors that it
-    requests. Schemes that choose the widths of jobs or split sweeps may beat them, so traces of such jobs are refused.
+    They hold for every schedule that runs each job once, without interruption, on the processors that it requests.
+    Schemes that choose the widths of jobs or split sweeps may beat them, so traces of such jobs are refused:
+    ``trace.with_speedup(model, share=0)`` or ``trace.with_parameter_sweeps(0)`` has the same jobs, all rigid.
 
     Parameters
     ----------
     trace : Trace
         The workload.
     machine : Flat, KaryTree, Partitions, mapping or int, optional
-        As in `simulate`. For a tree, only the number of nodes counts.
+        As in `simulate`. For a tree, only the number of nodes counts, and run times must not depend on places (no
+        speed-up).
     overrun : {"kill", "extend", "keep"}
         As in `simulate`: how long jobs run.
     tau : float, seconds
@@ -64,13 +66,6 @@ def lower_bounds(
     DataFrame
         One row per measure (wait_time, turnaround, makespan in seconds; bounded_slowdown): `bound`, the largest of all;
         `by`, how it was proved; then one column per proof, nan if the proof does not apply to the measure.
-
-    Raises
-    ------
-    ValueError
-        If run times depend on the schedule: for a machine with a speed-up, or ``overrun="kill-backfilled"``. For a
-        trace with moldable jobs or parameter sweeps: ``trace.with_speedup(model, share=0)`` or
-        ``trace.with_parameter_sweeps(0)`` has the same jobs, all rigid.
 
     Notes
     -----
@@ -239,6 +234,9 @@ def _safe(value, summed):
 def gaps(schedules, bounds: pd.DataFrame | None = None) -> pd.DataFrame:
     """Tell how far, at most, schedules are from the best possible schedule.
 
+    The table has, for each scheme and measure, value, bound, by, and above (percent): the value is at most this far
+    above that of any schedule.
+
     Parameters
     ----------
     schedules : Schedule or list of Schedule
@@ -246,12 +244,6 @@ def gaps(schedules, bounds: pd.DataFrame | None = None) -> pd.DataFrame:
         refused.
     bounds : DataFrame, optional
         As returned by `lower_bounds`. Default: those of the first schedule's trace.
-
-    Returns
-    -------
-    DataFrame
-        One row per scheme and measure: value, bound, by, and above (percent): the value is at most this far above that
-        of any schedule.
 
     Examples
     --------

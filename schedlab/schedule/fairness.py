@@ -19,7 +19,7 @@ DEFINITIONS = ("arrivals", "conservative", "fcfs")
 def fair_starts(
     schedule: Schedule, definition: str = "arrivals", *, jobs=None, threads: int | None = None
 ) -> pd.Series:
-    """Return the fair start time of jobs.
+    """Return the fair start time of jobs, by job_number, in seconds on the clock of the log, like `Schedule.start`.
 
     Parameters
     ----------
@@ -38,11 +38,6 @@ def fair_starts(
         Job numbers; default: all.
     threads : int, optional
         How many simulations run at a time. Default: one per core.
-
-    Returns
-    -------
-    Series
-        Index job_number, seconds on the clock of the log, like `Schedule.start`.
 
     Examples
     --------
@@ -102,16 +97,13 @@ def _reference(schedule, definition):
 def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=None, threads=None) -> pd.Series:
     """Measure how much later than their fair start times (`fair_starts`) jobs started.
 
+    The measures are jobs (how many); unfair, the share that started later than fair; mean_miss, the mean of max(0,
+    start - fair start) over all these jobs; and max_miss. Misses in seconds.
+
     Parameters
     ----------
     schedule, definition, jobs, threads : optional
         As in `fair_starts`.
-
-    Returns
-    -------
-    Series
-        jobs (how many); unfair, the share that started later than fair; mean_miss, the mean of max(0, start - fair
-        start) over all these jobs; and max_miss. Misses in seconds.
 
     Examples
     --------
@@ -129,20 +121,15 @@ def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=No
 
 
 def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: int | None = None) -> pd.DataFrame:
-    """Compare schedules by how fair they are.
+    """Compare schedules by how fair they are: the measures of `fair_start_miss`, and how unequal bounded slowdowns are
+    (gini).
 
     Parameters
     ----------
     schedules : Schedule, or several
-        One row each.
+        One row each, indexed by scheme.
     definition, jobs, threads : optional
         As in `fair_starts`.
-
-    Returns
-    -------
-    DataFrame
-        One row per schedule, indexed by scheme: the measures of `fair_start_miss`, and gini, which says how unequal
-        bounded slowdowns are.
 
     Examples
     --------

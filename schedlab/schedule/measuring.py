@@ -53,7 +53,7 @@ class Measuring:
         confidence: float | None = None,
         warm_up: int | str = 0,
     ):
-        """Measure the schedule.
+        """Measure the schedule: all of it, or each class of jobs.
 
         Parameters
         ----------
@@ -63,11 +63,8 @@ class Measuring:
         tau : float, seconds
             Threshold of the bounded slowdown. Run times below it count as tau.
         window : "makespan", "arrivals" or (begin, end) in seconds
-            Period over which to measure utilization.
-
-            - "makespan": from the first submission to the last end.
-            - "arrivals": from the first to the last submission.
-            - (begin, end): the given period.
+            Period over which to measure utilization, if there are neither classes nor intervals: from the first
+            submission to the last end ("makespan") or to the last submission ("arrivals"), or a given one.
         confidence : float, optional
             Confidence level, such as 0.95. If given, the result has intervals by batch means
             (`schedlab.statistics.batch_means`) on the means over jobs, instead of the measures below.
@@ -88,8 +85,8 @@ class Measuring:
               95th percentile and maximum of wait_time (seconds).
             - area_weighted_turnaround: the mean turnaround, each job weighted by the processor-seconds that it held
               (`schedlab.metrics.area_weighted_turnaround`; seconds).
-            - throughput_sd_day, throughput_sd_week: standard deviation of the jobs completed per day and per week. The
-              days and weeks count from the first submission, for classes, too; a last one that is cut short is left out
+            - throughput_sd_day, throughput_sd_week: standard deviation of the jobs completed per day and per week.
+              These count from the first submission, for classes, too; a last one that is cut short is left out
               (`schedlab.metrics.throughput_deviation`).
             - With speed-up data, wasted_share: processor-seconds held beyond the sequential work, as a share of all
               that was held.
@@ -98,12 +95,6 @@ class Measuring:
               longest_pile_up (share of the makespan for which the queue stays long: `schedlab.metrics.pile_up`),
               offered_load, and effective_load (from the sequential work; without speed-up data every job counts as
               perfectly efficient).
-
-        Raises
-        ------
-        ValueError
-            For unknown classes; for a quantity, such as "wait_time", instead of classes; for a `warm_up` without
-            `confidence`; or for a `window` beside `by` or `confidence`.
 
         Examples
         --------
@@ -216,14 +207,10 @@ class Measuring:
         return metrics.states(*self.outcome.changes())
 
     def timeline(self) -> pd.DataFrame:
-        """Follow the machine and the queue over time.
+        """Follow the machine and the queue over time, one row per distinct instant.
 
-        Returns
-        -------
-        DataFrame
-            One row per distinct instant: time (seconds), and from then until the next row used (processors), queued
-            (jobs) and demand (processors that the queued jobs want; a queued sweep wants at most as many as it has
-            tasks left).
+        It has the time (seconds), and from then until the next row the processors used, the jobs queued, and the
+        demand: processors that these want; a queued sweep wants at most as many as it has tasks left.
 
         Examples
         --------

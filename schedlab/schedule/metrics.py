@@ -241,9 +241,8 @@ def bounded_slowdown(turnaround, run, tau=TAU):
     --------
     A job of 1 s that waited 29 s has slowdown 30. Its run time counts as 10 s:
 
-    >>> import numpy as np
     >>> import schedlab as sl
-    >>> sl.metrics.bounded_slowdown(np.array([30, 300]), np.array([1, 100])).tolist()
+    >>> sl.metrics.bounded_slowdown([30, 300], [1, 100]).tolist()
     [3.0, 3.0]
 
     References
@@ -265,9 +264,8 @@ def per_processor_slowdown(turnaround, run, procs, tau=TAU):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import schedlab as sl
-    >>> sl.metrics.per_processor_slowdown(np.array([400, 400]), np.array([100, 100]), procs=np.array([1, 2])).tolist()
+    >>> sl.metrics.per_processor_slowdown([400, 400], [100, 100], procs=[1, 2]).tolist()
     [4.0, 2.0]
 
     References
@@ -298,9 +296,8 @@ def area_weighted_turnaround(turnaround, area):
     --------
     A job of 100 s on 3 processors that did not wait, and one of 100 s on 1 processor that waited 300 s:
 
-    >>> import numpy as np
     >>> import schedlab as sl
-    >>> sl.metrics.area_weighted_turnaround(np.array([100, 400]), area=np.array([300, 100]))
+    >>> sl.metrics.area_weighted_turnaround([100, 400], area=[300, 100])
     175.0
 
     References
@@ -415,10 +412,8 @@ def utilization(start, end, procs, machine, window):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import schedlab as sl
-    >>> start, end, procs = np.array([[0, 4], [10, 6], [2, 4]])
-    >>> sl.metrics.utilization(start, end, procs, machine=8, window=(0, 10))
+    >>> sl.metrics.utilization(start=[0, 4], end=[10, 6], procs=[2, 4], machine=8, window=(0, 10))
     0.35
     """
     begin, finish = window
@@ -448,7 +443,8 @@ def effective_work(run, procs, efficiency=1.0):
 
 
 def states(time, changes):
-    """Sum up changes into the state at each instant.
+    """Sum up changes into the state at each instant: return the distinct times, and each quantity from then until the
+    next.
 
     Parameters
     ----------
@@ -456,11 +452,6 @@ def states(time, changes):
         When something changes, in any order.
     changes : for each quantity int64, shape (n_changes,)
         The change of each quantity at each time.
-
-    Returns
-    -------
-    instants, *sums : int64, shape (n_instants,)
-        The distinct times, and the value of each quantity from each of them until the next.
 
     Examples
     --------
@@ -539,16 +530,13 @@ def gini(values) -> float:
 def user_shares(jobs: pd.DataFrame) -> pd.DataFrame:
     """Return each user's share of the machine, largest area first.
 
+    For each user_id (-1: unknown) the table has jobs, area (processor-seconds held), share (of all area held), and the
+    user's mean wait_time (seconds) and bounded_slowdown.
+
     Parameters
     ----------
     jobs : DataFrame
         `Schedule.jobs`.
-
-    Returns
-    -------
-    DataFrame
-        One row per user_id (-1: unknown): jobs, area (processor-seconds held), share (of all area held), and the user's
-        mean wait_time (seconds) and bounded_slowdown.
 
     Examples
     --------

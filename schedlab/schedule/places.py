@@ -20,11 +20,8 @@ class Places:
     def locality(self) -> pd.DataFrame:
         """Measure how close to each other the nodes of each job on a tree are.
 
-        Returns
-        -------
-        DataFrame
-            Index job_number; stage, the lowest stage with all nodes in one block; and hops, the mean number of links
-            between two of its nodes: 2 x the stage at which they meet (0 for a single node).
+        The table has, by job_number, stage, the lowest stage with all nodes in one block; and hops, the mean number of
+        links between two of its nodes: 2 x the stage at which they meet (0 for a single node).
 
         Examples
         --------
@@ -42,12 +39,9 @@ class Places:
     def fragmentation(self) -> pd.DataFrame:
         """Follow the free nodes of a tree over time.
 
-        Returns
-        -------
-        DataFrame
-            time (seconds); free (nodes); largest (nodes of the largest job that would find room in one block); and
-            fragmentation, 1 - largest / free (0 if none is free): the share of free nodes that such a job could not
-            use.
+        The table has the time (seconds); free (nodes); largest (nodes of the largest job that would find room in one
+        block); and fragmentation, 1 - largest / free (0 if none is free): the share of free nodes that such a job could
+        not use.
 
         Examples
         --------

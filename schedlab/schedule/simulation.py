@@ -41,8 +41,8 @@ def simulate(
         The workload.
     scheme : Scheme or str
         ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``. For moldable jobs
-        (`Trace.with_speedup`): ``IterativeMoldable()``, or ``"iterative"``, ``"shares"``, ``"greedy"``. ``"log"``
-        gives the schedule that really happened (`recorded`), whatever `overrun` and `events` are.
+        (`Trace.with_speedup`): ``IterativeMoldable()``, or ``"iterative"``, ``"shares"``, ``"greedy"``. ``"log"`` gives
+        the schedule that really happened (`recorded`), whatever `overrun` and `events` are.
     machine : Flat, KaryTree, Partitions, mapping or int, optional
         If omitted, the trace's own machine. Any other must be large enough for the widest job. On a tree, FCFS and EASY
         place jobs on nodes. ``{"short": 64, "long": 128}`` makes `Partitions`, each with its own processors and queue;
@@ -57,15 +57,8 @@ def simulate(
         - "kill-backfilled": on a tree only. As "keep", but a backfilled job is killed when the head of the queue needs
           its nodes.
     events : {"batched", "each"}
-        When the scheduler acts.
-
-        - "batched": one scheduling pass per instant.
-        - "each": one pass per event, as in some published simulators (`schedlab.kernels.cluster`). Not available on a
-          tree.
-
-    Returns
-    -------
-    Schedule
+        When the scheduler acts: one scheduling pass per instant ("batched"), or one per event ("each"), as in some
+        published simulators (`schedlab.kernels.cluster`), which is not available on a tree.
 
     Raises
     ------
@@ -125,7 +118,8 @@ class Steps:
 
 
 def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: Overrun = "kill") -> Steps:
-    """Simulate a trace step by step: look at the state, decide, and go on.
+    """Simulate a trace step by step: look at the state, decide, and go on. After the loop, ``schedule`` holds the
+    result.
 
     Parameters
     ----------
@@ -135,11 +129,6 @@ def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: Overrun =
         Default: the trace's own machine. One with a topology or partitions is refused.
     overrun : {"kill", "extend", "keep"}
         As in `simulate`.
-
-    Returns
-    -------
-    Steps
-        Loop over it; afterwards ``schedule`` holds the result.
 
     Examples
     --------

@@ -37,12 +37,9 @@ class Case:
         The conventions, as in `schedlab.simulate`.
     cut : bool, shape (n_jobs,), optional
         True for jobs whose run time was cut at their estimate.
-    laws : Laws, optional
-        How the jobs speed up; for a scheme whose `needs` is "speedup".
-    breakdown : int64, shape (n_jobs,), optional
-        Rounds of tasks of each sweep, 0 for an ordinary job; for a scheme that needs "sweeps".
-    waits : int64, shape (n_jobs,), optional
-        Waits in the log, in seconds; for a scheme that needs "waits".
+    laws, breakdown, waits : optional
+        What a scheme may need: how the jobs speed up (`Laws`); rounds of tasks of each sweep, 0 for an ordinary job;
+        waits in the log (seconds). The latter two are int64, shape (n_jobs,).
     places : int64, shape (n_jobs,), optional
         The partition in which each job runs, if the machine is `Partitions`.
     columns : Columns
@@ -170,15 +167,8 @@ class Case:
 class Pieces(NamedTuple):
     """The pieces of a schedule, in arrays of shape (n_pieces,): a job, or tasks of one sweep that start together.
 
-    Attributes
-    ----------
-    home, job : int64
-        The site where the job was submitted, and its position there.
-    submit, start, end : int64, ticks
-        Submission of the job; start and end of the piece.
-    procs : int64
-    tasks : int64
-        Number of tasks, if they run apart from the parallel job; else 0.
+    Each has the site where the job was submitted (`home`) and its position there (`job`), the job's submission, its own
+    start and end (ticks), its processors, and its number of tasks, if they run apart from the parallel job, else 0.
     """
 
     home: np.ndarray
@@ -191,13 +181,7 @@ class Pieces(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """Processors of pieces: those of piece i are the intervals ``offset[i]:offset[i + 1]``, both ends included.
-
-    Attributes
-    ----------
-    offset : int64, shape (n_pieces + 1,)
-    first, last : int64, shape (n_intervals,)
-    """
+    """Processors of pieces: those of piece i are the intervals ``offset[i]:offset[i + 1]``, both ends included."""
 
     offset: np.ndarray
     first: np.ndarray
@@ -217,9 +201,8 @@ class Outcome:
     Attributes
     ----------
     submit, start : int64, shape (n_jobs,), ticks
-    run : int64, shape (n_jobs,), seconds
-        How long each job ran, or would have run in one piece.
-    procs : int64, shape (n_jobs,)
+    run, procs : int64, shape (n_jobs,)
+        How long each job ran, or would have run in one piece (seconds), and on how many processors.
     promise : int64, shape (n_jobs,), ticks
         The first start that the scheme promised to each job, -1 for no promise.
     killed : bool, shape (n_jobs,)
@@ -401,26 +384,21 @@ class Scheme:
         Its colours in charts, by ``str(scheme)``.
     needs : {None, "speedup", "sweeps", "waits"}
         What it must know about the jobs: how they speed up, which ones are parameter sweeps, or their waits in the log.
-    machines : tuple of type
-        The machines that it can schedule: `Flat`, `KaryTree`.
-    overruns, events : tuple of str
-        The conventions that it supports, as in `schedlab.simulate`.
+    machines, overruns, events : tuple
+        The machines that it can schedule (`Flat`, `KaryTree`), and the conventions that it supports, as in
+        `schedlab.simulate`.
     promises : bool, or a method
         Whether no job starts later than its first reservation (`Outcome.promise`). ``promises = True`` declares it for
         all machines. `Schedule.validate` and `schedlab.testing.check_scheme` then check it.
-    in_order : bool
-        Whether jobs start in order of arrival. If so, these two check it.
-    backfills : bool
-        Whether jobs may start ahead of others.
+    in_order, backfills : bool
+        Whether jobs start in order of arrival (if so, these two check it), and whether they may start ahead of others.
     one_reservation : bool
         Whether only the head of the queue holds a reservation.
     forgets : bool
         Whether, once no job waits, its decisions depend only on the running jobs and no longer on the past. This is
         assumed of your own schemes; `Schedule.why` checks what follows from it.
-    simulated : bool
-        Whether its starts are simulated; false if they are taken from a log.
-    splits : bool
-        Whether it may run a job in several pieces.
+    simulated, splits : bool
+        Whether its starts are simulated, not taken from a log, and whether it may run a job in several pieces.
 
     Examples
     --------

@@ -71,7 +71,6 @@ class CompiledScheme(Queued):
 
     @explained
     def simulate(self, case: Case) -> Outcome:
-        """As of `Scheme`."""
         run = _kernel_of(self.function, self.keeps)
         try:
             start, promise, fault, waits = interruptible(run, *self._arguments(case))

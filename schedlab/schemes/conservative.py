@@ -29,8 +29,8 @@ class Conservative(Queued):
     Parameters
     ----------
     order : str or function
-        See `schedlab.schemes.Queued`. It applies to compression and rebuilding. A new job is always placed behind
-        those that wait.
+        See `schedlab.schemes.Queued`. It applies to compression and rebuilding. A new job is always placed behind those
+        that wait.
     compression : {"queue", "reservation", "none", "rebuild"}
         What happens to the waiting jobs when a job ends early.
 
@@ -39,8 +39,7 @@ class Conservative(Queued):
         - "none": leave their reservations as they are.
         - "rebuild": place all of them anew at every pass. No promise is kept then.
     compress_on : {"early", "completion"}
-        Make a compression pass when a job ends before its estimated end ("early"), or whenever a job ends
-        ("completion"), as pyss does.
+        Make a compression pass when a job ends before its estimated end, or whenever a job ends, as pyss does.
     repeat : bool
         Repeat compression passes until no job moves.
 
@@ -62,19 +61,15 @@ class Conservative(Queued):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import schedlab as sl
-    >>> from schedlab.schemes import Case, Jobs
-    >>> submit, run, estimate = np.array([[0, 1, 1, 1], [3, 3, 2, 2], [5, 3, 4, 2]])
-    >>> case = Case(Jobs(submit, run, estimate, procs=np.array([2, 1, 2, 1])), sl.Flat(2))
-    >>> sl.Conservative().outcome(case).start.tolist()
-    [0, 3, 7, 3]
-    >>> sl.Conservative(repeat=True).outcome(case).start.tolist()
-    [0, 3, 6, 3]
+    >>> jobs = [(0, 3, 5, 2), (1, 3, 3, 1), (1, 2, 4, 2), (1, 2, 2, 1)]  # submission, run time, estimate, processors
+    >>> trace = sl.testing.trace_of(jobs, machine=2)
+    >>> [sl.simulate(trace, sl.Conservative(repeat=repeat)).start.tolist() for repeat in (False, True)]
+    [[0, 3, 7, 3], [0, 3, 6, 3]]
 
     Under EASY, only job 2 holds a reservation, and job 4 delays job 3. Here job 3 holds one too:
 
-    >>> jobs = [(0, 4, 4, 3), (1, 4, 4, 3), (1, 4, 4, 4), (2, 9, 9, 1)]  # submission, run time, estimate, processors
+    >>> jobs = [(0, 4, 4, 3), (1, 4, 4, 3), (1, 4, 4, 4), (2, 9, 9, 1)]
     >>> trace = sl.testing.trace_of(jobs, machine=4)
     >>> schedules = {"EASY": sl.simulate(trace, sl.EASY()), "Conservative": sl.simulate(trace, sl.Conservative())}
     >>> [schedule.jobs["wait_time"].tolist() for schedule in schedules.values()]

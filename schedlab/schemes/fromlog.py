@@ -30,7 +30,6 @@ class FromLog(Scheme):
 
     @property
     def origin(self) -> str:
-        """As of `Scheme`."""
         return "starts as the log records them"
 
     def conventions(self, overrun: str, events: str) -> tuple[str, str]:

@@ -39,20 +39,17 @@ class DPSA(Queued):
     Parameters
     ----------
     variant : {"p", "n", "w"}
-        Order of the list of candidates: by priority ("p"), narrow jobs first ("n"), or wide jobs first ("w"). If
-        several sets use equally many processors, the first one that a depth-first search of this list would find is
-        started.
+        Order of the list of candidates: by priority, narrow jobs first, or wide jobs first. If several sets use equally
+        many processors, the first one that a depth-first search of this list would find is started.
     objective : {"list", "slowdown"} or function
-        How to choose among sets that use equally many processors.
-
-        - "list": by the order of the list.
-        - "slowdown": the largest sum of expected slowdowns (Shmueli and Feitelson).
-        - a function of any of ``now, submit, estimate, procs``: the largest sum of its values.
+        How to choose among sets that use equally many processors: by the order of the list; by the largest sum of
+        expected slowdowns (Shmueli and Feitelson); or by the largest sum of a function of any of ``now, submit,
+        estimate, procs``.
     depth : int, optional
         Consider at most this many waiting jobs behind the head. Default: no limit.
     search : {"exact", "depth-first"}
-        How to find the set: by tables of totals ("exact"), or by the paper's own search ("depth-first"), which can take
-        practically forever without a bound.
+        How to find the set: by tables of totals, or by the paper's own search, which can take practically forever
+        without a bound.
     budget : int, optional
         Stop the search of a pass after this many jobs, and start the best set so far. Makes the search depth-first.
     seconds : float, optional
@@ -122,7 +119,6 @@ class DPSA(Queued):
 
     @property
     def policies(self) -> tuple:
-        """As of `Queued`."""
         return (self.order, self.objective)
 
     @property
@@ -150,7 +146,6 @@ class DPSA(Queued):
         return f"{super().__str__()} ({settings})" if settings else super().__str__()
 
     def check(self, case: Case) -> None:
-        """As of `Scheme`."""
         super().check(case)
         if isinstance(case.machine, KaryTree) and self.budget is None and self.seconds is None:
             instead = "the search is depth-first and needs a bound, such as DPSA(budget=1000)"

@@ -22,7 +22,6 @@ class Moldable(Scheme, ABC):
     needs = "speedup"
 
     def check(self, case: Case) -> None:
-        """As of `Scheme`."""
         super().check(case)
         jobs = case.jobs
         if (nothing := jobs.run < 1).any():
@@ -34,7 +33,6 @@ class Moldable(Scheme, ABC):
             raise ValueError(f"the jobs of {case.name} on one processor each take {seconds}, expected less than 2**53")
 
     def simulate(self, case: Case) -> Outcome:
-        """As of `Scheme`."""
         start, procs = self.choose(case)
         jobs = case.jobs
         run, estimate = (durations(seconds, jobs.procs, procs, case.laws) for seconds in (jobs.run, jobs.estimate))
@@ -68,15 +66,15 @@ class FairShareMoldable(Moldable):
         Largest part of its share by which a job's share may change, from 0 to 1, when processors move from jobs that
         gain little from them to jobs that gain more; the paper's EF.
     canmove : {"role", "literal"}
-        What a job at the limit of that change may do. "role": it may not go further. "literal": it may not go back
-        either, as the paper is printed.
+        What a job at the limit of that change may do: not go further ("role"), or, as the paper is printed, not go back
+        either.
     work : {"sequential", "area"}
         How a job's work is estimated: on one processor, or on the processors that it requests.
     mix : {"all", "queued"}
-        Whether running jobs have a share too ("all") or not ("queued").
+        Whether running jobs have a share too ("all") or not.
     backfill : {"any", "start-now"}
-        What jobs behind the reservation may do. "any": wait for more processors. "start-now": start on as many of the
-        free processors as let them end first.
+        What jobs behind the reservation may do: wait for more processors ("any"), or start on as many of the free
+        processors as let them end first.
 
     Examples
     --------

@@ -65,11 +65,6 @@ def fairshare(of: str = "user", half_life: float | None = WEEK) -> Callable:
     half_life : float, seconds, optional
         Time in which usage loses half its weight. None: usage does not decay.
 
-    Returns
-    -------
-    function
-        To pass as ``EASY(order=...)`` and the like.
-
     Examples
     --------
     >>> import schedlab as sl
@@ -94,14 +89,9 @@ def multifactor(
 ) -> Callable:
     """Return Slurm's multifactor priority as an order; ``"multifactor"`` names it with these defaults.
 
-    Each factor is at most 1.
-
-    - Age: the wait divided by `max_age`.
-    - Fair share: 2 ** -(usage / usage of all / share), with equal shares for all.
-    - Size: the job's processors divided by those of the machine.
-
-    Factors that a site sets in tables, such as QOS and partition, are not included; a function of your own can add
-    ``weights[queue]``.
+    The factors, each at most 1, are age: the wait divided by `max_age`; fair share: 2 ** -(usage / usage of all /
+    share), with equal shares for all; and size: the job's processors divided by those of the machine. Factors that a
+    site sets in tables, such as QOS and partition, are not included; a function of your own can add ``weights[queue]``.
 
     Parameters
     ----------
@@ -110,15 +100,8 @@ def multifactor(
         defaults come from the examples in Slurm's manual; Slurm's own defaults are 0.
     max_age : float, seconds
         Wait from which age counts in full (PriorityMaxAge).
-    of : str
-        The column whose values share the machine: ``"user"``, ``"account"``, ....
-    half_life : float, seconds, optional
-        Half-life of usage (PriorityDecayHalfLife). None: usage does not decay.
-
-    Returns
-    -------
-    function
-        To pass as ``EASY(order=...)`` and the like.
+    of, half_life : optional
+        As in `fairshare`; PriorityDecayHalfLife.
 
     References
     ----------

@@ -37,14 +37,13 @@ class Queued(Scheme):
         Order of the queue: a name, or a function that returns a number. The names:
 
         - "fcfs", "lcfs": first come, or last come, first served.
-        - "sjf", "ljf": shortest, or longest, estimate first.
-        - "narrow", "wide": fewest, or most, processors first.
-        - "saf", "laf": smallest, or largest, area first (estimate x processors).
+        - "sjf", "ljf": shortest, or longest, estimate first; "narrow", "wide": fewest, or most, processors; "saf",
+          "laf": smallest, or largest, area (estimate x processors).
         - "xfactor": largest expansion factor first, (wait + estimate) / estimate.
-        - "wfp3", "unicef": as Tang et al., Cluster 2009, define them.
-        - "f1" to "f4": as Carastan-Santos and de Camargo, SC 2017, define them in Table 3.
-        - "fairshare": least recent usage of the user first (`sl.fairshare` has settings).
-        - "multifactor": Slurm's multifactor priority (`sl.multifactor` has settings).
+        - "wfp3", "unicef": as Tang et al., Cluster 2009, define them. "f1" to "f4": as Carastan-Santos and de Camargo,
+          SC 2017, do in Table 3.
+        - "fairshare": least recent usage of the user first; "multifactor": Slurm's multifactor priority.
+          (`sl.fairshare` and `sl.multifactor` have settings.)
 
         The job for which a function returns the smallest number goes first; equal numbers go first come, first served.
         The function's parameters name the values that it gets, any of these:
@@ -96,18 +95,7 @@ class Queued(Scheme):
         return all(policy is None or (isinstance(policy, str) and policy not in OF_USERS) for policy in self.policies)
 
     def queue(self, case: Case) -> Order:
-        """Return the order of the queue in the form that the kernels take.
-
-        Parameters
-        ----------
-        case : Case
-            The jobs to order.
-
-        Returns
-        -------
-        Order
-            See `schedlab.kernels.priority`.
-        """
+        """Return the order of the queue in the form that the kernels take."""
         return prepare(self.order, case)
 
 
@@ -165,14 +153,13 @@ class EASY(Queued):
     backfill : str or function, optional
         Order in which candidates for backfilling are tried. Default: the order of the queue. "sjf" makes EASY-SJBF.
     shadow : {"count", "block"}
-        What the shadow time is on a tree, that is, what the head of the queue is promised.
+        What the shadow time is on a tree, that is, what the head of the queue is promised. On a flat machine, both are
+        the usual rule.
 
         - "count": a time at which, by the estimates, enough nodes are free. Only jobs that end by then may start ahead
           of the head, unless `spare` says otherwise.
         - "block": that time and a block of nodes. Jobs that leave those nodes free may start, too. If nodes need not be
           contiguous, this is EASY's usual rule, with extra processors.
-
-        On a flat machine, both are the usual rule.
     spare : {"off", "on", "any"}, optional
         Which jobs may start ahead of the head on a tree although they do not end by its reservation. Default: "off" for
         a shadow time by "count", "on" for one by "block".
@@ -210,9 +197,9 @@ class EASY(Queued):
     >>> [len(sl.simulate(trace, each).validate()) for each in (short, one_at_a_time, sl.EASY(reservations=4))]
     [47, 47, 47]
 
-    A small schedule of plain EASY: job 2, the head of the queue, holds a reservation at 8 s, the estimated end of job
-    1. By its estimate, job 3 ends before. Job 4 does not, but uses the 2 processors that the head does not need. Job 1
-    ends early, at 6 s, and the head starts then:
+    Job 2, the head of the queue, holds a reservation at 8 s, the estimated end of job 1. By its estimate, job 3 ends
+    before. Job 4 does not, but uses the 2 processors that the head does not need. Job 1 ends early, at 6 s, and the
+    head starts then:
 
     >>> jobs = [(0, 6, 8, 5), (1, 4, 4, 6), (2, 3, 5, 3), (3, 7, 9, 2)]  # submission, run time, estimate, processors
     >>> schedule = sl.simulate(sl.testing.trace_of(jobs, machine=8), sl.EASY())
@@ -222,8 +209,8 @@ class EASY(Queued):
 
     References
     ----------
-    Lifka 1995; Skovira et al. 1996; Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. On a tree: Pascual and
-    Miguel-Alonso, Technical Report EHU-KAT-IK-09-08, University of the Basque Country, 2008.
+    Lifka 1995; Skovira et al. 1996; Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. On a tree: Pascual and Miguel-Alonso,
+    Technical Report EHU-KAT-IK-09-08, University of the Basque Country, 2008.
     """
 
     backfill: str | Callable | None = None
@@ -276,7 +263,6 @@ class EASY(Queued):
 
     @property
     def policies(self) -> tuple:
-        """As of `Queued`."""
         return (self.order, self.backfill, self.may_backfill)
 
     @property
@@ -290,7 +276,6 @@ class EASY(Queued):
         return self.reservations == 1
 
     def check(self, case: Case) -> None:
-        """As of `Scheme`."""
         super().check(case)
         tree = case.machine
         if isinstance(tree, Flat):

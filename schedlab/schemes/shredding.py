@@ -43,7 +43,6 @@ class Shredding(Scheme):
         return True
 
     def check(self, case: Case) -> None:
-        """As of `Scheme`."""
         super().check(case)
         if case.breakdown is None:
             return  # other sites may have sweeps
@@ -55,7 +54,6 @@ class Shredding(Scheme):
             )
 
     def simulate(self, case: Case) -> Outcome:
-        """As of `Scheme`."""
         return self.simulate_sites([case], (1,))[0]
 
     def simulate_sites(self, cases: Sequence[Case], speeds: Sequence[int]) -> tuple[Outcome, ...]:
@@ -105,6 +103,9 @@ class Flooding(Shredding):
 class OpportuneShredding(Shredding):
     """Start tasks of queued sweeps where they do not disturb the local schedule; the parallel job runs the rest.
 
+    ``schedule.metrics(by="breakdown")`` tells sweeps from other jobs, whose breakdown is 0; ``schedule.sweeps()`` tells
+    of each sweep which tasks ran apart.
+
     Parameters
     ----------
     local : {"easy", "conservative"}
@@ -116,11 +117,6 @@ class OpportuneShredding(Shredding):
         True: the queue of each site holds a copy of each sweep, reshaped to the whole machine if that is smaller. The
         first copy to start takes the remaining tasks. False: the parallel job stays at its own site, and other sites
         only run tasks.
-
-    Notes
-    -----
-    ``schedule.metrics(by="breakdown")`` tells sweeps from other jobs, whose breakdown is 0; ``schedule.sweeps()`` tells
-    of each sweep which tasks ran apart.
 
     Examples
     --------
@@ -137,7 +133,7 @@ class OpportuneShredding(Shredding):
 
     References
     ----------
-    Kurian, Balaji and Sadayappan, "Opportune job shredding", The Ohio State University, 2003.
+    As for `Flooding`.
     """
 
     release: bool = False
@@ -292,7 +288,6 @@ class AtSite(Outcome):
 
     @cached_property
     def end(self) -> np.ndarray:
-        """As of `Outcome`."""
         entries, shared = self._own, self.shared
         sweep, ends = shared.sweep[entries], shared.start[entries] + self.run * self.tick
         return np.where(sweep >= 0, shared.end[sweep], ends) if shared.end.size else ends
@@ -303,11 +298,9 @@ class AtSite(Outcome):
         return self.shared.pieces[self.site]
 
     def changes(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """As of `Outcome`."""
         return self.shared.changes(self.site)
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
-        """As of `Outcome`."""
         entries = self.shared.entries(self.site)
         return self.shared.submit[entries], self.shared.gone[entries]
 

@@ -42,7 +42,7 @@ class Usage:
     of : str, optional
         The column that identifies whose usage it is: ``"user"``, ``"account"``, .... None: usage of all jobs.
     half_life : float, seconds, optional
-        Time in which usage loses half its weight. None: usage does not decay.
+        As in `fairshare`.
 
     Examples
     --------
