@@ -25,7 +25,7 @@ _HOME = {
     "KaryTree": "machine",
     "Partitions": "machine",
     "Case": "schemes.base",
-    "Outcome": "schemes.base",
+    "Outcome": "schemes.outcomes",
     "Scheme": "schemes.base",
     "compiled_scheme": "schemes.compiled",
     "python_scheme": "schemes.python",

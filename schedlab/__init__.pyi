@@ -38,7 +38,7 @@ from .schedule.statistics import batch_means as batch_means
 from .schedule.statistics import over_seeds as over_seeds
 from .schedule.statistics import paired as paired
 from .schemes.base import Case as Case
-from .schemes.base import Outcome as Outcome
+from .schemes.outcomes import Outcome as Outcome
 from .schemes.base import Scheme as Scheme
 from .schemes.compiled import compiled_scheme as compiled_scheme
 from .schemes.composing import compositions as compositions

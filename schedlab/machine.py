@@ -1,7 +1,6 @@
 """Machines: what the jobs run on."""
 
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Literal
 
@@ -210,16 +209,12 @@ class KaryTree:
             object.__setattr__(self, name, int(value))  # a narrow NumPy type would overflow
         if self.k > MOST_PROCS or self.n > 24 or self.k**self.n > MOST_PROCS:
             raise ValueError(f"a {self.k}-ary {self.n}-tree has more than {MOST_PROCS:,} nodes")
-        self._check_procs()
-        check_known("allocation", self.allocation, ALLOCATIONS)
-        self._check_speedup()
-
-    def _check_procs(self):
         if self.procs is not None:
             check_procs(self.procs)
-            most = self.k**self.n
-            if self.procs > most:
+            if self.procs > (most := self.k**self.n):
                 raise ValueError(f"{self.procs:,} nodes do not fit on a {self.k}-ary {self.n}-tree, which has {most:,}")
+        check_known("allocation", self.allocation, ALLOCATIONS)
+        self._check_speedup()
 
     def _check_speedup(self):
         several = np.ndim(self.speedup) == 1
@@ -251,10 +246,7 @@ class KaryTree:
         """
         if self.procs is not None:
             return self
-        tree = copy(self)  # `replace` would repeat the warning about a deprecated setting
-        object.__setattr__(tree, "procs", procs)
-        tree._check_procs()
-        return tree
+        return replace(self, procs=procs)
 
     @property
     def policy(self) -> Allocation:

@@ -15,10 +15,10 @@ from schedlab.schemes.cases import case_of
 from schedlab.workload.copies import copied
 from schedlab.workload.trace import Trace
 
-from . import export, laws, starts
+from . import laws, starts
+from .export import Exporting
 from .measuring import Measuring
 from .places import Places
-from .sweeps import sweeps
 from .why import Why, why
 
 SHOWN = (
@@ -34,7 +34,7 @@ SHOWN = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Schedule(Measuring, Places):
+class Schedule(Measuring, Places, Exporting):
     """The result of a simulation.
 
     Times are seconds on the clock of the log: int64, or float64 if sweeps ran as separate tasks, which need not take
@@ -327,25 +327,6 @@ class Schedule(Measuring, Places):
             values = jobs[name]
         return pd.Series(values, table.index, name=name, copy=True)
 
-    # -- measures ----------------------------------------------------------------------------------------
-
-    def sweeps(self) -> pd.DataFrame:
-        """Show what held processors for each parameter sweep that was submitted at this site, by job_number.
-
-        The table has procs, run_time (seconds) and breakdown, as submitted; tasks_alone, as in `jobs`; of the tasks
-        that held processors at any site, tasks (how many), tasks_procs, tasks_area (processor-seconds), shortest and
-        longest (seconds; nan if there are none); and parallel_time, how long the parallel job ran (seconds; 0 if it
-        never did).
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=100, machine=64).with_parameter_sweeps(0.2)
-        >>> bool((sl.simulate(trace, "flooding").sweeps()["parallel_time"] == 0).all())
-        True
-        """
-        return sweeps(self)
-
     def why(self, job) -> Why:
         """Explain why a job, which ran in one piece, waited.
 
@@ -373,8 +354,6 @@ class Schedule(Measuring, Places):
         It started in its turn.
         """
         return why(self, job)
-
-    # -- laws --------------------------------------------------------------------------------------------
 
     def validate(self) -> "Schedule":
         """Check the laws of scheduling (`schedlab.schedule.laws`); raise a ScheduleError, or return the schedule.
@@ -405,47 +384,6 @@ class Schedule(Measuring, Places):
         """
         laws.check(self)
         return self
-
-    # -- processors and files ----------------------------------------------------------------------------
-
-    def to_swf(self, path) -> None:
-        """Write the simulated log as SWF: the trace's records with the simulated waits and run times.
-
-        If sweeps ran in pieces, one record covers all pieces of a sweep: from the first start to the last end, rounded
-        outwards to whole seconds, on the processors of the parallel job; a note in the header says so.
-
-        Parameters
-        ----------
-        path : path
-            The file to write, gzipped if its name ends in .gz.
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
-        >>> import schedlab as sl
-        >>> schedule = sl.simulate(sl.model_trace("lublin", jobs=100, seed=1), "easy")
-        >>> with TemporaryDirectory() as folder:
-        ...     schedule.to_swf(Path(folder, "simulated.swf.gz"))
-        ...     again = sl.recorded(sl.read_swf(Path(folder, "simulated.swf.gz")))
-        >>> bool((again.start == schedule.start).all())
-        True
-        """
-        export.to_swf(self, path)
-
-    def to_csv(self, path) -> None:
-        """Write the schedule in the columns of Batsim's jobs file, which evalys reads too.
-
-        Times are in seconds. The processors of a job are those of `allocations`, as intervals ("0-3 7"); if sweeps ran
-        in pieces, all that the job held at this site at any time. A killed job does not count as a success. A name that
-        a spreadsheet would read as a formula gets a ``'`` in front.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        """
-        export.to_csv(self, path)
 
 
 # The columns that a simulation adds to those of the trace, or puts in their place.

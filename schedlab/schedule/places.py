@@ -117,6 +117,46 @@ class Places:
         interval = [f"{a}-{b}" if a < b else f"{a}" for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return [" ".join(interval[a:b]) for a, b in zip(offset[:-1].tolist(), offset[1:].tolist(), strict=True)]
 
+    def sweeps(self) -> pd.DataFrame:
+        """Show what held processors for each parameter sweep that was submitted at this site, by job_number.
+
+        The table has procs, run_time (seconds) and breakdown, as submitted; tasks_alone, as in `jobs`; of the tasks
+        that held processors at any site, tasks (how many), tasks_procs, tasks_area (processor-seconds), shortest and
+        longest (seconds; nan if there are none); and parallel_time, how long the parallel job ran (seconds; 0 if it
+        never did).
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=100, machine=64).with_parameter_sweeps(0.2)
+        >>> bool((sl.simulate(trace, "flooding").sweeps()["parallel_time"] == 0).all())
+        True
+        """
+        outcome = self.outcome
+        if not outcome.in_pieces:
+            raise ValueError(f"sweeps needs a scheme that runs the tasks of sweeps; {self.scheme} runs whole jobs")
+        jobs = self.jobs
+        table = jobs.loc[jobs["breakdown"] > 0, ["requested_procs", "run_time", "breakdown", "tasks_alone"]]
+        # The pieces of all sites, since tasks run anywhere.
+        columns = (np.concatenate(column) for column in zip(*outcome.shared.pieces, strict=True))
+        pieces = pd.DataFrame(dict(zip(outcome.pieces._fields, columns, strict=True)))
+        pieces = pieces[pieces["home"] == self.site]
+        pieces = pieces.assign(
+            job_number=jobs.index.to_numpy()[pieces["job"]],
+            lasts=(pieces["end"] - pieces["start"]) / outcome.tick,
+        )
+        pieces["area"] = pieces["lasts"] * pieces["procs"]
+        apart = pieces[pieces["tasks"] > 0].groupby("job_number")
+        joint = pieces[pieces["tasks"] == 0].groupby("job_number")
+        return table.rename(columns={"requested_procs": "procs"}).assign(
+            tasks=_for_each(table, apart["tasks"].sum()),
+            tasks_procs=_for_each(table, apart["procs"].sum()),
+            tasks_area=_for_each(table, apart["area"].sum()),
+            shortest=apart["lasts"].min(),
+            longest=apart["lasts"].max(),
+            parallel_time=_for_each(table, joint["lasts"].max()),  # its pieces start together
+        )
+
 
 def _joined(pieces, site, n_jobs, offset, first, last):
     """Return the processors of each job from those of its pieces."""
@@ -132,3 +172,8 @@ def _joined(pieces, site, n_jobs, offset, first, last):
             joined.append([of, low, high])
     job, first, last = np.array(joined, "int64").reshape(-1, 3).T
     return Ranges(np.searchsorted(job, np.arange(n_jobs + 1)), first, last)
+
+
+def _for_each(table, values):
+    """Return a value for each sweep, 0 if it has none."""
+    return values.reindex(table.index, fill_value=0)

@@ -7,7 +7,8 @@ entry points of the group ``schedlab.schemes``.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from .base import Case, Jobs, Outcome, Pieces, Ranges, Scheme, by_name, classes, colours, scheme
+from .base import Case, Jobs, Outcome, Scheme, by_name, classes, colours, scheme
+from .outcomes import Pieces, Ranges
 from .policies import PolicyError
 from .rigid import Queued
 from .steps import SchemeError

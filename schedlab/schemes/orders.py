@@ -27,27 +27,8 @@ from .values import PARAMETERS, WEEK, Count, Row, Usage, no_sums
 
 FIXED = MOVING[1:]
 
-NAMED = {
-    function.__name__: function
-    for function in (
-        priority.lcfs,
-        priority.sjf,
-        priority.ljf,
-        priority.narrow,
-        priority.wide,
-        priority.saf,
-        priority.laf,
-        priority.xfactor,
-        priority.wfp3,
-        priority.unicef,
-        priority.f1,
-        priority.f2,
-        priority.f3,
-        priority.f4,
-        priority.fairshare,
-        priority.multifactor,
-    )
-}
+_BUILT_IN = "lcfs sjf ljf narrow wide saf laf xfactor wfp3 unicef f1 f2 f3 f4 fairshare multifactor"
+NAMED = {name: getattr(priority, name) for name in _BUILT_IN.split()}
 NAMES = ("fcfs", *NAMED)
 OF_USERS = ("fairshare", "multifactor")  # for logs that name the user of each job
 
@@ -134,20 +115,20 @@ def _with(function, **values):
 
 def check_order(order: str | Callable) -> None:
     """Raise unless something is the name of an order, or a function that can serve as one."""
-    if is_function(order):
-        Policy.of(order, "order")
-    elif order not in NAMES:
-        known = f"{', '.join(NAMES)}, or a function of {TAKES}"
-        raise ValueError(f"unknown order {order!r}; known: {known}{suggestion(order, NAMES)}")
+    _check_policy(order, "order", NAMES)
 
 
-def check_worth(worth: str | Callable, named: Collection[str]) -> None:
-    """Raise unless something is one of the given names, or a function of a job whose value changes with time."""
-    if is_function(worth):
-        Policy.of(worth, "objective")
-    elif worth not in named:
-        known = f"{', '.join(named)}, or a function of {TAKES}"
-        raise ValueError(f"unknown objective {worth!r}; known: {known}{suggestion(worth, named)}")
+def check_worth(worth: str | Callable, names: Collection[str]) -> None:
+    """Raise unless something is one of the names, or a function of a job whose value changes with time."""
+    _check_policy(worth, "objective", names)
+
+
+def _check_policy(policy, what, names):
+    if is_function(policy):
+        Policy.of(policy, what)
+    elif policy not in names:
+        known = f"{', '.join(names)}, or a function of {TAKES}"
+        raise ValueError(f"unknown {what} {policy!r}; known: {known}{suggestion(policy, names)}")
 
 
 def check_veto(may_backfill: Callable) -> None:
@@ -245,9 +226,8 @@ def _kept(question, **callback):
     return question
 
 
-def _handed(function):
-    """Return a callback in the form that kernels take."""
-    return getattr(function, "address", function)
+def _handed(callback):
+    return getattr(callback, "address", callback)  # in the form that kernels take
 
 
 def run_policies(run: Callable):
@@ -262,10 +242,8 @@ def run_policies(run: Callable):
     try:
         try:
             outcome = run()
-        except PolicyError:
-            raise
         except ValueError as error:  # for example from a kernel that was given nan
-            if not running.own:
+            if isinstance(error, PolicyError) or not running.own:
                 raise
             raise _failure(run, running) or error from None
         if running.errors:

@@ -11,8 +11,9 @@ from schedlab.kernels.lookahead_tree import lookahead_tree
 from schedlab.kernels.placement import ANY, BY_BLOCK, BY_COUNT, OFF, ON, Allocation, Tree, placement, shortened
 from schedlab.kernels.tree_nodes import MODULUS
 
-from .base import Case, Outcome, Ranges
+from .base import Case, Outcome
 from .orders import Order, Veto
+from .outcomes import Ranges
 
 RULES = {"count": BY_COUNT, "block": BY_BLOCK}
 SPARE = {"off": OFF, "on": ON, "any": ANY}

@@ -14,8 +14,9 @@ from schedlab.kernels.replay import JOB_ARRIVES, JOB_WITHDRAWN, Events
 from schedlab.kernels.shredding import shredding
 from schedlab.machine import Flat
 
-from .base import Case, Jobs, Outcome, Pieces, Scheme
+from .base import Case, Jobs, Outcome, Scheme
 from .conservative import Conservative
+from .outcomes import Pieces
 
 LOCAL = ("easy", "conservative")
 MOST_RESERVED = 10_000_000  # tasks with a reservation each: would take minutes, and gigabytes

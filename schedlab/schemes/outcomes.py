@@ -1,0 +1,225 @@
+"""What comes out of a simulation: which jobs held how many processors, and when."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from .steps import SchemeError
+
+if TYPE_CHECKING:  # its module imports this one
+    from .base import Case, Scheme
+
+
+class Pieces(NamedTuple):
+    """The pieces of a schedule, in arrays of shape (n_pieces,): a job, or tasks of one sweep that start together.
+
+    Each has the site where the job was submitted (`home`) and its position there (`job`), the job's submission, its own
+    start and end (ticks), its processors, and its number of tasks, if they run apart from the parallel job, else 0.
+    """
+
+    home: np.ndarray
+    job: np.ndarray
+    submit: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    procs: np.ndarray
+    tasks: np.ndarray
+
+
+class Ranges(NamedTuple):
+    """Processors of pieces: those of piece i are the intervals ``offset[i]:offset[i + 1]``, both ends included."""
+
+    offset: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+
+
+COLUMNS = ("submit", "start", "run", "procs", "promise", "killed", "estimate", "backfilled")  # of an outcome
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome:
+    """The result of a case: which jobs held how many processors (and which processors), and when.
+
+    Times are ticks since the beginning of the case; a tick is a second unless `tick` says otherwise. In this class each
+    job is one piece. A scheme whose jobs run in several pieces defines a subclass.
+
+    Attributes
+    ----------
+    submit, start : int64, shape (n_jobs,), ticks
+    run, procs : int64, shape (n_jobs,)
+        How long each job ran, or would have run in one piece (seconds), and on how many processors.
+    promise : int64, shape (n_jobs,), ticks
+        The first start that the scheme promised to each job, -1 for no promise.
+    killed : bool, shape (n_jobs,)
+        True for jobs that ended before their work was done.
+    estimate : int64, shape (n_jobs,), seconds, optional
+        Expected run time on the processors that the scheme chose, if it chooses how many.
+    backfilled : bool, shape (n_jobs,), optional
+        True for jobs that started ahead of others, if the scheme reports it.
+    nodes : Ranges, optional
+        The processors of each piece, if the scheme chooses them.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3)]  # submission, run time, estimate, processors
+    >>> outcome = sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").outcome
+    >>> outcome.start.tolist(), outcome.end.tolist(), outcome.promise.tolist()
+    ([0, 6, 2], [6, 10, 5], [-1, 6, -1])
+    """
+
+    submit: np.ndarray
+    start: np.ndarray
+    run: np.ndarray
+    procs: np.ndarray
+    promise: np.ndarray | None = None
+    killed: np.ndarray | None = None
+    estimate: np.ndarray | None = None
+    backfilled: np.ndarray | None = None
+    nodes: Ranges | None = None
+
+    tick: ClassVar[int] = 1  # ticks per second
+    in_pieces: ClassVar[bool] = False  # whether a job may run in several pieces, at several times
+    lost: ClassVar[int | None] = None  # processor-ticks, if the kernel itself counts the loss of capacity
+
+    def __post_init__(self):
+        if self.promise is None:
+            object.__setattr__(self, "promise", np.full(self.submit.size, -1))
+        if self.killed is None:
+            object.__setattr__(self, "killed", np.zeros(self.submit.size, bool))
+        self._protect()
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._protect()  # pickling forgets which arrays are read-only
+
+    def _protect(self):
+        for attribute in fields(self):
+            array = getattr(self, attribute.name)
+            if attribute.name in COLUMNS and array is not None:
+                array = np.asarray(array)
+            if isinstance(array, np.ndarray):
+                # A view: kernels are compiled a second time for read-only arrays.
+                array = array.view()
+                array.flags.writeable = False
+                object.__setattr__(self, attribute.name, array)
+
+    @classmethod
+    def together(cls, case: "Case", outcomes: Sequence["Outcome"]) -> "Outcome":
+        """Combine the outcomes of all `Case.parts` of a case.
+
+        Parameters
+        ----------
+        case, outcomes : Case, and sequence of Outcome
+            The case on `Partitions`, and an outcome per partition.
+        """
+        columns = {}
+        for name in COLUMNS:
+            parts = [getattr(outcome, name) for outcome in outcomes]
+            if all(part is not None for part in parts):
+                columns[name] = np.empty(len(case), np.result_type(*parts))
+                for i, part in enumerate(parts):
+                    columns[name][case.places == i] = part
+        return cls(**columns)
+
+    def part(self, jobs: np.ndarray) -> "Outcome":
+        """Return the outcome of some jobs alone.
+
+        Parameters
+        ----------
+        jobs : bool or int64 array
+            Which jobs.
+        """
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        return Outcome(**{name: None if column is None else column[jobs] for name, column in columns.items()})
+
+    def check(self, scheme: "Scheme", case: "Case") -> None:
+        """Raise unless each column has one value per job, and each job starts after its submission.
+
+        Parameters
+        ----------
+        scheme, case : Scheme, Case
+            The case that was simulated, and by which scheme, for the message.
+        """
+        count, whole = len(case), "whole numbers, int64"
+        for name in COLUMNS:
+            column, kind = getattr(self, name), "True or False" if name in ("killed", "backfilled") else whole
+            if column is None and name in ("estimate", "backfilled"):
+                continue
+            if np.shape(column) != (count,):
+                shape = "None" if column is None else f"of shape {column.shape}"
+                raise ValueError(f"{scheme} gave {name} {shape}, expected one for each of {count} jobs")
+            if column.dtype.kind != ("i" if kind == whole else "b"):
+                raise TypeError(f"{scheme} gave {name} of type {column.dtype}, expected {kind}")
+        early = np.flatnonzero(self.start < self.submit)
+        if early.size:
+            job, start, submit = case.number(early[0]), self.start[early[0]], self.submit[early[0]]
+            raise ValueError(f"{scheme} starts job {job} at {start} s, before its submission at {submit} s")
+
+    @property
+    def end(self) -> np.ndarray:
+        """End of each job; int64, shape (n_jobs,), ticks."""
+        return self.start + self.run
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        """The pieces that held processors of the machine."""
+        zeros = np.zeros_like(self.start)
+        return Pieces(zeros, np.arange(zeros.size), self.submit, self.start, self.end, self.procs, zeros)
+
+    @property
+    def promised_start(self) -> np.ndarray:
+        """The start that each job's promise refers to; int64, shape (n_jobs,), ticks."""
+        return self.start
+
+    def changes(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """Return the changes over time of processors in use, jobs queued, and processors that queued jobs want.
+
+        Returns
+        -------
+        time : int64, shape (n_changes,), ticks
+        change : three of int64, shape (n_changes,)
+        """
+        ones, zeros = np.ones_like(self.procs), np.zeros_like(self.procs)
+        used = np.concatenate([zeros, self.procs, -self.procs])
+        queued, wanted = np.concatenate([ones, -ones, zeros]), np.concatenate([self.procs, -self.procs, zeros])
+        return np.concatenate([self.submit, self.start, self.end]), (used, queued, wanted)
+
+    def queued(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return when each entry of the machine's queue came and left; both int64, shape (n_entries,), ticks."""
+        return self.submit, self.start
+
+    def begun(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return when parts of the jobs' work began, on any machine (int64, ticks), and their processor-seconds."""
+        return self.start, self.run * self.procs
+
+    def columns(self, seconds: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
+        """Return the columns that only this kind of outcome adds to `Schedule.jobs`, by name.
+
+        Parameters
+        ----------
+        seconds : function
+            Converts ticks to seconds on the clock of the log.
+        """
+        columns = {"estimate": self.estimate, "backfilled": self.backfilled}
+        return {name: column for name, column in columns.items() if column is not None}
+
+
+def check_capacity(scheme: "Scheme", case: "Case", outcome: Outcome) -> None:
+    """Raise if more processors are held at an instant than the machine has."""
+    lasting = np.flatnonzero(outcome.run > 0)
+    by_start, by_end = (lasting[np.argsort(time[lasting], kind="stable")] for time in (outcome.start, outcome.end))
+    given_back = np.append(0, np.cumsum(outcome.procs[by_end]))
+    ended = np.searchsorted(outcome.end[by_end], outcome.start[by_start], side="right")
+    held = np.cumsum(outcome.procs[by_start]) - given_back[ended]
+    most = case.machine.procs
+    over = np.flatnonzero(held > (held if most is None else most))
+    if over.size:
+        job, many = by_start[over[0]], held[over[0]]
+        at = f"{outcome.start[job]} s"
+        message = f"job {case.number(job)} starts with {many} processors held at {at}, expected at most {most}"
+        raise SchemeError(f"{scheme} at {at}: {message}")
