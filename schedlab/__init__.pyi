@@ -38,7 +38,6 @@ from .schedule.statistics import batch_means as batch_means
 from .schedule.statistics import over_seeds as over_seeds
 from .schedule.statistics import paired as paired
 from .schemes.base import Case as Case
-from .schemes.outcomes import Outcome as Outcome
 from .schemes.base import Scheme as Scheme
 from .schemes.compiled import compiled_scheme as compiled_scheme
 from .schemes.composing import compositions as compositions
@@ -50,6 +49,7 @@ from .schemes.moldable import GreedyMoldable as GreedyMoldable
 from .schemes.moldable import IterativeMoldable as IterativeMoldable
 from .schemes.orders import fairshare as fairshare
 from .schemes.orders import multifactor as multifactor
+from .schemes.outcomes import Outcome as Outcome
 from .schemes.python import python_scheme as python_scheme
 from .schemes.rigid import EASY as EASY
 from .schemes.rigid import FCFS as FCFS

@@ -306,13 +306,6 @@ class Schedule(Measuring, Places, Exporting):
         ----------
         name : str
             Name of the column.
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3)]  # submission, run time, estimate, processors
-        >>> sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").column("wait_time").tolist()
-        [0, 5, 0]
         """
         table = self.trace.table
         if name in self._own:
@@ -374,13 +367,6 @@ class Schedule(Measuring, Places, Exporting):
           the site is replayed: whenever tasks start, the local scheduler had nothing left to start, and the reservation
           of EASY's head, or all those of conservative backfilling, are the same with the tasks as without them. Under
           flooding, tasks are ordinary jobs of the queue.
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 6, 6, 5), (1, 4, 4, 6)], machine=8), "easy")
-        >>> schedule.validate() is schedule
-        True
         """
         laws.check(self)
         return self

@@ -20,19 +20,12 @@ class Measuring:
     """What is measured of a schedule: means by class, queue and load over time, fairness."""
 
     def classes(self, by) -> pd.Series:
-        """Return the class of each job.
+        """Return the class of each job (`schedlab.metrics.classes`).
 
         Parameters
         ----------
         by : str, mapping, function or Series
             As in `metrics`.
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 60, 60, 4), (0, 7200, 7200, 32)], machine=32))
-        >>> schedule.classes("kurian").tolist(), schedule.classes("size").tolist()
-        (['SN', 'LW'], ['3-4', '17-32'])
         """
         whole = callable(by) or (isinstance(by, str) and by == "started_by")
         return metrics.classes(self.jobs if whole else self._table, by, self.trace.names)
@@ -46,12 +39,7 @@ class Measuring:
     ) -> MeasureTable: ...
 
     def metrics(
-        self,
-        by=None,
-        tau: float = TAU,
-        window="makespan",
-        confidence: float | None = None,
-        warm_up: int | str = 0,
+        self, by=None, tau: float = TAU, window="makespan", confidence: float | None = None, warm_up: int | str = 0
     ):
         """Measure the schedule: all of it, or each class of jobs.
 
@@ -184,14 +172,8 @@ class Measuring:
         return float(self._sequential_work.sum())
 
     def loss_of_capacity(self) -> float:
-        """Add up what idled while queued jobs could have used it, in processor-seconds.
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6)]  # from 1 to 6 s, 3 of 8 processors are idle while job 2 waits
-        >>> sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").loss_of_capacity()
-        15
+        """Add up what idled while queued jobs could have used it, in processor-seconds
+        (`schedlab.metrics.loss_of_capacity`).
         """
         return self._lost(self.timeline())
 
@@ -225,37 +207,28 @@ class Measuring:
 
     @property
     def settles(self) -> bool:
-        """Whether the queue settles, so that means over the jobs have intervals by batch means."""
-        return not self.unsettled
-
-    @cached_property
-    def unsettled(self) -> str:
-        """Why the queue does not settle (`schedlab.statistics.unsettled`); empty if it does.
+        """Whether the queue settles, so that means over the jobs have intervals by batch means.
 
         Examples
         --------
         >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1).scale_load(1.1)
-        >>> sl.simulate(trace, "easy").unsettled
+        >>> trace = sl.model_trace("lublin", jobs=5000, machine=64, seed=1)
+        >>> sl.simulate(trace.scale_load(0.5), "easy").settles
+        True
+        >>> sl.simulate(trace.scale_load(1.1), "easy").unsettled
         'EASY does not settle within the log at this load: its queue piles up and does not drain before the end'
         """
+        return not self.unsettled
+
+    @cached_property
+    def unsettled(self) -> str:
+        """Why the queue does not settle (`schedlab.statistics.unsettled`); empty if it does."""
         time, _, queue, _ = self.states
         reason = statistics.unsettled(self.seconds(time), queue, self.submit[-1])
         return f"{self.scheme} does not settle within the log at this load: {reason}" if reason else ""
 
     def users(self) -> pd.DataFrame:
-        """Return each user's share of the machine, largest area first (`schedlab.metrics.user_shares`).
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import schedlab as sl
-        >>> jobs = pd.DataFrame({"submit": [0, 1, 2], "run": 60, "procs": [2, 4, 1], "user": ["ann", "bob", "ann"]})
-        >>> trace = sl.from_frame(jobs, submit="submit", run="run", procs="procs", user="user", machine=4)
-        >>> users = sl.simulate(trace, "easy").users()
-        >>> [trace.names["user_id"][user] for user in users.index], users["area"].tolist()
-        (['bob', 'ann'], [240, 180])
-        """
+        """Return each user's share of the machine, largest area first (`schedlab.metrics.user_shares`)."""
         return metrics.user_shares(self._table)
 
     def gini(self, measure: str = "bounded_slowdown") -> float:
@@ -265,13 +238,6 @@ class Measuring:
         ----------
         measure : str
             Name of a column without values below 0.
-
-        Examples
-        --------
-        >>> import schedlab as sl
-        >>> jobs = [(0, 6, 6, 8), (0, 6, 6, 8), (0, 6, 6, 8)]  # waits of 0, 6 and 12 s
-        >>> round(sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").gini("wait_time"), 3)
-        0.444
         """
         check_known("measure", measure, self._table.columns)
         return metrics.gini(self._table[measure])

@@ -142,8 +142,7 @@ class Places:
         pieces = pd.DataFrame(dict(zip(outcome.pieces._fields, columns, strict=True)))
         pieces = pieces[pieces["home"] == self.site]
         pieces = pieces.assign(
-            job_number=jobs.index.to_numpy()[pieces["job"]],
-            lasts=(pieces["end"] - pieces["start"]) / outcome.tick,
+            job_number=jobs.index.to_numpy()[pieces["job"]], lasts=(pieces["end"] - pieces["start"]) / outcome.tick
         )
         pieces["area"] = pieces["lasts"] * pieces["procs"]
         apart = pieces[pieces["tasks"] > 0].groupby("job_number")

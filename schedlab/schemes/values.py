@@ -11,12 +11,7 @@ from schedlab.kernels.questions import Sums
 from schedlab.kernels.sorted_pairs import SortedPairs
 
 WEEK = 7 * 24 * 3600.0  # seconds; Slurm's default half-life of usage
-KINDS = {
-    "usage": questions.USAGE,
-    "running": questions.RUNNING,
-    "held": questions.HELD,
-    "queued": questions.QUEUED,
-}
+KINDS = {"usage": questions.USAGE, "running": questions.RUNNING, "held": questions.HELD, "queued": questions.QUEUED}
 TOTAL = "total"  # instead of a column: all jobs
 COUNT = "count"
 
