@@ -66,15 +66,14 @@ def forbid(schedule, where, words, **columns) -> None:
     bad = np.flatnonzero(where) if where.dtype == bool else where
     if bad.size:
         i = bad[0]
-        message = words.format(
-            job=schedule.trace.table.index[i],
-            start=schedule.start[i],
-            submit=schedule.submit[i],
-            promise=schedule.promise[i],
-            scheme=schedule.scheme,
-            **{name: column[i] for name, column in columns.items()},
-        )
-        raise ScheduleError(f"{schedule.scheme} on {schedule.trace.name}: {message}")
+        columns |= {name: getattr(schedule, name) for name in ("start", "submit", "promise")}
+        values = {name: column[i] for name, column in columns.items()}
+        message = words.format(job=schedule.trace.table.index[i], scheme=schedule.scheme, **values)
+        raise _broken(schedule, f": {message}")
+
+
+def _broken(schedule, message):
+    return ScheduleError(f"{schedule.scheme} on {schedule.trace.name}{message}")
 
 
 def every_job_starts(schedule) -> None:
@@ -143,9 +142,8 @@ def run_times_are_those_of_the_trace(schedule) -> None:
 
 def _kills_are(schedule, run, stopped=False):
     cut = run < schedule.trace.table["run_time"].to_numpy()
-    forbid(
-        schedule, schedule.killed != (cut | stopped), "job {job} is marked killed wrongly, or wrongly not, from {start}"
-    )
+    wrong = schedule.killed != (cut | stopped)
+    forbid(schedule, wrong, "job {job} is marked killed wrongly, or wrongly not, from {start}")
 
 
 def run_times_follow_from_processors(schedule) -> None:
@@ -165,12 +163,12 @@ def run_times_follow_from_processors(schedule) -> None:
 
 def every_job_has_its_nodes(schedule) -> None:
     """A job on a tree has the nodes it needs: installed, held by no other job, and in one block if required."""
-    name, tree = f"{schedule.scheme} on {schedule.trace.name}", schedule.machine
+    tree = schedule.machine
     if schedule.outcome.nodes is None:
-        raise ScheduleError(f"{name}: no job has nodes, expected nodes of {tree}")
+        raise _broken(schedule, f": no job has nodes, expected nodes of {tree}")
     offset, first, last = schedule.outcome.nodes
     if offset.size != len(schedule) + 1 or offset[0] != 0 or not offset[-1] == first.size == last.size:
-        raise ScheduleError(f"{name}: ranges of nodes that belong to no job")
+        raise _broken(schedule, ": ranges of nodes that belong to no job")
     job = np.repeat(np.arange(len(schedule)), np.diff(offset))
     count = np.bincount(job, weights=last - first + 1, minlength=len(schedule))
     forbid(schedule, count != schedule.procs, "job {job} does not have the nodes that it needs, at {start}")
@@ -230,17 +228,17 @@ def tasks_disturb_nobody(schedule) -> None:
     To check this, the site is replayed (`schedlab.kernels.replay`).
     """
     outcome, site = schedule.outcome, schedule.site
-    shared, pieces, name = outcome.shared, outcome.pieces, f"{schedule.scheme} on {schedule.trace.name}"
+    shared, pieces = outcome.shared, outcome.pieces
     events = shared.happened(site)
     begun = events.piece >= 0
     count = begun.sum() + (events.more >= 0).sum()
     if count != pieces.start.size or (pieces.start[events.piece[begun]] != events.time[begun]).any():
-        raise ScheduleError(f"{name}: the pieces differ from those of the log of events")
+        raise _broken(schedule, ": the pieces differ from those of the log of events")
     entries, held = shared.entries(site), (pieces.end, shared.expected[site], pieces.procs)
     requests, conservative = (shared.width[entries], shared.estimate[entries]), schedule.scheme.local == "conservative"
     verdict, tick = abandonable(replay, events, *held, *requests, schedule.machine.procs, conservative)
     if verdict != KEPT:
-        raise ScheduleError(f"{name}, at {schedule.seconds(tick)} s: {DISTURBED[verdict]}")
+        raise _broken(schedule, f", at {schedule.seconds(tick)} s: {DISTURBED[verdict]}")
 
 
 def the_loss_is_that_of_the_timeline(schedule) -> None:
@@ -248,5 +246,4 @@ def the_loss_is_that_of_the_timeline(schedule) -> None:
     time, used, queued, demand = schedule.states
     wanted = np.minimum(demand, schedule.machine.procs - used)[:-1]
     if int((wanted * np.diff(time)).sum()) != schedule.outcome.lost or queued[-1]:
-        name = f"{schedule.scheme} on {schedule.trace.name}"
-        raise ScheduleError(f"{name}: the loss of capacity differs from that of the timeline")
+        raise _broken(schedule, ": the loss of capacity differs from that of the timeline")

@@ -154,7 +154,6 @@ class Why:
 
     @property
     def _estimate(self):
-        """The estimates that the scheme used."""
         estimate = self.schedule.outcome.estimate
         return self.schedule.case.jobs.estimate if estimate is None else estimate
 
@@ -258,15 +257,8 @@ class Why:
         parts = [show.line(first), *(show.line(sentence) for sentence in rest), self._picture()]
         if len(self.others):
             rows = [
-                (
-                    str(job),
-                    row.which,
-                    f"{row.procs:,}",
-                    self._at(row.start_time),
-                    self._at(row.end_time),
-                    _hours(row.held),
-                )
-                for job, row in zip(self.others.index[:SHOWN], self.others.itertuples(), strict=False)
+                (str(job), which, f"{procs:,}", self._at(start), self._at(end), show.number(held / 3600))
+                for job, which, procs, start, end, held in self.others[:SHOWN].itertuples()
             ]
             names = ("job", "which", "processors", "start", "end", "processor-hours")
             limit = f", the {SHOWN} that held most" if len(self.others) > SHOWN else ""
@@ -295,16 +287,12 @@ class Why:
         bars = []
         for position in seen[:MOST_BARS]:
             job = schedule.trace.table.index[position]
-            tooltip = (
-                f"job {job}, {_count(int(schedule.procs[position]), 'processor')}, {self._at(start[position])} to "
-            )
+            size, when = _count(int(schedule.procs[position]), "processor"), (int(start[position]), int(end[position]))
+            tooltip = f"job {job}, {size}, {' to '.join(map(self._at, when))}"
             bars += [
-                show.Bar(
-                    int(start[position]), int(end[position]), int(first[at]), int(last[at]) + 1,
-                    kinds.get(job, OTHER), str(job), tooltip + self._at(end[position]),
-                )
+                show.Bar(*when, int(first[at]), int(last[at]) + 1, kinds.get(job, OTHER), str(job), tooltip)
                 for at in range(offset[position], offset[position + 1])
-            ]  # fmt: skip
+            ]
         colours = {kind: colour for kind, colour in COLOURS.items() if any(bar.kind == kind for bar in bars)}
         if any(bar.kind == OTHER for bar in bars):
             colours[OTHER] = "#E4E4E4"
@@ -312,11 +300,11 @@ class Why:
         ends = (self._at(came), self._at(until))
         size = max(schedule.machine.procs, max(bar.high for bar in bars)) if bars else schedule.machine.procs
         less = seen.size - MOST_BARS
-        note = (
-            f"{_count(less, 'smaller job')} {'is' if less == 1 else 'are'} left out of the chart." if less > 0 else ""
-        )
         chart = show.gantt(bars, (came, until), size, colours, marks, ends, f"Gantt chart around job {self.job}")
-        return chart + (show.line(note, faint=True) if note else "")
+        if less <= 0:
+            return chart
+        note = f"{_count(less, 'smaller job')} {'is' if less == 1 else 'are'} left out of the chart."
+        return chart + show.line(note, faint=True)
 
 
 class _News:
@@ -403,7 +391,3 @@ def _count(number, noun):
 
 def _times(number):
     return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
-
-
-def _hours(seconds):
-    return show.number(seconds / 3600)

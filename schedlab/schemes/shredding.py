@@ -50,9 +50,8 @@ class Shredding(Scheme):
         if case.breakdown.dtype.kind not in "iu" or (case.breakdown < 0).any():
             raise ValueError(f"breakdown of {case.name} has values that are not whole numbers of at least 0")
         if (case.jobs.run[case.breakdown > 0] < 1).any():
-            raise ValueError(
-                f"{case.name} has a sweep with a run time of 0; with_parameter_sweeps never marks such jobs"
-            )
+            message = f"{case.name} has a sweep with a run time of 0"
+            raise ValueError(f"{message}; with_parameter_sweeps never marks such jobs")
 
     def simulate(self, case: Case) -> Outcome:
         return self.simulate_sites([case], (1,))[0]
@@ -351,17 +350,8 @@ def _at_site(shared, site, case):
     for pieces in shared.pieces:
         local = pieces.home == site
         np.minimum.at(first, pieces.job[local], pieces.start[local])
-    return AtSite(
-        submit=case.jobs.submit * shared.tick,
-        start=first,
-        run=case.jobs.run,
-        procs=case.jobs.procs,
-        promise=shared.promise[entries],
-        killed=case.cut,
-        shared=shared,
-        site=site,
-        breakdown=_rounds(case),
-    )
+    jobs, more = case.jobs, {"shared": shared, "site": site, "breakdown": _rounds(case)}
+    return AtSite(jobs.submit * shared.tick, first, jobs.run, jobs.procs, shared.promise[entries], case.cut, **more)
 
 
 def _rounds(case):
@@ -376,9 +366,8 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     submit, run, estimate, procs = map(np.concatenate, zip(*jobs, strict=True))
     parts = np.concatenate([_rounds(case) for case in cases])
     queue = np.lexsort((job, home, submit))
-    home, job, submit, run, estimate, procs, parts = (
-        column[queue] for column in (home, job, submit, run, estimate, procs, parts)
-    )
+    columns = (home, job, submit, run, estimate, procs, parts)
+    home, job, submit, run, estimate, procs, parts = (column[queue] for column in columns)
     speed = np.array(speeds) // gcd(*speeds)
     tick = lcm(*np.unique(parts[parts > 0]).tolist()) * lcm(*speed.tolist())
     slow = int(speed.max())
@@ -389,10 +378,8 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     swept = np.flatnonzero(parts)
     tasks = procs[swept] * parts[swept]
     if scheme.flooding and scheme.local == "conservative" and tasks.sum() > MOST_RESERVED:
-        raise ValueError(
-            f"{scheme} gives each task a reservation, and cannot for {tasks.sum():,} tasks: "
-            f"at most {MOST_RESERVED:,}; local='easy' counts them only"
-        )
+        most = f"at most {MOST_RESERVED:,}; local='easy' counts them only"
+        raise ValueError(f"{scheme} gives each task a reservation, and cannot for {tasks.sum():,} tasks: {most}")
     # From the home's speed to each site's, whole by the choice of ticks.
     task_run, task_estimate = (
         time[swept] * tick // parts[swept] * speed[home[swept]] // speed[:, None] for time in (run, estimate)
@@ -422,50 +409,25 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
         start, promise, end, claimed, events, lost = results
     log = events[events[:, kernel.LOG_KIND] == kernel.TASKS_START]
     gone = start.copy()
-    last = np.full(swept.size, -1)
-    np.maximum.at(last, log[:, kernel.LOG_WHAT], log[:, kernel.LOG_TIME])
-    np.maximum.at(last, sweep[sweeps], start[sweeps])  # a parallel job that starts cancels its copies
-    gone[sweeps] = last[sweep[sweeps]]
+    ended = np.full(swept.size, -1)
+    np.maximum.at(ended, log[:, kernel.LOG_WHAT], log[:, kernel.LOG_TIME])
+    np.maximum.at(ended, sweep[sweeps], start[sweeps])  # a parallel job that starts cancels its copies
+    gone[sweeps] = ended[sweep[sweeps]]
     pieces, ends = [], []
     for site in range(len(machines)):
         entry = offset[site] + np.flatnonzero(start[offset[site] : offset[site + 1]] >= 0)
-        parallel, procs, lasts = _held(
-            entry, width[entry], length[entry], sweep[entry], claimed, task_run[site], scheme.release
-        )
+        columns = (column[entry] for column in (width, length, sweep))
+        parallel, procs, lasts = _held(entry, *columns, claimed, task_run[site], scheme.release)
         batch, _, began, count, _ = log[log[:, kernel.LOG_SITE] == site].T
-        pieces.append(
-            Pieces(
-                np.concatenate([home[row[parallel]], home[swept[batch]]]),
-                np.concatenate([job[row[parallel]], job[swept[batch]]]),
-                np.concatenate([submit[row[parallel]], submit[swept[batch]]]) * tick,
-                np.concatenate([start[parallel], began]),
-                np.concatenate([start[parallel] + lasts, began + task_run[site, batch]]),
-                np.concatenate([procs, count]),
-                np.concatenate([np.zeros(parallel.size, "int64"), count]),
-            )
-        )
-        ends.append(np.concatenate([start[parallel] + expected[parallel], began + task_estimate[site, batch]]))
-    return Shared(
-        tick,
-        offset,
-        submit[row] * tick,
-        home[row],
-        job[row],
-        width,
-        expected,
-        sweep,
-        start,
-        promise,
-        gone,
-        tasks,
-        claimed,
-        end,
-        lost,
-        events,
-        scheme.flooding,
-        tuple(pieces),
-        tuple(ends),
-    )
+        of = np.concatenate([row[parallel], swept[batch]])
+        begin = np.concatenate([start[parallel], began])
+        last = begin + np.concatenate([lasts, task_run[site, batch]])
+        held, apart = (np.concatenate([first, count]) for first in (procs, np.zeros_like(procs)))
+        pieces.append(Pieces(home[of], job[of], submit[of] * tick, begin, last, held, apart))
+        ends.append(begin + np.concatenate([expected[parallel], task_estimate[site, batch]]))
+    entries = (offset, submit[row] * tick, home[row], job[row], width, expected, sweep, start, promise, gone)
+    sweeps = (tasks, claimed, end)
+    return Shared(tick, *entries, *sweeps, lost, events, scheme.flooding, tuple(pieces), tuple(ends))
 
 
 def _flooded(entries, machines, tasks):

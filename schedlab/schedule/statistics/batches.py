@@ -4,6 +4,7 @@ import warnings
 from dataclasses import dataclass
 from math import isfinite, isnan, nan, sqrt
 from numbers import Integral
+from operator import attrgetter
 from statistics import NormalDist
 
 import numpy as np
@@ -136,8 +137,7 @@ def batched_mean(values, confidence, warm_up, unsettled=()):
     values, left_out, notes = _trimmed(values, warm_up)
     mean = float(values.mean()) if values.size else nan
     if not np.isfinite(mean):
-        note = "a value is infinite or missing" if values.size else "no values"
-        return Interval(mean, nan, nan, confidence, 0, 0, left_out, (note,))
+        unsettled = ("a value is infinite or missing" if values.size else "no values",)
     if unsettled:
         return Interval(mean, nan, nan, confidence, 0, 0, left_out, unsettled)
     values = values - values[0]  # exactly 0 if all are equal, without rounding errors
@@ -219,28 +219,15 @@ def intervals(
             for label, part in table.groupby(classes, observed=True, dropna=False)
             for name in table.columns
         }
-    rows = [
-        (
-            interval.mean,
-            interval.low,
-            interval.high,
-            interval.batches,
-            interval.batch_size,
-            interval.warm_up,
-            "; ".join(interval.notes),
-        )
-        for interval in means.values()
-    ]
+    columns = ["mean", "low", "high", "batches", "batch_size", "warm_up"]
+    rows = [[*attrgetter(*columns)(interval), "; ".join(interval.notes)] for interval in means.values()]
     names = None if classes is None else [classes.name, "measure"]
     index = pd.Index(means, name="measure") if classes is None else pd.MultiIndex.from_tuples(means, names=names)
-    noted = [
-        f"{' '.join(map(str, np.atleast_1d(name)))}: {interval.notes[0]}"
-        for name, interval in means.items()
-        if interval.notes
-    ]
-    warn_of([f"{len(noted)} of {len(means)} intervals carry a note, such as {noted[0]}"] if noted else ())
-    columns = ["mean", "low", "high", "batches", "batch_size", "warm_up", "note"]
-    return pd.DataFrame(rows, index=index, columns=columns)
+    noted = [name for name, interval in means.items() if interval.notes]
+    if noted:
+        example = f"{' '.join(map(str, np.atleast_1d(noted[0])))}: {means[noted[0]].notes[0]}"
+        warn_of([f"{len(noted)} of {len(means)} intervals carry a note, such as {example}"])
+    return pd.DataFrame(rows, index=index, columns=[*columns, "note"])
 
 
 def _trimmed(values, left_out):
@@ -267,9 +254,8 @@ def batching(values):
         if not _correlated(means):
             break
     else:
-        notes.append(
-            f"too short: the means of {batches} batches are still correlated, so the interval may be too narrow"
-        )
+        correlated = f"the means of {batches} batches are still correlated, so the interval may be too narrow"
+        notes.append(f"too short: {correlated}")
     if values.size < LEAST:
         notes.append(f"too short: {values.size} values")
     if not is_stationary(values, batches):
