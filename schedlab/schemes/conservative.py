@@ -6,6 +6,7 @@ from typing import Literal
 from schedlab._runtime.text import check_known
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import conservative as kernel
+from schedlab.kernels.conservative_tree import conservative_tree
 from schedlab.machine import Flat, KaryTree
 
 from . import placement
@@ -117,7 +118,7 @@ class Conservative(Queued):
         passes = (COMPRESSION[self.compression], self.compress_on == "completion", self.repeat)
         order = self.queue(case)
         if isinstance(case.machine, KaryTree):
-            return placement.reserve(case, order, *passes)
+            return placement.simulate(conservative_tree, case, order, *passes)
         return case.outcome(
             *interruptible(kernel.conservative, case.jobs, case.machine.procs, order, *passes, case.per_event)
         )

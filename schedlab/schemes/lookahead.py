@@ -13,6 +13,7 @@ import numpy as np
 from schedlab._runtime.text import check_known
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import lookahead as kernel
+from schedlab.kernels.lookahead_tree import lookahead_tree
 from schedlab.machine import Flat, KaryTree
 from schedlab.workload.conventions import OVERRUN
 
@@ -156,10 +157,8 @@ class DPSA(Queued):
         """As of `Scheme`; see `schedlab.kernels.lookahead` and `schedlab.kernels.lookahead_tree`."""
         if isinstance(case.machine, KaryTree):
             with _clock(self.seconds is not None) as ticks:
-                rule = placement.RULES[self.shadow]
-                return placement.look_ahead(
-                    case, self.queue(case), rule, VARIANTS[self.variant], *self._bounds(case, ticks)
-                )
+                rules = (placement.RULES[self.shadow], VARIANTS[self.variant], *self._bounds(case, ticks))
+                return placement.simulate(lookahead_tree, case, self.queue(case), *rules)
         start, promise, _ = self._lookahead(case, audit=False)
         return case.outcome(start, promise)
 
@@ -198,16 +197,9 @@ class DPSA(Queued):
             worth = OBJECTIVES[worth]
         with _clock(self.seconds is not None) as ticks:
             depth, *bounds = self._bounds(case, ticks)
-            settings = kernel.Settings(
-                VARIANTS[self.variant],
-                depth,
-                ranked,
-                prepare_worth(worth, case) if ranked else no_question(),
-                SEARCHES[self.search],
-                *bounds,
-                audit,
-            )
-            order = self.queue(case)
+            question, order = prepare_worth(worth, case) if ranked else no_question(), self.queue(case)
+            rules = (VARIANTS[self.variant], depth, ranked, question, SEARCHES[self.search])
+            settings = kernel.Settings(*rules, *bounds, audit)
             return interruptible(kernel.lookahead, case.jobs, case.machine.procs, order, settings, case.per_event)
 
     def _bounds(self, case, ticks):

@@ -1,18 +1,17 @@
 """Schemes on a k-ary n-tree: the calls that place jobs on its nodes."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
 from schedlab._runtime.streams import GOLDEN, splitmix64
 from schedlab._runtime.threads import interruptible
-from schedlab.kernels.conservative_tree import conservative_tree
-from schedlab.kernels.lookahead_tree import lookahead_tree
-from schedlab.kernels.placement import ANY, BY_BLOCK, BY_COUNT, OFF, ON, Allocation, Tree, placement, shortened
+from schedlab.kernels.placement import ANY, BY_BLOCK, BY_COUNT, OFF, ON, Allocation, Tree, shortened
 from schedlab.kernels.tree_nodes import MODULUS
 
 from .base import Case, Outcome
-from .orders import Order, Veto
+from .orders import Order
 from .outcomes import Ranges
 
 RULES = {"count": BY_COUNT, "block": BY_BLOCK}
@@ -21,24 +20,14 @@ USUAL = {"count": "off", "block": "on"}  # the usual value of `spare` by the rul
 PARTS = 10**9  # largest denominator of a share of time: the remaining time must not overflow
 
 
-def place(case: Case, order: Order, veto: Veto, rule: int, spare: int = OFF) -> Outcome:
-    """Simulate jobs on a tree, with jobs placed on nodes; see `schedlab.kernels.placement.placement`."""
-    arrays = interruptible(placement, *_on_nodes(case), order, veto, rule, spare, case.kills)
-    start, promise, run, killed, advanced, *nodes = arrays
-    return _outcome(case, start, promise, run, nodes, killed=killed, backfilled=advanced)
-
-
-def reserve(case: Case, order: Order, *passes) -> Outcome:
-    """Simulate conservative backfilling on a tree; see `schedlab.kernels.conservative_tree.conservative_tree`."""
-    start, promise, run, *nodes = interruptible(conservative_tree, *_on_nodes(case), order, *passes)
-    return _outcome(case, start, promise, run, nodes)
-
-
-def look_ahead(case: Case, order: Order, rule: int, *search) -> Outcome:
-    """Simulate lookahead backfilling on a tree; see `schedlab.kernels.lookahead_tree.lookahead_tree`."""
-    arrays = interruptible(lookahead_tree, *_on_nodes(case), order, rule, *search)
-    start, promise, run, killed, advanced, *nodes = arrays
-    return _outcome(case, start, promise, run, nodes, killed=killed, backfilled=advanced)
+def simulate(kernel: Callable, case: Case, order: Order, *rules) -> Outcome:
+    """Simulate a case on a `KaryTree` by one of the kernels for trees, which take the order of the queue and rules."""
+    start, promise, run, *marks, offset, first, last = interruptible(kernel, *_on_nodes(case), order, *rules)
+    killed, advanced = marks or (None, None)
+    cut = [mask for mask in (killed, case.cut) if mask is not None]
+    killed = np.logical_or.reduce(cut) if cut else None
+    nodes = Ranges(offset, first, last)
+    return case.outcome(start, promise, run=run, killed=killed, backfilled=advanced, nodes=nodes)
 
 
 def _on_nodes(case):
@@ -54,12 +43,6 @@ def _on_nodes(case):
         policy.best,
     )
     return jobs._replace(estimate=estimate), Tree(tree.k, tree.n, tree.procs, kept, parts), allocation
-
-
-def _outcome(case, start, promise, run, nodes, killed=None, **more):
-    cut = [mask for mask in (killed, case.cut) if mask is not None]
-    killed = np.logical_or.reduce(cut) if cut else None
-    return case.outcome(start, promise, run=run, killed=killed, nodes=Ranges(*nodes), **more)
 
 
 def fractions(saved):

@@ -7,10 +7,10 @@ from typing import Literal
 
 from schedlab._runtime.text import check_known
 from schedlab._runtime.threads import interruptible
+from schedlab.kernels import placement as on_nodes
 from schedlab.kernels.easy import easy
 from schedlab.kernels.easy_depth import easy_depth
 from schedlab.kernels.fcfs import fcfs
-from schedlab.kernels.placement import NO_RESERVATION
 from schedlab.machine import Flat, KaryTree
 from schedlab.workload.conventions import KILL_BACKFILLED, OVERRUN
 
@@ -138,7 +138,8 @@ class FCFS(Queued):
     def simulate(self, case: Case) -> Outcome:
         """As of `Scheme`; see `schedlab.kernels.fcfs` and `schedlab.kernels.placement`."""
         if isinstance(case.machine, KaryTree):
-            return placement.place(case, self.queue(case), prepare_veto(None, case), NO_RESERVATION)
+            rules = (prepare_veto(None, case), on_nodes.NO_RESERVATION, on_nodes.OFF, case.kills)
+            return placement.simulate(on_nodes.placement, case, self.queue(case), *rules)
         return case.outcome(*interruptible(fcfs, case.jobs, case.machine.procs, self.queue(case), case.per_event))
 
 
@@ -297,7 +298,8 @@ class EASY(Queued):
         order, veto = self.queue(case), prepare_veto(self.may_backfill, case)
         if isinstance(case.machine, KaryTree):
             spare = placement.SPARE[self.spare or placement.USUAL[self.shadow]]
-            return placement.place(case, order, veto, placement.RULES[self.shadow], spare)
+            rules = (veto, placement.RULES[self.shadow], spare, case.kills)
+            return placement.simulate(on_nodes.placement, case, order, *rules)
         ordered = self.backfill is not None
         kernel, settings = easy, (MANY, LOOKS * len(case))
         if self.reservations != 1:
