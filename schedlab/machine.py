@@ -151,8 +151,7 @@ class KaryTree:
     procs : int, optional
         Number of nodes installed: those with the lowest numbers. Default: as many as the trace's machine has.
     allocation : str
-        How the nodes of a job are chosen. The smallest blocks considered are those of the lowest stage large enough for
-        the job.
+        How the nodes of a job are chosen. The smallest blocks are those of the lowest stage that can hold it.
 
         - ``"contiguous"``: the lowest free nodes of the first such block that has enough.
         - ``"quasi-contiguous"``: the same; if no block has enough, the lowest free nodes of a block of the next stage.

@@ -186,8 +186,7 @@ class Schedule(Measuring, Places, Exporting):
     def run(self) -> np.ndarray:
         """Run time of each job as simulated; int64, shape (n_jobs,), seconds.
 
-        If the job is killed, it is cut; a good place on a tree may shorten it. For a sweep, it is that of the parallel
-        job.
+        It is cut if the job is killed; a good place on a tree may shorten it. For a sweep, it is the parallel job's.
         """
         return self.outcome.run
 
@@ -215,11 +214,9 @@ class Schedule(Measuring, Places, Exporting):
         scheme's queue, or in order of arrival if it has none.
 
         - "head": the job started ahead of none of them.
-        - "reservation": it started ahead of one, and had held a reservation (conservative backfilling, several
-          reservations).
+        - "reservation": it started ahead of one, and had held a reservation (conservative, or several reservations).
         - "backfilled within the shadow": by its estimate, it ends before the first of them could start.
-        - "backfilled on extra processors": it does not end by then, but uses processors that the first of them does not
-          need.
+        - "backfilled on extra processors": it does not end by then, but uses processors that the first does not need.
 
         When the first of them could start follows from the estimates of the running jobs. Jobs that started at the same
         instant count as running, whatever their length. On a tree, the labels are only "head" and "backfilled".
@@ -354,8 +351,7 @@ class Schedule(Measuring, Places, Exporting):
         - Always: every job starts exactly once, and not before its submission. No more processors are held than the
           machine has. A job runs as long as the trace and `overrun` say. FCFS starts jobs in the order of its queue.
           Where promises are kept, no job starts later than promised. EASY keeps that of the head of a first come, first
-          served queue; conservative backfilling keeps that of every job; none is kept if jobs run on past their
-          estimates.
+          served queue; conservative backfilling keeps that of every job; none is kept if jobs outlive their estimates.
         - On partitions: all of this for each partition by itself.
         - On a tree: a job has as many nodes as it needs. They are installed, belong to no other job, and lie in one
           block of its stage if the allocation says so. The job runs as long as its place allows, or was killed past its

@@ -52,8 +52,7 @@ def lower_bounds(
     trace : Trace
         The workload.
     machine : Flat, KaryTree, Partitions, mapping or int, optional
-        As in `simulate`. For a tree, only the number of nodes counts, and run times must not depend on places (no
-        speed-up).
+        As in `simulate`. For a tree, only the number of nodes counts, and it must have no speed-up.
     overrun : {"kill", "extend", "keep"}
         As in `simulate`: how long jobs run.
     tau : float, seconds
@@ -240,8 +239,7 @@ def gaps(schedules, bounds: pd.DataFrame | None = None) -> pd.DataFrame:
     Parameters
     ----------
     schedules : Schedule or list of Schedule
-        Schedules of one trace on one machine. One that ran jobs in pieces, or on other processors than they request, is
-        refused.
+        Schedules of one trace on one machine. None ran jobs in pieces, or on other processors than they request.
     bounds : DataFrame, optional
         As returned by `lower_bounds`. Default: those of the first schedule's trace.
 

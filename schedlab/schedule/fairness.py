@@ -1,7 +1,6 @@
 """Fairness of a schedule to each job: when it should have started, and how much later it did.
 
-To see how evenly slowdowns are spread, and what each user got, no further simulation is needed: see `Schedule.gini` and
-`Schedule.users`.
+How evenly slowdowns are spread, and what each user got, say `Schedule.gini` and `Schedule.users`.
 """
 
 import numpy as np
@@ -31,8 +30,7 @@ def fair_starts(
         - ``"arrivals"``: its start under the same scheme if no job had arrived later (of jobs that arrive together:
           later in the trace). This takes one simulation per job: about a second for 2,000 jobs, and four times that for
           twice as many. For a long trace, choose some `jobs`.
-        - ``"conservative"``: its start under conservative backfilling with exact estimates (CONS_P). Takes one
-          simulation.
+        - ``"conservative"``: that under conservative backfilling with exact estimates (CONS_P). One simulation.
         - ``"fcfs"``: its start under strict first come, first served. Takes one simulation.
     jobs : list of int, optional
         Job numbers; default: all.
@@ -121,8 +119,7 @@ def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=No
 
 
 def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: int | None = None) -> pd.DataFrame:
-    """Compare schedules by how fair they are: the measures of `fair_start_miss`, and how unequal bounded slowdowns are
-    (gini).
+    """Compare schedules by the measures of `fair_start_miss`, and by how unequal bounded slowdowns are (gini).
 
     Parameters
     ----------

@@ -76,13 +76,11 @@ class Measuring:
             - throughput_sd_day, throughput_sd_week: standard deviation of the jobs completed per day and per week.
               These count from the first submission, for classes, too; a last one that is cut short is left out
               (`schedlab.metrics.throughput_deviation`).
-            - With speed-up data, wasted_share: processor-seconds held beyond the sequential work, as a share of all
-              that was held.
+            - With speed-up data, wasted_share: the part of all processor-seconds held that exceeds the sequential work.
             - Only for the whole: utilization, makespan (seconds), throughput (jobs per hour), loss_of_capacity
               (processor-seconds), loss_of_capacity_share (of processors x makespan), mean_queue and max_queue (jobs),
               longest_pile_up (share of the makespan for which the queue stays long: `schedlab.metrics.pile_up`),
-              offered_load, and effective_load (from the sequential work; without speed-up data every job counts as
-              perfectly efficient).
+              offered_load, and effective_load (from the sequential work; a job without speed-up counts as efficient).
 
         Examples
         --------

@@ -122,8 +122,7 @@ class Places:
 
         The table has procs, run_time (seconds) and breakdown, as submitted; tasks_alone, as in `jobs`; of the tasks
         that held processors at any site, tasks (how many), tasks_procs, tasks_area (processor-seconds), shortest and
-        longest (seconds; nan if there are none); and parallel_time, how long the parallel job ran (seconds; 0 if it
-        never did).
+        longest (seconds; nan if there are none); and parallel_time, how long the parallel job ran (seconds, or 0).
 
         Examples
         --------

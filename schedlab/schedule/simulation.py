@@ -93,8 +93,7 @@ def simulate(
 class Steps:
     """A simulation that advances by one pass per step of the loop; `schedlab.steps` makes it.
 
-    Each step yields the `State` of a pass, always the same object. When all jobs have started and ended, `schedule`
-    holds the result.
+    Each step yields the `State` of a pass, always the same object. At the end, `schedule` holds the result.
     """
 
     def __init__(self, trace, machine, overrun):
@@ -118,8 +117,7 @@ class Steps:
 
 
 def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: Overrun = "kill") -> Steps:
-    """Simulate a trace step by step: look at the state, decide, and go on. After the loop, ``schedule`` holds the
-    result.
+    """Simulate a trace step by step: look at the state, decide, go on. At the end, ``schedule`` holds the result.
 
     Parameters
     ----------
@@ -211,8 +209,7 @@ def simulate_sites(
     begins : sequence of str or number, optional
         One instant per trace that all sites share as their common begin: a date at its machine, or a second on the
         clock of its log. Default: each trace's first submission, so logs of different months run side by side;
-        `Sites.begins` and its repr say which instants are taken as the same. For logs of one clock, give each the same
-        date.
+        `Sites.begins` and its repr say which instants are taken as the same. For logs of one clock, give the same date.
     overrun : {"kill", "extend"}
         As in `simulate`.
 
@@ -273,8 +270,7 @@ def _check_conventions(overrun, events):
 
 
 def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conventions) -> list[Schedule]:
-    """Simulate a batch of traces and schemes over threads, whose number does not change the result; return the
-    schedules.
+    """Return the schedules of a batch of traces and schemes, simulated over any number of threads.
 
     Parameters
     ----------

@@ -1,5 +1,4 @@
-"""Why a job waited: which jobs held the processors, which of them were submitted later, and when it could
-expect to start.
+"""Why a job waited: which jobs held the processors, which of these came later, and when it could expect to start.
 
 The expected start at an instant is found by simulation, under any scheme: jobs not yet submitted are left out, and jobs
 that have not ended run as long as estimated. So it is the reservation of conservative backfilling, the shadow time of

@@ -190,8 +190,7 @@ class Scheme:
     needs : {None, "speedup", "sweeps", "waits"}
         What it must know about the jobs: how they speed up, which ones are parameter sweeps, or their waits in the log.
     machines, overruns, events : tuple
-        The machines that it can schedule (`Flat`, `KaryTree`), and the conventions that it supports, as in
-        `schedlab.simulate`.
+        The machines (`Flat`, `KaryTree`) and the conventions that it supports, as in `schedlab.simulate`.
     promises : bool, or a method
         Whether no job starts later than its first reservation (`Outcome.promise`). ``promises = True`` declares it for
         all machines. `Schedule.validate` and `schedlab.testing.check_scheme` then check it.
@@ -280,8 +279,7 @@ class Scheme:
         return ()
 
     def queue(self, case: Case) -> tuple | None:
-        """Return the order of the queue as the kernels take it (`schedlab.kernels.priority.Order`); None: as jobs
-        arrive.
+        """Return the order of the queue for the kernels (`schedlab.kernels.priority.Order`); None: as jobs arrive.
 
         Parameters
         ----------

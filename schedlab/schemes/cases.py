@@ -56,8 +56,7 @@ def case_of(
 
 
 def known_at(case: Case, outcome: Outcome, now: int) -> Case:
-    """Return what is known of a case at an instant (seconds after its beginning), as a case in which nothing new
-    happens.
+    """Return what is known of a case `now` seconds after its beginning, as a case in which nothing new happens.
 
     Jobs not yet submitted are left out. Jobs that have ended by then in `outcome`, in which each is one piece, keep
     their run times. All others run as long as estimated; one that is past its estimate ends a second from now.

@@ -88,8 +88,7 @@ def compositions(scheme: Scheme | str | Iterable[Scheme | str] | None = None) ->
     Returns
     -------
     DataFrame
-        One row per scheme, one column per condition (`CONDITIONS`): "yes", or the error that `simulate` raises before
-        it starts.
+        One row per scheme, one column per condition (`CONDITIONS`): "yes", or the error that `simulate` raises.
 
     Examples
     --------

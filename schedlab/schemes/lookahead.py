@@ -34,8 +34,7 @@ LONGEST = 1_000_000  # seconds; about 12 days
 
 @dataclass(frozen=True)
 class DPSA(Queued):
-    """Lookahead backfilling: free processors go to the set of waiting jobs that uses most of them without delaying the
-    head.
+    """Lookahead backfilling: start the waiting jobs that together use most free processors without delaying the head.
 
     Parameters
     ----------
@@ -49,8 +48,7 @@ class DPSA(Queued):
     depth : int, optional
         Consider at most this many waiting jobs behind the head. Default: no limit.
     search : {"exact", "depth-first"}
-        How to find the set: by tables of totals, or by the paper's own search, which can take practically forever
-        without a bound.
+        How to find the set: by tables of totals, or by the paper's search, which without a bound may take forever.
     budget : int, optional
         Stop the search of a pass after this many jobs, and start the best set so far. Makes the search depth-first.
     seconds : float, optional
@@ -64,8 +62,7 @@ class DPSA(Queued):
     Notes
     -----
     On the nodes of a tree, a set must be placed together: the search places its jobs one by one, in the order of the
-    list. No table can tell which sets fit, so the search is depth-first and needs a bound, such as a budget of 1,000
-    jobs.
+    list. No table can tell which sets fit, so the search is depth-first and needs a bound, such as ``budget=1000``.
 
     Examples
     --------

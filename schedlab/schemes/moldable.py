@@ -66,8 +66,7 @@ class FairShareMoldable(Moldable):
         Largest part of its share by which a job's share may change, from 0 to 1, when processors move from jobs that
         gain little from them to jobs that gain more; the paper's EF.
     canmove : {"role", "literal"}
-        What a job at the limit of that change may do: not go further ("role"), or, as the paper is printed, not go back
-        either.
+        What a job at the limit of that change may not do: go further ("role"), or, as printed, go back either.
     work : {"sequential", "area"}
         How a job's work is estimated: on one processor, or on the processors that it requests.
     mix : {"all", "queued"}

@@ -48,8 +48,7 @@ _NAMED = object()  # marks an argument that takes the value of its own name
 
 
 class PolicyError(ValueError):
-    """A user's function for an order or objective cannot be used; the message shows its line and the values it was
-    given.
+    """A user's function for an order or objective cannot be used; the message shows its line and the job's values.
 
     A notebook shows the message and the user's call, but none of the frames in between.
     """
@@ -268,9 +267,7 @@ class Policy:
                         raise self.compares_with_text((step.loc.filename, step.loc.line), column)
 
     def compares_with_text(self, line: tuple[str, int] | None, column: str | None = None) -> PolicyError:
-        """Return the error for a comparison of a value of a job with text, with its file and line and the column, if
-        known.
-        """
+        """Return the error for a comparison of a job's value with text, with line and column, if known."""
         where = _shown(*line) if line else _defined(self.function)
         likely = [name for name, what in self.takes.items() if what is None and name not in MOVING]
         return self._error(

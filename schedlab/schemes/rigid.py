@@ -110,8 +110,7 @@ class FCFS(Queued):
 
     Examples
     --------
-    On 8 processors, job 2 does not fit beside job 1. Under FCFS, jobs 3 and 4 wait behind it although they would fit.
-    EASY backfills them:
+    Job 2 does not fit beside job 1. Under FCFS, jobs 3 and 4 wait behind it, although they fit. EASY backfills them:
 
     >>> import schedlab as sl
     >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3), (3, 7, 7, 2)]  # submission, run time, estimate, processors
@@ -154,8 +153,7 @@ class EASY(Queued):
     backfill : str or function, optional
         Order in which candidates for backfilling are tried. Default: the order of the queue. "sjf" makes EASY-SJBF.
     shadow : {"count", "block"}
-        What the shadow time is on a tree, that is, what the head of the queue is promised. On a flat machine, both are
-        the usual rule.
+        What the head of the queue is promised on a tree: its shadow time. On a flat machine, both are the usual rule.
 
         - "count": a time at which, by the estimates, enough nodes are free. Only jobs that end by then may start ahead
           of the head, unless `spare` says otherwise.
@@ -199,8 +197,7 @@ class EASY(Queued):
     [47, 47, 47]
 
     Job 2, the head of the queue, holds a reservation at 8 s, the estimated end of job 1. By its estimate, job 3 ends
-    before. Job 4 does not, but uses the 2 processors that the head does not need. Job 1 ends early, at 6 s, and the
-    head starts then:
+    before. Job 4 does not, but uses 2 processors that the head does not need. Job 1 ends early, at 6 s:
 
     >>> jobs = [(0, 6, 8, 5), (1, 4, 4, 6), (2, 3, 5, 3), (3, 7, 9, 2)]  # submission, run time, estimate, processors
     >>> schedule = sl.simulate(sl.testing.trace_of(jobs, machine=8), sl.EASY())

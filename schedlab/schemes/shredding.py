@@ -111,8 +111,7 @@ class OpportuneShredding(Shredding):
     local : {"easy", "conservative"}
         The local scheduler, which is not modified.
     release : bool
-        Whether the parallel job releases processors that have no more tasks, instead of holding all of them until its
-        last round ends.
+        Whether the parallel job releases processors that have no more tasks before its last round ends.
     everywhere : bool
         True: the queue of each site holds a copy of each sweep, reshaped to the whole machine if that is smaller. The
         first copy to start takes the remaining tasks. False: the parallel job stays at its own site, and other sites
@@ -152,8 +151,7 @@ class OpportuneShredding(Shredding):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shared:
-    """The result of sweeps on one or several sites; all arrays int64, times in ticks (`tick` per second) since the
-    beginning.
+    """The result of sweeps on one or several sites; arrays are int64, times in ticks (`tick` per second).
 
     The entries of all queues stand one site after the other, those of site s at ``offset[s]:offset[s + 1]``:
     submission, home site and position there (`job`), processors (`width`), estimate of the parallel job, number of the

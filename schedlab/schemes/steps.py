@@ -264,8 +264,7 @@ class State(_ReadOnly):
         return self._stays_free(job.procs, self.now, min(end, self._reservations.get(job, end)))
 
     def earliest(self, job: Job) -> int:
-        """Find the earliest instant from which a waiting job's processors are free, by the profile, for its whole
-        estimate.
+        """Find the earliest instant from which a waiting job's processors are free for its whole estimate.
 
         If it is now, the job can start now.
         """

@@ -111,9 +111,7 @@ class Row:
             self.columns[name] = column
 
     def ask(self, name: str, what: object = None) -> bool:
-        """Add a value by the policy's name for it; `what` says what it is if the name does not. Return whether it
-        exists.
-        """
+        """Add a value by the policy's name for it, or by `what` if the name does not say. Return whether it exists."""
         case = self.case
         if what is None:
             if name == "now":

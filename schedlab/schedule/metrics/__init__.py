@@ -271,8 +271,7 @@ def effective_work(run, procs, efficiency=1.0):
 
 
 def states(time, changes):
-    """Sum up changes into the state at each instant: return the distinct times, and each quantity from then until the
-    next.
+    """Sum up changes: return the distinct times, and for each quantity its state from then until the next.
 
     Parameters
     ----------

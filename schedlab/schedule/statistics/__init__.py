@@ -72,8 +72,7 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     table : DataFrame
         From `sweep` with seeds: one row per run, with a column seed.
     by : str or list of str, optional
-        Columns that are equal for runs that differ only in their seeds. Default: trace, scheme and load, as far as
-        present.
+        Columns that are equal for runs that differ only in their seeds. Default: trace, scheme and load, if present.
     confidence : float
         Of the intervals, such as 0.95, by Student's t; the seeds are independent.
 
@@ -123,8 +122,7 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
 
 
 def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> pd.Series:
-    """Return each run's contribution to the ratio of two means over the seeds; nan if a value is missing: only pairs
-    count.
+    """Return each run's contribution to the ratio of two means over the seeds; nan if one of its values is missing.
 
     Averaging the runs' own ratios gives too much weight to runs whose old value is low by chance: of two schedules that
     differ by chance alone, each would seem worse than the other. These contributions average to mean(new) / mean(old),

@@ -371,8 +371,7 @@ def warm_up(values) -> int:
 def is_stationary(values, batches: int = LEAST) -> bool:
     """Tell whether a run shows no drift of its mean, at 99 %.
 
-    The statistic compares the mean of the first k values with the mean of all, over all k. Its variance comes from
-    batch means.
+    The statistic compares the mean of the first k values, for all k, with that of all. Batch means give its variance.
 
     Parameters
     ----------
