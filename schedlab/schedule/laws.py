@@ -56,7 +56,7 @@ def check(schedule) -> None:
         promises_are_kept(schedule)
 
 
-def forbid(schedule, where, words, **columns) -> None:
+def forbid(schedule, where, text, **columns) -> None:
     """Raise if a law is broken by the jobs where a mask is true, or by those at some places.
 
     The message may contain ``{job}``, ``{start}``, ``{submit}``, ``{promise}``, ``{scheme}`` of the first such job, and
@@ -68,7 +68,7 @@ def forbid(schedule, where, words, **columns) -> None:
         i = bad[0]
         columns |= {name: getattr(schedule, name) for name in ("start", "submit", "promise")}
         values = {name: column[i] for name, column in columns.items()}
-        message = words.format(job=schedule.trace.table.index[i], scheme=schedule.scheme, **values)
+        message = text.format(job=schedule.trace.table.index[i], scheme=schedule.scheme, **values)
         raise _broken(schedule, f": {message}")
 
 

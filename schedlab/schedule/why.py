@@ -319,10 +319,10 @@ class _News:
         times = np.unique(np.concatenate([self._came, self._ended[otherwise], overdue]))
         self.times = times[(times >= self._came[place]) & (times <= outcome.start[place])]
 
-    def words(self, one):
+    def words(self, position):
         """Describe the news at an instant: of several ends, the one that freed most; otherwise the first."""
-        now = self.times[one]
-        if one == 0:
+        now = self.times[position]
+        if position == 0:
             return "it was submitted"
         parts, before = [], self.outcome.start < now  # what starts only now is not news
         ended = np.flatnonzero(before & (self._ended == now) & (self._expected != now))

@@ -462,29 +462,29 @@ def colours() -> dict[str, str]:
     return {label: colour for scheme in classes().values() for label, colour in scheme.colours.items()}
 
 
-def scheme(given: str | Scheme) -> Scheme:
+def scheme(name: str | Scheme) -> Scheme:
     """Return a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"ojs"``.
 
     ``"log"`` is the schedule that really happened (`schedlab.recorded`). A `Scheme` is returned unchanged.
 
     Parameters
     ----------
-    given : Scheme or str
+    name : Scheme or str
         The scheme, or its plain name.
     """
-    if isinstance(given, Scheme):
-        return given
-    if not isinstance(given, str):
-        raise TypeError(f"scheme is {given!r}, expected a scheme such as EASY() or its name")
-    known, name = _named, given.lower()
-    if name not in known and name.partition("-")[0] not in known:
+    if isinstance(name, Scheme):
+        return name
+    if not isinstance(name, str):
+        raise TypeError(f"scheme is {name!r}, expected a scheme such as EASY() or its name")
+    known, plain = _named, name.lower()
+    if plain not in known and plain.partition("-")[0] not in known:
         known = by_name()
-    if name in known:
-        return known[name]()
-    name, _, order = name.partition("-")
-    if name not in known or "order" not in getattr(known[name].func, "__dataclass_fields__", {}):
-        raise ValueError(f"unknown scheme {given!r}; known: {', '.join(by_name())}{_meant(given)}")
-    return known[name](order=order)
+    if plain in known:
+        return known[plain]()
+    plain, _, order = plain.partition("-")
+    if plain not in known or "order" not in getattr(known[plain].func, "__dataclass_fields__", {}):
+        raise ValueError(f"unknown scheme {name!r}; known: {', '.join(by_name())}{_meant(name)}")
+    return known[plain](order=order)
 
 
 def _meant(text):

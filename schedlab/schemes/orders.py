@@ -243,7 +243,7 @@ def run_policies(run: Callable):
         try:
             outcome = run()
         except ValueError as error:  # for example from a kernel that was given nan
-            if isinstance(error, PolicyError) or not running.own:
+            if isinstance(error, PolicyError) or not running.of_user:
                 raise
             raise _failure(run, running) or error from None
         if running.errors:
@@ -280,7 +280,7 @@ class _Running:
     """
 
     errors: list = field(default_factory=list)
-    own: bool = False
+    of_user: bool = False
     failures: list | None = None
 
 
@@ -310,7 +310,7 @@ def _compiled(policy, call, signature):
     if policy.simple and (policy.function.__module__ or "").startswith("schedlab.kernels."):
         return _compiled_once(policy.function, signature)
     running = _running.get() or _Running()
-    running.own = True
+    running.of_user = True
     if numba.config.DISABLE_JIT:
         return policy.in_python(call)
     try:

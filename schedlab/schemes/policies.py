@@ -72,7 +72,7 @@ class Call:
     """
 
     parameters: tuple[str, ...]
-    found: tuple[tuple[str, str, bool], ...]
+    values: tuple[tuple[str, str, bool], ...]
 
     @classmethod
     def of_scalars(cls, names: tuple[str, ...]) -> "Call":
@@ -82,7 +82,7 @@ class Call:
     @property
     def places(self) -> dict[str, tuple[str, bool]]:
         """For the name of each value, where to find it, and whether it is an integer."""
-        return {name: (place, whole) for name, place, whole in self.found}
+        return {name: (place, whole) for name, place, whole in self.values}
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,11 @@ class Policy:
     name: str
 
     @classmethod
-    def of(cls, given: Callable, what: str) -> "Policy":
+    def of(cls, callee: Callable, what: str) -> "Policy":
         """Inspect a user's function; raise if its parameters do not name values of a job."""
-        function = _plain(given)
+        function = _plain(callee)
         parameters = inspect.signature(function).parameters
-        fixed = _fixed(given, list(parameters))
+        fixed = _fixed(callee, list(parameters))
         wrong, arguments = not fixed.keys() <= parameters.keys(), []
         for name, parameter in parameters.items():
             wrong |= parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
@@ -118,7 +118,7 @@ class Policy:
             ):
                 value = _NAMED
             arguments.append((name, value))
-        policy = cls(_by_position(function), what, tuple(arguments), _label(given, fixed, parameters))
+        policy = cls(_by_position(function), what, tuple(arguments), _label(callee, fixed, parameters))
         if wrong or not policy.takes:
             raise policy._error(
                 f"takes {inspect.signature(function)}, expected {TAKES}, by name",
@@ -279,9 +279,9 @@ class Policy:
         return PolicyError("\n".join(map(plain, lines)))
 
 
-def is_function(given) -> bool:
+def is_function(callee) -> bool:
     """Tell whether something is a function whose code is accessible, possibly compiled or with fixed arguments."""
-    return inspect.isfunction(_plain(given))
+    return inspect.isfunction(_plain(callee))
 
 
 def _is_asked(value):
