@@ -81,19 +81,16 @@ class Sites:
     def metrics(self, by=None, tau: float = metrics.TAU) -> pd.Series | pd.DataFrame:
         """Measure all sites together.
 
+        The measures are jobs (how many) and the means of wait_time, turnaround (seconds), slowdown, bounded_slowdown,
+        per_processor_slowdown. Without `by` also loss_of_capacity (processor-seconds, all sites) and its share of all
+        processors x makespans.
+
         Parameters
         ----------
         by : optional
             ``"site"``: one row per site, with all measures of `Schedule.metrics`. Otherwise classes of jobs, as there.
         tau : float, seconds
             As in `Schedule.metrics`.
-
-        Returns
-        -------
-        Series or DataFrame
-            jobs (how many); means of wait_time, turnaround (seconds), slowdown, bounded_slowdown,
-            per_processor_slowdown. Without `by` also loss_of_capacity (processor-seconds, all sites) and its share of
-            all processors x makespans.
 
         Examples
         --------

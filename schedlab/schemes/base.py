@@ -349,17 +349,14 @@ class Scheme:
             self.check(part)
 
     def simulate(self, case: Case) -> Outcome:
-        """Simulate a case that `check` has accepted. The default calls `decide` at each pass.
+        """Simulate a case that `check` has accepted: return an outcome, for example from ``case.outcome(start)``.
+
+        The default calls `decide` at each pass.
 
         Parameters
         ----------
         case : Case
             As in `check`.
-
-        Returns
-        -------
-        Outcome
-            For example from ``case.outcome(start)``.
         """
         if not hasattr(self, "decide"):
             raise NotImplementedError(f"{type(self).__name__} has neither simulate(case) nor decide(state)")

@@ -78,17 +78,14 @@ CONDITIONS = {
 
 
 def compositions(scheme: Scheme | str | Iterable[Scheme | str] | None = None) -> pd.DataFrame:
-    """Tell which machines, conventions and orders each scheme supports.
+    """Tell which machines, conventions and orders each scheme supports (columns: `CONDITIONS`).
+
+    A cell is "yes", or the error that `simulate` raises before it starts.
 
     Parameters
     ----------
     scheme : Scheme or name, or several, optional
         Default: all schemes of the package, in the settings that make a difference.
-
-    Returns
-    -------
-    DataFrame
-        One row per scheme, one column per condition (`CONDITIONS`): "yes", or the error that `simulate` raises.
 
     Examples
     --------

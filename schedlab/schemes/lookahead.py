@@ -162,18 +162,15 @@ class DPSA(Queued):
     def audit(self, case: Case) -> dict[str, int]:
         """Report the cost of the search, and how far the sets of a bounded search are from the best ones.
 
+        It counts, over the simulation: passes with something to choose from (decisions), how many of them took whatever
+        fits (greedy), jobs in the longest list (longest), bytes of the largest tables (table), decisions whose set used
+        fewer processors than the best one (missed), by how many in all (lost), and the processors in the best sets
+        (best).
+
         Parameters
         ----------
         case : Case
             The jobs, the machine and the conventions.
-
-        Returns
-        -------
-        dict of str to int
-            Over the simulation: passes with something to choose from (decisions), how many of them took whatever fits
-            (greedy), jobs in the longest list (longest), bytes of the largest tables (table), decisions whose set used
-            fewer processors than the best one (missed), by how many in all (lost), and the processors in the best sets
-            (best).
         """
         return self.audited(case)[1]
 

@@ -77,7 +77,7 @@ def python_scheme(
     the queue, the running jobs, the free processors and the availability profile. It starts jobs with
     ``state.start(job)`` and makes reservations with ``state.reserve(job, time)``. The state and its jobs are read-only.
     Anything impossible raises an error that names the instant. If the function keeps asking for another pass
-    (``state.wake``), the simulation never ends.
+    (``state.wake``), the simulation never ends. Without a function, it returns a decorator.
 
     Parameters
     ----------
@@ -88,11 +88,6 @@ def python_scheme(
         `schedlab.testing.check_scheme` hold it to that.
     in_order : bool
         Whether it promises that jobs start in order of arrival. It is checked likewise.
-
-    Returns
-    -------
-    PythonScheme
-        A scheme like any other. Without `function`, a decorator that makes one.
 
     Examples
     --------

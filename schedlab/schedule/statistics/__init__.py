@@ -67,6 +67,9 @@ RUN = ("trace", "scheme", "load")  # columns that identify a run of a sweep, bes
 def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.DataFrame:
     """Average the runs of a sweep over their seeds.
 
+    The table has one row per group, in the order of the runs: `by`, seeds (how many), and for each measure its mean and
+    the ends of its interval, ``{measure}_low`` and ``{measure}_high``, nan if there is only one seed.
+
     Parameters
     ----------
     table : DataFrame
@@ -75,12 +78,6 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
         Columns that are equal for runs that differ only in their seeds. Default: trace, scheme and load, if present.
     confidence : float
         Of the intervals, such as 0.95, by Student's t; the seeds are independent.
-
-    Returns
-    -------
-    DataFrame
-        One row per group, in the order of the table: `by`, seeds (how many), and for each measure its mean and the ends
-        of its interval, ``{measure}_low`` and ``{measure}_high``. The ends are nan if there is only one seed.
 
     Notes
     -----
@@ -154,10 +151,11 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
 
 
 def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Compare two means over the same seeds by their ratio.
+    """Compare two means over the same seeds by their ratio: return mean(new) / mean(old) and the ends of its interval.
 
     To first order, the error of the ratio's logarithm is that of new - ratio * old, divided by the mean of new. Unlike
-    `ratios_of_means`, this uses the logarithm, so swapping new and old inverts the ratio and its interval.
+    `ratios_of_means`, this uses the logarithm, so swapping new and old inverts the ratio and its interval. All are nan
+    if old is always 0, the ends also if new is, or if there is only one seed.
 
     Parameters
     ----------
@@ -165,12 +163,6 @@ def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, 
         One value per seed, in the same order.
     confidence : float
         As in `over_seeds`.
-
-    Returns
-    -------
-    ratio, low, high : float
-        mean(new) / mean(old) and the ends of its interval. All are nan if old is always 0. The ends are nan also if new
-        is always 0, or if there is only one seed.
 
     Examples
     --------
@@ -223,9 +215,10 @@ def crossing(x, y) -> float:
 def jackknife(
     measure: Callable[[pd.DataFrame], float], runs: pd.DataFrame, confidence: float = 0.95
 ) -> tuple[float, float, float]:
-    """Measure all runs together, for example by a correlation, and return an interval over the seeds.
+    """Measure all runs together, for example by a correlation, and return the value with an interval over the seeds.
 
     The interval is that of the jackknife: it follows from how the measure changes when each seed in turn is left out.
+    Its ends are nan if there is only one seed.
 
     Parameters
     ----------
@@ -235,11 +228,6 @@ def jackknife(
         One row per run, with a column seed.
     confidence : float
         As in `over_seeds`.
-
-    Returns
-    -------
-    value, low, high : float
-        The ends are nan if there is only one seed.
 
     Examples
     --------
@@ -266,7 +254,7 @@ def jackknife(
 
 
 def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95) -> pd.DataFrame:
-    """Average a measure over the seeds geometrically, for values that span orders of magnitude.
+    """Average a measure over the seeds geometrically, as `over_seeds` does: for values that span orders of magnitude.
 
     Parameters
     ----------
@@ -274,11 +262,6 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
         As in `over_seeds`; all columns of `by` must be named.
     name : str
         The measure, above 0.
-
-    Returns
-    -------
-    DataFrame
-        As in `over_seeds`: `by`, seeds, and the measure with the ends of its interval.
 
     Examples
     --------
@@ -298,7 +281,9 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
 def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confidence: float = 0.95) -> pd.DataFrame:
     """Compare a measure of two tables of runs, seed by seed, by the geometric mean of its ratios.
 
-    Swapping the tables inverts the ratio, so chance alone favours neither.
+    Swapping the tables inverts the ratio, so chance alone favours neither. For each case the table has `by`, seeds
+    (those in both tables), change, and the ends of its interval, low and high. All in percent; below 0, the new values
+    are lower.
 
     Parameters
     ----------
@@ -306,12 +291,6 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
         One row per run, with a column seed. No two runs of a table have the same case and seed.
     name, by, confidence : optional
         As in `geometric_means`.
-
-    Returns
-    -------
-    DataFrame
-        One row per case: `by`, seeds (those in both tables), change, and the ends of its interval, low and high. All in
-        percent; below 0, the new values are lower.
 
     Examples
     --------

@@ -184,6 +184,9 @@ def intervals(
 ) -> pd.DataFrame:
     """Return an interval by batch means for each column of a table, or for each class and column.
 
+    The table has mean, low, high, batches, batch_size, warm_up and note for each column, or each (class, column) that
+    has jobs.
+
     Parameters
     ----------
     table : DataFrame
@@ -194,12 +197,6 @@ def intervals(
         The class of each job. A batch then holds jobs of one class only.
     unsettled : str
         Why the means have no intervals (`Schedule.unsettled`); their ends are then nan.
-
-    Returns
-    -------
-    DataFrame
-        One row per column, or per (class, column) for each class that has jobs: mean, low, high, batches, batch_size,
-        warm_up, note.
 
     Examples
     --------
