@@ -22,14 +22,8 @@ from .places import Places
 from .why import Why, why
 
 SHOWN = (
-    "wait_time",
-    "utilization",
-    "median_wait_time",
-    "loss_of_capacity_share",
-    "bounded_slowdown",
-    "mean_queue",
-    "max_wait_time",
-    "killed",
+    *("wait_time", "utilization", "median_wait_time", "loss_of_capacity_share"),
+    *("bounded_slowdown", "mean_queue", "max_wait_time", "killed"),
 )
 
 
@@ -98,12 +92,8 @@ class Schedule(Measuring, Places, Exporting):
         }
 
     def _partition(self, jobs, name, procs, case):
-        part = replace(
-            self.trace,
-            table=self.trace.table[jobs],
-            procs=procs,
-            history=(*self.trace.history, f"partition {name}: {jobs.sum():,} jobs on {procs:,} processors"),
-        )
+        history = (*self.trace.history, f"partition {name}: {jobs.sum():,} jobs on {procs:,} processors")
+        part = replace(self.trace, table=self.trace.table[jobs], procs=procs, history=history)
         schedule = replace(self, trace=part, machine=Flat(procs), outcome=self.outcome.part(jobs), traces=())
         schedule.__dict__["case"] = case  # made anew from the trace, it would renumber times and texts
         return schedule
@@ -250,16 +240,9 @@ class Schedule(Measuring, Places, Exporting):
         for site, trace in enumerate(self.traces):
             at_home = pieces.home == site
             number[at_home] = trace.table.index.to_numpy()[pieces.job[at_home]]
-        return pd.DataFrame(
-            {
-                "home_site": pieces.home,
-                "job_number": number,
-                "start_time": self.seconds(pieces.start),
-                "end_time": self.seconds(pieces.end),
-                "procs": pieces.procs,
-                "tasks": pieces.tasks,
-            }
-        )
+        times = {"start_time": self.seconds(pieces.start), "end_time": self.seconds(pieces.end)}
+        columns = {"home_site": pieces.home, "job_number": number, **times}
+        return pd.DataFrame(columns | {"procs": pieces.procs, "tasks": pieces.tasks})
 
     @cached_property
     def _table(self) -> pd.DataFrame:

@@ -121,22 +121,18 @@ class Measuring:
 
     def _per_job(self, tau):
         turnaround = self.end - self.submit
-        work = self._sequential_work
-        shares = {} if work is None else {"sequential_work": work}
-        return pd.DataFrame(
-            {
-                "wait_time": self.start - self.submit,
-                "turnaround": turnaround,
-                "slowdown": metrics.slowdown(turnaround, self.run),
-                "bounded_slowdown": metrics.bounded_slowdown(turnaround, self.run, tau),
-                "per_processor_slowdown": metrics.per_processor_slowdown(turnaround, self.run, self.procs, tau),
-                "killed": self.killed,
-                "end": self.end.astype("float64"),
-                "area": self.run * self.procs,
-                **shares,
-            },
-            index=self.trace.table.index,
-        )
+        columns = {
+            "wait_time": self.start - self.submit,
+            "turnaround": turnaround,
+            "slowdown": metrics.slowdown(turnaround, self.run),
+            "bounded_slowdown": metrics.bounded_slowdown(turnaround, self.run, tau),
+            "per_processor_slowdown": metrics.per_processor_slowdown(turnaround, self.run, self.procs, tau),
+            "killed": self.killed,
+            "end": self.end.astype("float64"),
+            "area": self.run * self.procs,
+        }
+        work = {} if self._sequential_work is None else {"sequential_work": self._sequential_work}
+        return pd.DataFrame(columns | work, index=self.trace.table.index)
 
     def _whole(self, window, timeline):
         first, last, end = self.submit[0], self.submit[-1], self.end.max()

@@ -140,20 +140,16 @@ class Places:
         columns = (np.concatenate(column) for column in zip(*outcome.shared.pieces, strict=True))
         pieces = pd.DataFrame(dict(zip(outcome.pieces._fields, columns, strict=True)))
         pieces = pieces[pieces["home"] == self.site]
-        pieces = pieces.assign(
-            job_number=jobs.index.to_numpy()[pieces["job"]], lasts=(pieces["end"] - pieces["start"]) / outcome.tick
-        )
+        pieces = pieces.assign(job_number=jobs.index.to_numpy()[pieces["job"]])
+        pieces["lasts"] = (pieces["end"] - pieces["start"]) / outcome.tick
         pieces["area"] = pieces["lasts"] * pieces["procs"]
         apart = pieces[pieces["tasks"] > 0].groupby("job_number")
         joint = pieces[pieces["tasks"] == 0].groupby("job_number")
-        return table.rename(columns={"requested_procs": "procs"}).assign(
-            tasks=_for_each(table, apart["tasks"].sum()),
-            tasks_procs=_for_each(table, apart["procs"].sum()),
-            tasks_area=_for_each(table, apart["area"].sum()),
-            shortest=apart["lasts"].min(),
-            longest=apart["lasts"].max(),
-            parallel_time=_for_each(table, joint["lasts"].max()),  # its pieces start together
-        )
+        sums = apart[["tasks", "procs", "area"]].sum().rename(columns={"procs": "tasks_procs", "area": "tasks_area"})
+        table = table.rename(columns={"requested_procs": "procs"}).join(sums.reindex(table.index, fill_value=0))
+        longest = joint["lasts"].max().reindex(table.index, fill_value=0)  # the pieces of a parallel job start together
+        lasts = apart["lasts"]
+        return table.assign(shortest=lasts.min(), longest=lasts.max(), parallel_time=longest)
 
 
 def _joined(pieces, site, n_jobs, offset, first, last):
@@ -170,8 +166,3 @@ def _joined(pieces, site, n_jobs, offset, first, last):
             joined.append([of, low, high])
     job, first, last = np.array(joined, "int64").reshape(-1, 3).T
     return Ranges(np.searchsorted(job, np.arange(n_jobs + 1)), first, last)
-
-
-def _for_each(table, values):
-    """Return a value for each sweep, 0 if it has none."""
-    return values.reindex(table.index, fill_value=0)

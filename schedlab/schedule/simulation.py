@@ -238,10 +238,8 @@ def simulate_sites(
     for machine in machines:
         if not isinstance(machine, Flat):
             raise ValueError(f"sites must be machines without a topology, got {machine}")
-    cases, origins = zip(
-        *(case_of(trace, scheme, machine, overrun) for trace, machine in zip(traces, machines, strict=True)),
-        strict=True,
-    )
+    pairs = [case_of(trace, scheme, machine, overrun) for trace, machine in zip(traces, machines, strict=True)]
+    cases, origins = zip(*pairs, strict=True)
     if begins is not None:
         begins = [int(trace.seconds(begin)) for trace, begin in zip(traces, begins, strict=True)]
         after = [origin - begin for origin, begin in zip(origins, begins, strict=True)]
@@ -317,17 +315,14 @@ def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, tr
         return machine  # its jobs are checked later, once their partitions are known
     if isinstance(machine, KaryTree):
         if machine.procs is None and trace.procs > (most := machine.k**machine.n):
-            raise ValueError(
-                f"{trace.procs:,} nodes do not fit on a {machine.k}-ary {machine.n}-tree, which has {most:,}: "
-                f"trace.with_machine({most}) drops wider jobs and says so, or use a larger tree"
-            )
+            instead = f"trace.with_machine({most}) drops wider jobs and says so, or use a larger tree"
+            tree = f"a {machine.k}-ary {machine.n}-tree, which has {most:,}"
+            raise ValueError(f"{trace.procs:,} nodes do not fit on {tree}: {instead}")
         machine = machine.holding(trace.procs)
     if not isinstance(machine, Flat | KaryTree):
         raise TypeError(f"machine is {machine!r}, expected processors or a machine such as Flat(128)")
     widest = trace.table["requested_procs"].to_numpy().max(initial=0)
     if widest > machine.procs:
-        raise ValueError(
-            f"{trace.name} has a job of {widest} processors, the machine {machine.procs}: "
-            f"trace.with_machine({machine.procs}) drops such jobs and says so"
-        )
+        instead = f"trace.with_machine({machine.procs}) drops such jobs and says so"
+        raise ValueError(f"{trace.name} has a job of {widest} processors, the machine {machine.procs}: {instead}")
     return machine

@@ -140,11 +140,8 @@ class Case:
 
     def _of(self, jobs, machine, first=False):
         """Return the case of some jobs, by a slice or positions; with `first`, others follow, else these are all."""
-        columns = {
-            field.name: None if (column := getattr(self, field.name)) is None else column[jobs]
-            for field in fields(self)
-            if field.name in ("cut", "breakdown", "waits", "places", "numbers")
-        }
+        columns = {name: getattr(self, name) for name in ("cut", "breakdown", "waits", "places", "numbers")}
+        columns = {name: column if column is None else column[jobs] for name, column in columns.items()}
         laws = None if self.laws is None else self.laws.of(jobs)
         columns["columns"] = self.columns.of(jobs, first=first)
         return replace(self, jobs=Jobs(*(column[jobs] for column in self.jobs)), machine=machine, laws=laws, **columns)

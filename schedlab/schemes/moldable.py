@@ -131,30 +131,16 @@ class FairShareMoldable(Moldable):
 
     def __str__(self) -> str:
         settings = [f"ObF {_shown(self.overbooking)}", f"EF {_shown(self.efficiency)}"]
-        settings += [
-            text
-            for name, text in (
-                ("weight", self.weight),
-                ("canmove", self.canmove),
-                ("work", f"by {self.work}"),
-                ("mix", f"among {self.mix}"),
-                ("backfill", self.backfill),
-            )
-            if getattr(self, name) != getattr(FairShareMoldable, name)
-        ]
+        before = {"weight": "", "canmove": "", "work": "by ", "mix": "among ", "backfill": ""}
+        changed = [name for name in before if getattr(self, name) != getattr(FairShareMoldable, name)]
+        settings += [f"{before[name]}{getattr(self, name)}" for name in changed]
         return f"{self.label} ({', '.join(settings)})"
 
     def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
-        rules = kernel.Rules(
-            float(self.overbooking),
-            float(self.efficiency),
-            self.weight == "proportional",
-            self.work == "area",
-            self.mix == "queued",
-            self.canmove == "literal",
-            self.backfill == "start-now",
-        )
+        work, mix, canmove = self.work == "area", self.mix == "queued", self.canmove == "literal"
+        numbers = (float(self.overbooking), float(self.efficiency))
+        rules = kernel.Rules(*numbers, self.weight == "proportional", work, mix, canmove, self.backfill == "start-now")
         return interruptible(kernel.fair_share, case.jobs, case.machine.procs, case.laws, rules)
 
 

@@ -35,13 +35,9 @@ def _on_nodes(case):
     jobs, tree = case.jobs, case.machine
     policy, (kept, parts) = tree.policy, fractions(tree.saved())
     estimate = shortened(jobs.estimate, kept[-1], parts[-1]) if tree.scale_estimates else jobs.estimate
-    allocation = Allocation(
-        np.full(len(case), tree.n) if policy.whole else tree.stage(jobs.procs),
-        _seeds(tree.seed, len(case)) if policy.drawn else np.zeros(len(case), np.int64),
-        policy.whole,
-        policy.relaxed,
-        policy.best,
-    )
+    stage = np.full(len(case), tree.n) if policy.whole else tree.stage(jobs.procs)
+    seeds = _seeds(tree.seed, len(case)) if policy.drawn else np.zeros(len(case), np.int64)
+    allocation = Allocation(stage, seeds, policy.whole, policy.relaxed, policy.best)
     return jobs._replace(estimate=estimate), Tree(tree.k, tree.n, tree.procs, kept, parts), allocation
 
 

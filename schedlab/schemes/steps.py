@@ -148,23 +148,8 @@ class State(_ReadOnly):
 
     # Slots: looking up an attribute takes twice as long in a class with __getattr__ and a dictionary (Python 3.11).
     __slots__ = (
-        "_alarms",
-        "_case",
-        "_clock",
-        "_completions",
-        "_counts",
-        "_ends",
-        "_jobs",
-        "_level",
-        "_promise",
-        "_queue",
-        "_reservations",
-        "_run",
-        "_time",
-        "free",
-        "memory",
-        "now",
-        "procs",
+        *("_alarms", "_case", "_clock", "_completions", "_counts", "_ends", "_jobs", "_level", "_promise", "_queue"),
+        *("_reservations", "_run", "_time", "free", "memory", "now", "procs"),
     )
 
     def __init__(self, case, scheme):

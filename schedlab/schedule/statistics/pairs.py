@@ -21,13 +21,10 @@ class Comparison:
     ratio: Interval
 
     def _repr_html_(self) -> str:
-        return show.page(
-            *(
-                part
-                for name, interval in (("Difference", self.difference), ("Ratio", self.ratio))
-                for part in (show.line(interval._words(noted=False), strong=name), *map(show.note, interval.notes))
-            )
-        )
+        parts = []
+        for name, interval in (("Difference", self.difference), ("Ratio", self.ratio)):
+            parts += [show.line(interval._words(noted=False), strong=name), *map(show.note, interval.notes)]
+        return show.page(*parts)
 
 
 def paired(
