@@ -164,9 +164,8 @@ def _of_part(case, tau, rounds):
         bounds["makespan"][proof] = max((_makespan(case.jobs, *machine) for machine in several), default=0)
         for name, cost in costs.items():
             bounds[name][proof] = max((_by_area(case.jobs, *machine, *cost) for machine in several), default=0.0)
-        bounds["wait"]["shortest first"] = max(
-            [bounds["wait"].get("shortest first", 0.0), *(_by_remaining(case.jobs, *machine) for machine in several)]
-        )
+        best = bounds["wait"].get("shortest first", 0.0)
+        bounds["wait"]["shortest first"] = max([best, *(_by_remaining(case.jobs, *machine) for machine in several)])
     if rounds:
         reference = EASY().simulate(case)
         for name, cost in costs.items():

@@ -70,9 +70,8 @@ def _without_later(schedule, place, threads):
     if len(schedule.traces) > 1:
         raise ValueError(f"fair starts by arrivals need a single site; {schedule.trace.name} is one of several")
     if not schedule.scheme.simulated:
-        raise ValueError(
-            f"{schedule.scheme} is the recorded schedule and cannot be simulated; choose another definition"
-        )
+        reason = "is the recorded schedule and cannot be simulated"
+        raise ValueError(f"{schedule.scheme} {reason}; choose another definition")
     scheme, conventions = schedule.scheme, (schedule.overrun, schedule.events)
     case, origin = case_of(schedule.trace, scheme, schedule.machine, *conventions)
 

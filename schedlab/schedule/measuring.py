@@ -102,9 +102,8 @@ class Measuring:
         """
         statistics.check_warm_up(confidence, warm_up)
         if not (by is None and confidence is None) and not (isinstance(window, str) and window == "makespan"):
-            raise ValueError(
-                f"window is {window!r}, but classes and intervals have no utilization: leave out by and confidence"
-            )
+            reason = "classes and intervals have no utilization: leave out by and confidence"
+            raise ValueError(f"window is {window!r}, but {reason}")
         per_job = self._per_job(tau)
         labels = None if by is None else self.classes(by)
         if confidence is not None:

@@ -37,9 +37,9 @@ def started_by(schedule) -> pd.Categorical:
     held = (outcome.promise >= 0) & (start > jobs.submit) & (not scheme.one_reservation)
     by_start = np.argsort(start, kind="stable")
     codes = interruptible(labelled, jobs, most, order, start, by_start, held)
-    return pd.Categorical.from_codes(
-        (codes != HEAD).astype("int8") if on_nodes else codes, ON_NODES if on_nodes else LABELS
-    )
+    if on_nodes:
+        return pd.Categorical.from_codes((codes != HEAD).astype("int8"), ON_NODES)
+    return pd.Categorical.from_codes(codes, LABELS)
 
 
 def check_whole(schedule, what) -> None:

@@ -134,9 +134,8 @@ class Case:
     def parts(self) -> list["Case"]:
         """Return the case of each partition of the machine (`Partitions`): its jobs on its processors."""
         sizes = enumerate(self.machine.sizes)
-        return [
-            replace(self._of(np.flatnonzero(self.places == i), Flat(procs)), places=None) for i, (_, procs) in sizes
-        ]
+        parts = [self._of(np.flatnonzero(self.places == i), Flat(procs)) for i, (_, procs) in sizes]
+        return [replace(part, places=None) for part in parts]
 
     def _of(self, jobs, machine, first=False):
         """Return the case of some jobs, by a slice or positions; with `first`, others follow, else these are all."""
@@ -254,11 +253,11 @@ class Scheme:
 
     def __str__(self) -> str:
         name = self.label or type(self).__name__
-        settings = fields(self) if is_dataclass(self) else ()
-        pairs = [
-            (field.name, getattr(self, field.name)) for field in settings if getattr(self, field.name) != field.default
+        usual = {field.name: field.default for field in fields(self)} if is_dataclass(self) else {}
+        changed = [
+            f"{setting} {getattr(self, setting)}" for setting in usual if getattr(self, setting) != usual[setting]
         ]
-        return f"{name} ({', '.join(f'{setting} {value}' for setting, value in pairs)})" if pairs else name
+        return f"{name} ({', '.join(changed)})" if changed else name
 
     @property
     def origin(self) -> str:
@@ -388,9 +387,8 @@ class Scheme:
 
 def _check_declarations(cls):
     """Make a method of ``promises = True``, and raise for what no caller could use."""
-    setting = "promises" in vars(cls).get("__annotations__", ()) and "ClassVar" not in str(
-        cls.__annotations__["promises"]
-    )
+    annotation = vars(cls).get("__annotations__", {}).get("promises", "ClassVar")
+    setting = "ClassVar" not in str(annotation)
     if isinstance(cls.promises, bool) and not setting:
         declared = cls.promises
         cls.promises = lambda self, machine: declared

@@ -83,10 +83,10 @@ def _waits(trace, scheme, machine):
     if trace.source in ("model", "stand-in"):
         raise ValueError(f"{trace.name} is a {trace.source}: nothing was recorded; recorded() is for real logs")
     if trace.altered:
-        reason = (
-            "the waits that the log records are no longer those of its jobs; take recorded() of the log before that"
+        reason = "the waits that the log records are no longer those of its jobs"
+        raise ValueError(
+            f"{trace.name} was changed ({trace.altered}): {reason}; take recorded() of the log before that"
         )
-        raise ValueError(f"{trace.name} was changed ({trace.altered}): {reason}")
     if machine != Flat(trace.procs):
         raise ValueError(f"the log was recorded on {trace.procs:,} processors, not on {machine}")
     return {"waits": trace.table["wait_time"].to_numpy()}

@@ -98,9 +98,8 @@ class Conservative(Queued):
         if not isinstance(self.repeat, bool):
             raise ValueError(f"repeat must be True or False, got {self.repeat!r}")
         if self.compression in ("none", "rebuild") and (self.compress_on != "early" or self.repeat):
-            raise ValueError(
-                f"compression={self.compression!r} makes no compression passes; leave out compress_on and repeat"
-            )
+            reason = "makes no compression passes; leave out compress_on and repeat"
+            raise ValueError(f"compression={self.compression!r} {reason}")
 
     def __str__(self) -> str:
         settings = [] if self.compression == "queue" else [self.compression]
@@ -119,6 +118,5 @@ class Conservative(Queued):
         order = self.queue(case)
         if isinstance(case.machine, KaryTree):
             return placement.simulate(conservative_tree, case, order, *passes)
-        return case.outcome(
-            *interruptible(kernel.conservative, case.jobs, case.machine.procs, order, *passes, case.per_event)
-        )
+        rules = (order, *passes, case.per_event)
+        return case.outcome(*interruptible(kernel.conservative, case.jobs, case.machine.procs, *rules))
