@@ -31,8 +31,7 @@ SHOWN = (
 class Schedule(Measuring, Places, Exporting):
     """The result of a simulation.
 
-    Times are seconds on the clock of the log: int64, or float64 if sweeps ran as separate tasks, which need not take
-    whole seconds.
+    Times are seconds on the clock of the log: int64, or float64 if sweeps ran as tasks, which end at any time.
 
     Attributes
     ----------
@@ -232,8 +231,7 @@ class Schedule(Measuring, Places, Exporting):
     def pieces(self) -> pd.DataFrame:
         """The pieces of the schedule: a job, or tasks of one sweep that start together.
 
-        Columns: home_site, job_number (at that site), start_time and end_time (seconds on the clock of the log), procs,
-        and tasks (0 for a job).
+        Columns: home_site, job_number (there), start_time, end_time (seconds on the log's clock), procs, tasks (or 0).
         """
         pieces = self.outcome.pieces
         number = np.empty(pieces.job.size, "int64")
@@ -368,6 +366,5 @@ RESULTS = {
 
 
 def _fixed(array):
-    """Make an array that a schedule returns read-only."""
     array.flags.writeable = False
     return array

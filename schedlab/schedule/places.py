@@ -40,8 +40,7 @@ class Places:
         """Follow the free nodes of a tree over time.
 
         The table has the time (seconds); free (nodes); largest (nodes of the largest job that would find room in one
-        block); and fragmentation, 1 - largest / free (0 if none is free): the share of free nodes that such a job could
-        not use.
+        block); and fragmentation, 1 - largest / free (0 if none is free): the free nodes' share that it could not use.
 
         Examples
         --------

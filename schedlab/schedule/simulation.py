@@ -54,8 +54,7 @@ def simulate(
         - "extend": its estimate is raised to its run time beforehand.
         - "keep": it runs on. Once its estimate has expired, the scheduler expects it to end one second from now.
           Supported by FCFS, EASY and DPSA.
-        - "kill-backfilled": on a tree only. As "keep", but a backfilled job is killed when the head of the queue needs
-          its nodes.
+        - "kill-backfilled": on a tree only. As "keep", but backfilled jobs are killed when the head needs their nodes.
     events : {"batched", "each"}
         When the scheduler acts: one scheduling pass per instant ("batched"), or one per event ("each"), as in some
         published simulators (`schedlab.kernels.cluster`), which is not available on a tree.

@@ -44,18 +44,19 @@ class CompiledScheme(Queued):
 
     def __post_init__(self):
         super().__post_init__()
+        expected = "compiled_scheme takes a function of (c) or (c, memory)"
         if not inspect.isfunction(self.function):
-            raise TypeError(f"compiled_scheme takes a function of (c) or (c, memory), got {self.function!r}")
-        count = len(inspect.signature(self.function).parameters)
+            raise TypeError(f"{expected}, got {self.function!r}")
+        signature = inspect.signature(self.function)
+        count = len(signature.parameters)
         if count not in (1, 2):
-            signature = f"{self.function.__name__}{inspect.signature(self.function)}"
-            raise TypeError(f"compiled_scheme takes a function of (c) or (c, memory), got {signature}")
+            raise TypeError(f"{expected}, got {self.function.__name__}{signature}")
         whole = isinstance(self.memory, Integral) and not isinstance(self.memory, bool)
         if not callable(self.memory) and not (whole and self.memory >= 0):
             raise TypeError(f"memory is {self.memory!r}, expected the number of values, or a function of (jobs, procs)")
         if (count == 2) != (callable(self.memory) or self.memory > 0):
             wrong = "takes a memory: give memory=" if count == 2 else "takes no memory: leave out memory="
-            raise TypeError(f"{self.function.__name__}{inspect.signature(self.function)} {wrong}")
+            raise TypeError(f"{self.function.__name__}{signature} {wrong}")
 
     def __reduce_ex__(self, protocol):
         return by_its_name(self, self.function) or super().__reduce_ex__(protocol)
@@ -81,9 +82,8 @@ class CompiledScheme(Queued):
             raise SchemeError(f"{self} at {fault} s: more processors are held than the machine has; job {late} starts")
         if waits >= 0:
             count = int((start < 0).sum())
-            jobs = f"{count} job{'s' * (count > 1)}"
-            message = f"no job runs, none will arrive, and {jobs} still wait: first job {case.number(int(waits))}"
-            raise SchemeError(f"{self}: {message}")
+            still = f"{count} job{'s' * (count > 1)} still wait: first job {case.number(int(waits))}"
+            raise SchemeError(f"{self}: no job runs, none will arrive, and {still}")
         return case.outcome(start, promise)
 
     def compile(self, case: Case) -> None:
@@ -133,7 +133,8 @@ def compiled_scheme(
     The function is called at each pass, after the completions and arrivals of the instant. The first use compiles it,
     which takes a few seconds; the result stays on disk until the function, or anything it uses, changes. An endless
     loop in it can only be stopped by killing the process, and an index beyond an array may end it. So try a new
-    function with `schedlab.testing.check_scheme` first, which runs it in another process.
+    function with `schedlab.testing.check_scheme` first, which runs it in another process. Without a function, this
+    returns a decorator.
 
     Parameters
     ----------
@@ -146,11 +147,6 @@ def compiled_scheme(
         The order of the queue that the function sees; see `schedlab.schemes.Queued`.
     promises, in_order : bool
         As in `schedlab.python_scheme`. A job's first reservation is ``c.promise[job]``; `reserve_for_head` sets it.
-
-    Returns
-    -------
-    CompiledScheme
-        A scheme like any other. Without `function`, a decorator that makes one.
 
     Examples
     --------
@@ -209,17 +205,14 @@ def _kernel_of(function, noted):
         code = None
     key = code or (function, noted)
     if key not in _kernels:
-        decide = part(function) if _takes_memory(function) else _with_memory(part(function))
+        takes_memory = len(inspect.signature(function).parameters) == 2
+        decide = part(function) if takes_memory else _with_memory(part(function))
         simulate = _simulation(decide, noted)
         simulate.__name__ = simulate.__qualname__ = function.__name__
         if code:  # machine code from the disk finds its constants by this name: no other kernel may have the same
             simulate.__qualname__ += f"_{code}"
         _kernels[key] = kernel(simulate, code and _Cache)
     return _kernels[key]
-
-
-def _takes_memory(function):
-    return len(inspect.signature(function).parameters) == 2
 
 
 def _with_memory(decide):

@@ -30,8 +30,7 @@ class Conservative(Queued):
     Parameters
     ----------
     order : str or function
-        See `schedlab.schemes.Queued`. It applies to compression and rebuilding. A new job is always placed behind those
-        that wait.
+        See `schedlab.schemes.Queued`. It is that of compression and rebuilding. A new job is placed behind all others.
     compression : {"queue", "reservation", "none", "rebuild"}
         What happens to the waiting jobs when a job ends early.
 
@@ -57,8 +56,7 @@ class Conservative(Queued):
     One pass can leave a machine idle while a job waits. In the example, job 1 ends at 3 s, 2 s early. The pass moves
     job 2 from 5 to 3 s. It finds nothing better than 7 s for job 3, which needs both processors, because job 4 still
     holds one of them from 5 to 7 s. Then it moves job 4 to 3 s, and job 3 is not visited again. So the machine is idle
-    from 6 s, when job 2 ends, to 7 s. A second pass at 3 s (`repeat`), or another pass at 6 s (`compress_on`), starts
-    job 3 at 6 s.
+    from 6 s, when job 2 ends, to 7 s. A second pass at 3 s (`repeat`) or one at 6 s (`compress_on`) starts job 3 then.
 
     Examples
     --------

@@ -54,10 +54,10 @@ def by_its_name(scheme: Scheme, function: Callable) -> tuple | None:
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     if module == "__main__" or getattr(sys.modules.get(module), name, None) is not scheme:
         return None  # cloudpickle, which joblib uses, sends the function itself
-    return _found, (module, name)
+    return _attribute, (module, name)
 
 
-def _found(module, name):
+def _attribute(module, name):
     return getattr(import_module(module), name)
 
 

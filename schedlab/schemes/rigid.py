@@ -40,8 +40,7 @@ class Queued(Scheme):
         - "sjf", "ljf": shortest, or longest, estimate first; "narrow", "wide": fewest, or most, processors; "saf",
           "laf": smallest, or largest, area (estimate x processors).
         - "xfactor": largest expansion factor first, (wait + estimate) / estimate.
-        - "wfp3", "unicef": as Tang et al., Cluster 2009, define them. "f1" to "f4": as Carastan-Santos and de Camargo,
-          SC 2017, do in Table 3.
+        - "wfp3", "unicef": Tang et al., Cluster 2009. "f1" to "f4": Carastan-Santos and de Camargo, SC 2017, Table 3.
         - "fairshare": least recent usage of the user first; "multifactor": Slurm's multifactor priority.
           (`sl.fairshare` and `sl.multifactor` have settings.)
 
@@ -164,8 +163,7 @@ class EASY(Queued):
         a shadow time by "count", "on" for one by "block".
 
         - "off": none.
-        - "on": jobs on nodes that the head does not need then. By count, no block is kept for the head, which may then
-          wait without end.
+        - "on": jobs on nodes that the head does not need then. By count, it gets no block, and may wait without end.
         - "any": all that can be placed. Each head keeps its first reservation, and once that has come, jobs that
           started ahead of it are killed for it, those that started last first. This needs
           ``overrun="kill-backfilled"``.

@@ -114,8 +114,7 @@ class OpportuneShredding(Shredding):
         Whether the parallel job releases processors that have no more tasks before its last round ends.
     everywhere : bool
         True: the queue of each site holds a copy of each sweep, reshaped to the whole machine if that is smaller. The
-        first copy to start takes the remaining tasks. False: the parallel job stays at its own site, and other sites
-        only run tasks.
+        first copy to start takes the remaining tasks. False: the parallel job stays at home; other sites run tasks.
 
     Examples
     --------
@@ -280,7 +279,6 @@ class AtSite(Outcome):
 
     @cached_property
     def _own(self):
-        """The entries of the site's own jobs."""
         entries = self.shared.entries(self.site)
         return entries.start + np.flatnonzero(self.shared.home[entries] == self.site)
 
@@ -341,7 +339,6 @@ class AtSite(Outcome):
 
 
 def _at_site(shared, site, case):
-    """Return the outcome of a site."""
     queue = shared.entries(site)
     entries = queue.start + np.flatnonzero(shared.home[queue] == site)
     first = np.full(len(case), np.iinfo(np.int64).max)

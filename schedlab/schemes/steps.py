@@ -203,8 +203,6 @@ class State(_ReadOnly):
     def __delattr__(self, name):
         self._fail(f"{name} of a State cannot be deleted")
 
-    # -- what is seen ------------------------------------------------------------------------------------------------
-
     @property
     def queue(self) -> JobList:
         """The waiting jobs, first come first served. Starting jobs does not change a list taken earlier."""
@@ -268,8 +266,6 @@ class State(_ReadOnly):
             if place == steps or time[place] >= end:
                 return begin
 
-    # -- what can be done --------------------------------------------------------------------------------------------
-
     def start(self, job: Job) -> None:
         """Start a waiting job now; its own reservation then ends.
 
@@ -329,8 +325,6 @@ class State(_ReadOnly):
         if not _is_instant(time) or time <= self.now:
             self._fail(f"wake({time!r}): expected a whole second after now")
         heappush(self._alarms, int(time))
-
-    # -- the profile -------------------------------------------------------------------------------------------------
 
     def _make_profile(self):
         """Make the profile of this pass, from the running jobs and the reservations."""
@@ -399,8 +393,6 @@ class State(_ReadOnly):
         delay = f"with {job.procs} processors until {self.now + job.estimate} s it delays {delayed}"
         self._fail(f"start(job {job.number}): {delay}")
 
-    # -- the simulation ----------------------------------------------------------------------------------------------
-
     def _passes(self) -> Iterator["State"]:
         """Advance from instant to instant; yield the state at each pass."""
         jobs, counts, queue, clock = self._jobs, self._counts, self._queue, self._clock
@@ -436,7 +428,6 @@ class State(_ReadOnly):
             yield self
 
     def _outcome(self):
-        """Return the outcome of the case once all jobs have started."""
         return self._case.outcome(np.array([job.start for job in self._jobs], np.int64), self._promise)
 
     def _refuse(self, job, what):
@@ -464,7 +455,6 @@ def _meant(name, known):
 
 
 def _fixed(values, kind=None):
-    """Return a read-only array."""
     array = np.array(values, kind)
     array.flags.writeable = False
     return array

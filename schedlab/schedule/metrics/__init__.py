@@ -132,8 +132,7 @@ def area_weighted_turnaround(turnaround, area):
     ----------
     Goponenko, Lamar, Peterson, Allan, Brandt and Dechev, "Metrics for packing efficiency and fairness of HPC cluster
     batch job scheduling", SBAC-PAD 2022. Boëzennec, Dufossé and Pallez, "Qualitatively analyzing optimization
-    objectives in the design of HPC resource manager", ACM TOMPECS, 2024, recommend it in place of means that count
-    every job equally.
+    objectives in the design of HPC resource manager", ACM TOMPECS, 2024, recommend it in place of plain means.
     """
     area = np.asarray(area, dtype="float64")  # products of long times and large areas exceed int64
     total = area.sum()
@@ -326,8 +325,7 @@ def loss_of_capacity(timeline, machine):
 def gini(values) -> float:
     """Return the Gini coefficient of non-negative values: 0 if all are equal, near 1 if one has nearly everything.
 
-    It is half the mean absolute difference between two values drawn at random, divided by their mean. It is nan without
-    values, or if all are 0.
+    Half the mean absolute difference of two values drawn at random, divided by their mean; nan if none is above 0.
 
     Parameters
     ----------
@@ -480,14 +478,11 @@ def _name_of(by, jobs):
     return by if by in jobs else WORDS.get(by, by)
 
 
-def _first_line(text):
-    return (text or "").partition("\n")[0].strip()
-
-
 def _named(values, known):
     """Replace numbers by names, in the order of the numbers; a number without a name stays."""
     numbers = sorted(values.unique())
-    names = [_first_line(known.get(number)) or ("unknown" if number == -1 else str(number)) for number in numbers]
+    names = [(known.get(number) or "").partition("\n")[0].strip() for number in numbers]
+    names = [name or ("unknown" if number == -1 else str(number)) for name, number in zip(names, numbers, strict=True)]
     pairs = zip(numbers, names, strict=True)
     labels = [f"{name} ({number})" if names.count(name) > 1 else name for number, name in pairs]
     codes = np.searchsorted(numbers, values)
