@@ -24,13 +24,12 @@ class Exporting:
 
         Examples
         --------
-        >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
         >>> import schedlab as sl
         >>> schedule = sl.simulate(sl.model_trace("lublin", jobs=100, seed=1), "easy")
         >>> with TemporaryDirectory() as folder:
-        ...     schedule.to_swf(Path(folder, "simulated.swf.gz"))
-        ...     again = sl.recorded(sl.read_swf(Path(folder, "simulated.swf.gz")))
+        ...     schedule.to_swf(f"{folder}/simulated.swf.gz")
+        ...     again = sl.recorded(sl.read_swf(f"{folder}/simulated.swf.gz"))
         >>> bool((again.start == schedule.start).all())
         True
         """

@@ -103,12 +103,9 @@ class Places:
         >>> sl.simulate(trace, "easy", machine=sl.KaryTree(2, 3)).allocations()
         ['0-1', '4-6', '4-6']
         """
-        return self._nodes if self.outcome.nodes is not None else self._allocations()
+        return list(self._allocations)
 
     @cached_property
-    def _nodes(self):
-        return self._allocations()
-
     def _allocations(self):
         offset, first, last = self.processors()
         if self.outcome.in_pieces:

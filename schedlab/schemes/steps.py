@@ -59,14 +59,16 @@ class Job(_ReadOnly):
     __slots__ = ("_clock", "end", "estimate", "number", "place", "procs", "start", "submit")
 
     def __init__(self, clock, place, number, submit, estimate, procs):
-        _set(self, "_clock", clock)
-        _set(self, "place", place)
-        _set(self, "number", number)
-        _set(self, "submit", submit)
-        _set(self, "estimate", estimate)
-        _set(self, "procs", procs)
-        _set(self, "start", None)
-        _set(self, "end", None)
+        facts = {
+            "_clock": clock,
+            "place": place,
+            "number": number,
+            "submit": submit,
+            "estimate": estimate,
+            "procs": procs,
+        }
+        for name, value in (facts | {"start": None, "end": None}).items():
+            _set(self, name, value)
 
     def __getattr__(self, name):
         if name.startswith("_") or name in self.__slots__:  # for example while it is being copied
@@ -181,10 +183,8 @@ class State(_ReadOnly):
             _set(self, name, value)
 
     def __repr__(self) -> str:
-        return (
-            f"<State at {self.now} s: {self.free} of {self.procs} processors free, {len(self._queue)} jobs wait, "
-            f"{len(self._ends)} run>"
-        )
+        jobs = f"{len(self._queue)} jobs wait, {len(self._ends)} run"
+        return f"<State at {self.now} s: {self.free} of {self.procs} processors free, {jobs}>"
 
     def __getattr__(self, name):
         if name.startswith("_"):

@@ -447,7 +447,6 @@ def check_classes(by: str, columns: Iterable[str]) -> None:
     Examples
     --------
     >>> import schedlab as sl
-    >>> sl.metrics.check_classes("kurian", ["queue", "procs"])
     >>> sl.metrics.check_classes("length", ["queue", "procs"])
     Traceback (most recent call last):
         ...

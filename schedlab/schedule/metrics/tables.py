@@ -147,13 +147,10 @@ class MeasureTable(pd.DataFrame):
             plain = pd.concat([plain.head(MOST_ROWS // 2), plain.tail(MOST_ROWS // 2)])
         if set(plain.columns) >= VALUES:  # one measure per row
             rows, middle = plain.index.get_level_values(-1), plain["mean"]
-            cells = {
-                name: [
-                    _cell(row if name in VALUES else name, value, like)
-                    for row, value, like in zip(rows, column, middle, strict=True)
-                ]
-                for name, column in plain.items()
-            }
+            cells = {}
+            for name, column in plain.items():
+                values = zip(rows, column, middle, strict=True)
+                cells[name] = [_cell(row if name in VALUES else name, value, like) for row, value, like in values]
         else:
             cells = {
                 name: [_cell(name, value, column.dropna().median()) for value in column]
