@@ -1,6 +1,6 @@
 """Which tests notice a mistake? Plant small mistakes in a module, one at a time, and run tests on each.
 
-    python tests/mutation.py schedlab/schedule/statistics.py tests/schedule/test_statistics.py --mutants 40
+    python tests/mutation.py schedlab/schedule/statistics/batches.py tests/schedule/test_statistics.py --mutants 40
 
 A mistake is another comparison, sign, connective or number. What survives is printed with its line: a test is missing,
 or the line does not matter. With --all each mutant runs every test instead of stopping at the first that fails; then

@@ -201,10 +201,8 @@ def simulate_sites(
         One per site, with sweeps marked by `Trace.with_parameter_sweeps`. Run times are those at the trace's own site.
     scheme : Scheme or str
         ``OpportuneShredding()``. Under any other scheme the sites do not interact.
-    speeds : sequence of int, optional
-        Relative speed of each site; default: all equal.
-    machines : sequence of Flat or int, optional
-        Default: each trace's own machine.
+    speeds, machines : sequence of int, of Flat or int, optional
+        Relative speed and machine of each site. Default: equal speeds, and each trace's own machine.
     begins : sequence of str or number, optional
         One instant per trace that all sites share as their common begin: a date at its machine, or a second on the
         clock of its log. Default: each trace's first submission, so logs of different months run side by side;
@@ -273,10 +271,8 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conven
     ----------
     runs : iterable of (Trace, Scheme or str) or (Trace, Scheme or str, machine)
         Each run's load, seed and parameters are already in its trace, scheme and machine.
-    threads : int, optional
-        How many run at a time. Default: one per core.
-    **conventions
-        machine, overrun and events, as in `simulate`.
+    threads, **conventions : int, optional
+        How many run at a time (default: one per core); machine, overrun and events, as in `simulate`.
 
     Examples
     --------

@@ -162,9 +162,9 @@ class GreedyMoldable(Moldable):
 
     References
     ----------
-    Cirne and Berman, "Using moldability to improve the performance of supercomputer jobs", Journal of Parallel and
-    Distributed Computing 62(10), 2002. As in the comparison of Sabin, Lang and Sadayappan, JSSPP 2006, all reservations
-    are made anew at every scheduling point.
+    Cirne and Berman, "Using moldability to improve the performance of supercomputer jobs", JPDC 62(10), 2002. All
+    reservations are made anew at every scheduling point, as in the comparison of Sabin, Lang and Sadayappan, JSSPP
+    2006.
     """
 
     label = "Greedy"
@@ -191,8 +191,8 @@ class IterativeMoldable(Moldable):
 
     Examples
     --------
-    The greedy scheme gives each job the processors on which that job ends first. Here a job gets another processor only
-    if that lowers the mean turnaround of all queued jobs:
+    The greedy scheme gives each job the processors on which that job ends first. Here the mean of all queued jobs
+    decides:
 
     >>> import schedlab as sl
     >>> jobs = [(0, 60, 60, 8), (0, 40, 40, 8), (10, 30, 30, 4), (20, 30, 30, 8)]  # submit, run, estimate, procs
@@ -204,8 +204,7 @@ class IterativeMoldable(Moldable):
 
     References
     ----------
-    Sabin, Lang and Sadayappan, "Moldable parallel job scheduling using job efficiency: an iterative approach", JSSPP
-    2006.
+    Sabin, Lang and Sadayappan, JSSPP 2006, as for `FairShareMoldable`.
     """
 
     head: int | None = None

@@ -150,10 +150,9 @@ def throughput_deviation(end, begin, until, period):
     ----------
     end : array, shape (n_jobs,), seconds
         End of each job.
-    begin, until : float, seconds
-        The time that is measured: from the first submission to the last end of the schedule.
-    period : float, seconds
-        Such as `DAY` or `WEEK`.
+    begin, until, period : float, seconds
+        The time that is measured: from the first submission to the last end of the schedule; and such as `DAY` or
+        `WEEK`.
 
     Examples
     --------
@@ -186,10 +185,8 @@ def pile_up(time, queue):
 
     Parameters
     ----------
-    time : array, shape (n_instants,), seconds
-        In order, each once.
-    queue : array, shape (n_instants,)
-        Jobs queued from each instant until the next; the last value does not count.
+    time, queue : array, shape (n_instants,)
+        Seconds, in order, each once; jobs queued from each instant until the next (the last value does not count).
 
     Examples
     --------

@@ -195,8 +195,8 @@ def crossing(x, y) -> float:
 
     Examples
     --------
-    >>> from schedlab.schedule.statistics import crossing
-    >>> round(crossing([0.0, 0.2, 0.4], [30.0, 10.0, -10.0]), 6)
+    >>> import schedlab as sl
+    >>> round(sl.statistics.crossing([0.0, 0.2, 0.4], [30.0, 10.0, -10.0]), 6)
     0.3
     """
     x, y = (np.asarray(values, float) for values in (x, y))

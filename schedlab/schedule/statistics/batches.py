@@ -293,10 +293,8 @@ def unsettled(time, queue, last: float) -> str:
 
     Parameters
     ----------
-    time : array, shape (n_instants,), seconds
-        From the first submission to the last end.
-    queue : array, shape (n_instants,)
-        Jobs queued from each instant until the next.
+    time, queue : array, shape (n_instants,)
+        Seconds from the first submission to the last end, and the jobs queued from each instant until the next.
     last : float, seconds
         The last submission.
 
@@ -308,8 +306,7 @@ def unsettled(time, queue, last: float) -> str:
     References
     ----------
     Crane and Lemoine, "An introduction to the regenerative method for simulation analysis", 1977: a mean over time has
-    an interval if the run holds many independent cycles. By Little's law, the mean wait is proportional to the mean
-    queue.
+    an interval if the run holds many independent cycles. By Little's law, the mean wait is proportional to the queue's.
 
     Examples
     --------
@@ -332,8 +329,8 @@ def unsettled(time, queue, last: float) -> str:
 def warm_up(values) -> int:
     """Return the length of the warm-up by MSER-5: the values to leave out at the beginning.
 
-    It takes means of five values and considers all cuts that leave at least half of the run. It chooses the cut that
-    minimizes the squared deviations of what remains, divided by the squared number of its values.
+    Of all cuts between means of five values that leave at least half of the run, it is the one that minimizes the
+    squared deviations of what remains, divided by the squared number of its values.
 
     Parameters
     ----------

@@ -10,17 +10,13 @@ import numpy as np
 def t_quantile(p: float, df: int) -> float:
     """Return the quantile of Student's t distribution.
 
+    It has a closed form in the angle atan(t / sqrt(df)): a finite sum that increases with the angle, and is inverted by
+    bisection, down to the last bits of a float64.
+
     Parameters
     ----------
-    p : float
-        In (0, 1).
-    df : int
-        Degrees of freedom, at least 1.
-
-    Notes
-    -----
-    The distribution has a closed form in the angle atan(t / sqrt(df)): a finite sum that increases with the angle. It
-    is inverted by bisection, down to the last bits of a float64.
+    p, df : float, int
+        In (0, 1); degrees of freedom, at least 1.
 
     Examples
     --------
