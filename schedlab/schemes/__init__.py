@@ -14,20 +14,9 @@ from .rigid import Queued
 from .steps import SchemeError
 
 __all__ = [
-    "Case",
-    "Jobs",
-    "Outcome",
-    "Pieces",
-    "PolicyError",
-    "Queued",
-    "Ranges",
-    "Scheme",
-    "SchemeError",
-    "by_name",
-    "classes",
-    "colours",
-    "scheme",
-]
+    "Case", "Jobs", "Outcome", "Pieces", "PolicyError", "Queued", "Ranges", "Scheme", "SchemeError", "by_name",
+    "classes", "colours", "scheme",
+]  # fmt: skip
 
 
 def __getattr__(name):
