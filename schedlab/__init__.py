@@ -39,7 +39,7 @@ _HOME = {
     "simulate_sites": "schedule.simulation",
     "steps": "schedule.simulation",
     "Entrant": "contest.entrants",
-    "arena": "contest.entrants",
+    "arena": "contest.results",
     "Store": "experiment",
     "grid": "experiment",
     "store": "experiment",

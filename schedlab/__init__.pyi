@@ -11,7 +11,7 @@ from . import schemes as schemes
 from . import testing as testing
 from . import workload as workload
 from .contest.entrants import Entrant as Entrant
-from .contest.entrants import arena as arena
+from .contest.results import arena as arena
 from .experiment import Store as Store
 from .experiment import grid as grid
 from .experiment import store as store

@@ -1,32 +1,27 @@
 """The arena: which scheme wins on which log, what a win costs, and how far the schemes are from lower bounds."""
 
-import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from schedlab import charts, load_trace, simulate
 from schedlab._runtime.text import check_known
+from schedlab.charts._altair import alt
 from schedlab.charts.theme import WIDE, headed
-from schedlab.contest.entrants import BOUNDED, ENTRANTS, SHAKE, Arena, Entrant, Setting, arena
+from schedlab.contest.entrants import ARITY, BOUNDED, ENTRANTS, OTHERS, SHAKE, Setting
+from schedlab.contest.results import Arena, arena
 from schedlab.experiment import grid, remember
-from schedlab.machine import KaryTree
 from schedlab.papers import kept
 from schedlab.schedule.metrics import CLASS_WORDS, MEASURES
 from schedlab.schedule.statistics import NOISE, ratios_of_means
-from schedlab.schemes import DPSA, EASY, Conservative, FairShareMoldable, Flooding, OpportuneShredding, Scheme
-from schedlab.workload.speedup import Downey
+from schedlab.schemes import DPSA, EASY, Conservative, Scheme
 from schedlab.workload.trace import Trace
 
 from ..papers.cards import Drawing, Paper, rebuilt
 from ..papers.checks import CONTRADICTS, NAMED, Check
 from ..papers.ledger import claimed, claims_of, judged
 from . import charts as contest_charts
-
-if TYPE_CHECKING:
-    import altair as alt
 
 TITLE = "The arena: which scheme wins where"
 PAPER = Paper(
@@ -48,21 +43,9 @@ LOGS = {
     "quick": ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998"),
     "now": ("KTH-SP2-1996",),  # beside the kept figures
     "full": (
-        "NASA-iPSC-1993",
-        "LANL-CM5-1994",
-        "SDSC-Par-1996",
-        "CTC-SP2-1996",
-        "KTH-SP2-1996",
-        "SDSC-SP2-1998",
-        "OSC-Clust-2000",
-        "SDSC-BLUE-2000",
-        "Sandia-Ross-2001",
-        "HPC2N-2002",
-        "SDSC-DS-2004",
-        "LLNL-Atlas-2006",
-        "LLNL-Thunder-2007",
-        "RICC-2010",
-        "CEA-Curie-2011",
+        *("NASA-iPSC-1993", "LANL-CM5-1994", "SDSC-Par-1996", "CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998"),
+        *("OSC-Clust-2000", "SDSC-BLUE-2000", "Sandia-Ross-2001", "HPC2N-2002", "SDSC-DS-2004", "LLNL-Atlas-2006"),
+        *("LLNL-Thunder-2007", "RICC-2010", "CEA-Curie-2011"),
     ),
 }
 JOBS = {"quick": 5_000, "now": None, "full": None}  # taken from the beginning of each log; None: all
@@ -75,41 +58,8 @@ ROUNDS = {"quick": 20, "now": 0, "full": 150}  # of the search for lower bounds
 SHOWN = 0.9  # the load of figures that show a single load
 BASE = "EASY"
 ACROSS = 560  # width of the tables of changes, in pixels
-SHARE, SWEEPS, ARITY = 0.2, 0.05, 4  # share of moldable jobs; share of sweeps; arity of the tree
 charts.register({"EASY-SAF": "#3EA08F", "EASY-WFP3": "#999933", "EASY-F1": "#AA4499"})
-COSTS = {
-    "max_wait_time": "longest wait",
-    "gini": "inequality",
-    "loss_of_capacity_share": "loss of capacity",
-}
-
-
-def moldable(trace: Trace, seed: int) -> Trace:
-    """Make a fifth of the jobs moldable, as Sabin, Lang and Sadayappan draw them."""
-    return trace.with_speedup(Downey(A="system", sigma=(0, 2)), share=SHARE, seed=seed)
-
-
-def sweeping(trace: Trace, seed: int) -> Trace:
-    """Make sweeps of a twentieth of the jobs, as Kurian draws them."""
-    return trace.with_parameter_sweeps(SWEEPS, seed=seed)
-
-
-def tree(trace: Trace) -> KaryTree:
-    """Return the smallest 4-ary tree that holds the machine, on which jobs need nodes of one block."""
-    return KaryTree(ARITY, max(1, math.ceil(math.log(trace.procs, ARITY) - 1e-9)))
-
-
-LOOKAHEAD = DPSA(variant="n", budget=1_000, shadow="block")
-# Entrants that change the jobs or the machine. They do not compete for wins, and run only the first jobs of each log.
-OTHERS = (
-    Entrant(FairShareMoldable(), "fair share, 20 % moldable", change=moldable),
-    Entrant(Flooding(), "flooding, 5 % sweeps", change=sweeping),
-    Entrant(OpportuneShredding(), "OJS, 5 % sweeps", change=sweeping),
-    Entrant(EASY(), "EASY (count), nodes of one block", machine=tree),
-    Entrant(EASY(shadow="block"), "EASY (block), nodes of one block", machine=tree),
-    Entrant(Conservative(), "conservative, nodes of one block", machine=tree),
-    Entrant(LOOKAHEAD, "DPSAn (block), nodes of one block", machine=tree),
-)
+COSTS = {"max_wait_time": "longest wait", "gini": "inequality", "loss_of_capacity_share": "loss of capacity"}
 
 
 @remember(32)
@@ -139,16 +89,7 @@ def _named(called):
 
 
 def results(size: str, progress: bool = True, bounded: bool = True) -> Arena:
-    """Run the arena at a size.
-
-    Parameters
-    ----------
-    size : {"quick", "full"}
-    progress : bool
-        Show progress bars.
-    bounded : bool
-        Compute lower bounds, too.
-    """
+    """Run the arena at a size, with lower bounds if `bounded`."""
     copies, rounds = range(COPIES[size]), ROUNDS[size] if bounded else None
     return arena(competing(size), ENTRANTS, LOADS[size], copies, rounds=rounds, progress=progress)
 
@@ -174,10 +115,6 @@ def kept_results() -> Arena:
     return Arena(runs, bounds, Setting(LOADS["full"], tuple(range(COPIES["full"]))), load=_named)
 
 
-def _logs(size):
-    return LOGS[size]
-
-
 def _arena_of(runs):
     """Return the arena that a figure draws: the kept one, or that of a run."""
     return kept_results() if runs.kept else results(runs.size)
@@ -194,10 +131,8 @@ def _sample(size, jobs=None):
 
 def _draw_who_wins(runs):
     contest = _arena_of(runs)
-    ranks = contest.ranks()
-    first, cells = ranks.loc[ranks["wins"].idxmax()], int(ranks["cells"].max())
     return Drawing(
-        f"{first['scheme']} wins most: alone in {first['wins']:.0f} of {cells} cells",
+        _most_wins(contest),
         "The best scheme of a cell by mean bounded slowdown, with ties marked. With 95 % confidence, the best is the "
         f"winner or tied with it. Differences below {NOISE:g} % count as ties.",
         _sample(runs.size),
@@ -207,7 +142,13 @@ def _draw_who_wins(runs):
     )
 
 
-RUNS = {"logs": _logs, "by": ("log", "load", "scheme"), "again": "now"}
+def _most_wins(contest):
+    ranks = contest.ranks()
+    first, cells = ranks.loc[ranks["wins"].idxmax()], int(ranks["cells"].max())
+    return f"{first['scheme']} wins most: alone in {first['wins']:.0f} of {cells} cells"
+
+
+RUNS = {"logs": LOGS.get, "by": ("log", "load", "scheme"), "again": "now"}
 
 
 @rebuilt("", _draw_who_wins, measures=("wait_time", "bounded_slowdown"), **RUNS)
@@ -216,47 +157,30 @@ def winners(size: str, progress: bool) -> pd.DataFrame:
     return results(size, progress, bounded=size != "now").runs
 
 
-def draw_winners(found: Arena) -> "alt.LayerChart":
-    """Draw which scheme wins where, by the measure that decides.
-
-    Parameters
-    ----------
-    found : Arena
-    """
-    subtitle = f"best {words_of(found.measure)}; means over shaken copies"
-    return contest_charts.winners(found.wins(), title="Which scheme wins where", subtitle=subtitle)
+def draw_winners(contest: Arena) -> alt.LayerChart:
+    """Draw which scheme wins where, by the measure that decides."""
+    subtitle = f"best {words_of(contest.measure)}; means over shaken copies"
+    return contest_charts.winners(contest.wins(), title="Which scheme wins where", subtitle=subtitle)
 
 
-def ranked(found: Arena) -> pd.DataFrame:
-    """Return the ranks of the schemes, with readable column headings.
-
-    Parameters
-    ----------
-    found : Arena
-    """
+def ranked(contest: Arena) -> pd.DataFrame:
+    """Return the ranks of the schemes, with readable column headings."""
     heads = {"rank": "mean rank", "best": "best rank", "worst": "worst rank", "wins": "won alone"}
-    return found.ranks().round(1).rename(columns=heads | {"tied": "won or tied"})
+    return contest.ranks().round(1).rename(columns=heads | {"tied": "won or tied"})
 
 
-def priced(found: Arena) -> pd.DataFrame:
-    """Return what each scheme gains and costs against EASY, with readable column headings.
+def priced(contest: Arena) -> pd.DataFrame:
+    """Return what each scheme gains and costs against EASY, with readable column headings."""
+    heads = {name: f"{label}, change (%)" for name, label in _gain_and_costs(contest).items()}
+    return contest.price(COSTS, BASE).drop(columns="kind").round(1).rename(columns=heads)
 
-    Parameters
-    ----------
-    found : Arena
-    """
-    heads = {name: f"{label}, change (%)" for name, label in {found.measure: words_of(found.measure), **COSTS}.items()}
-    return found.price(COSTS, BASE).drop(columns="kind").round(1).rename(columns=heads)
+
+def _gain_and_costs(contest):
+    return {contest.measure: words_of(contest.measure), **COSTS}
 
 
 def words_of(measure: str) -> str:
-    """Describe a measure, which may be that of one class of jobs.
-
-    Parameters
-    ----------
-    measure : str
-        As in `schedlab.contest.entrants.JUDGED`.
-    """
+    """Describe a measure (one of `entrants.JUDGED`), which may be that of one class of jobs."""
     name, _, code = measure.partition(" ")
     labels = {"gini": "inequality of slowdowns (Gini)", "unfair": "share of jobs that start later than under FCFS"}
     label = labels.get(name) or MEASURES[name][0]
@@ -282,29 +206,20 @@ def _draw_bounded(runs):
     )
 
 
-@rebuilt("", _draw_bounded, logs=_logs, again=None)
+@rebuilt("", _draw_bounded, logs=LOGS.get, again=None)
 def bounds(size: str, progress: bool) -> pd.DataFrame:
     """Draw the mean turnaround of every scheme beside a lower bound on that of any schedule."""
     return results(size, progress).bounds
 
 
-def draw_bounds(found: Arena, log: str | None = None, load: float | None = None) -> "alt.LayerChart":
+def draw_bounds(contest: Arena, log: str | None = None, load: float | None = None) -> alt.LayerChart:
     """Draw the deciding measure in multiples of its lower bound, for one log at all loads or for all logs at one load.
 
-    Parameters
-    ----------
-    found : Arena
-    log : str, optional
-    load : float, optional
-
-    Raises
-    ------
-    ValueError
-        Unless one of log and load is given, and known.
+    Raises ValueError unless one of log and load is given, and known.
     """
     if (log is None) == (load is None):
         raise ValueError(f"log is {log!r} and load is {load!r}, expected one of them")
-    cells, measure = found.cells(), words_of(found.measure)
+    cells, measure = contest.cells(), words_of(contest.measure)
     if load is None:
         check_known("log", log, cells["log"].unique())
     elif not np.isclose(cells["load"], load).any():
@@ -315,7 +230,7 @@ def draw_bounds(found: Arena, log: str | None = None, load: float | None = None)
     scope = log if load is None else f"offered load {load:g}"
     panel = "load" if load is None else "log"
     return contest_charts.against_bounds(
-        cells, found.measure, panel, title=title, subtitle=f"{scope}; means over shaken copies"
+        cells, contest.measure, panel, title=title, subtitle=f"{scope}; means over shaken copies"
     )
 
 
@@ -331,28 +246,18 @@ def _draw_priced(runs):
     )
 
 
-@rebuilt("", _draw_priced, logs=_logs, again=None)
+@rebuilt("", _draw_priced, logs=LOGS.get, again=None)
 def price(size: str, progress: bool) -> pd.DataFrame:
     """Draw the gain of each scheme in mean bounded slowdown, and what it costs, compared with EASY."""
     return results(size, progress).price(COSTS, BASE)
 
 
-def draw_price(found: Arena) -> "alt.LayerChart":
-    """Draw how the deciding measure and the costs change, compared with EASY.
-
-    Parameters
-    ----------
-    found : Arena
-    """
-    data = found.price(COSTS, BASE)
-    columns = {found.measure: words_of(found.measure), **COSTS}
-    several = [
-        data[["scheme", name]].rename(columns={name: "change (%)"}).assign(measure=label)
-        for name, label in columns.items()
-    ]
+def draw_price(contest: Arena) -> alt.LayerChart:
+    """Draw how the deciding measure and the costs change, compared with EASY."""
+    data = contest.price(COSTS, BASE).rename(columns=_gain_and_costs(contest))
+    data = data.melt("scheme", list(_gain_and_costs(contest).values()), "measure", "change (%)")
     subtitle = "change against EASY (%): geometric mean over logs and loads; blue is less"
     title = "What each scheme gains, and what it costs"
-    data = pd.concat(several)
     return charts.changes(data, "measure", "scheme", "change (%)", title=title, subtitle=subtitle, width=ACROSS)
 
 
@@ -368,36 +273,26 @@ def _draw_by_class(runs):
     )
 
 
-@rebuilt("", _draw_by_class, logs=_logs, again=None)
+@rebuilt("", _draw_by_class, logs=LOGS.get, again=None)
 def classes(size: str, progress: bool) -> pd.DataFrame:
     """Draw how the mean wait of each class of jobs changes, compared with EASY."""
     return by_class(results(size, progress))
 
 
-def by_class(found: Arena) -> pd.DataFrame:
-    """Return by how much the mean wait of each class of jobs changes compared with EASY, in percent.
-
-    Parameters
-    ----------
-    found : Arena
-    """
+def by_class(contest: Arena) -> pd.DataFrame:
+    """Return by how much the mean wait of each class of jobs changes compared with EASY, in percent."""
     rows = []
     for code, label in CLASS_WORDS.items():
-        table = found.judged_by(f"wait_time {code}").price((), BASE)
+        table = contest.judged_by(f"wait_time {code}").price((), BASE)
         rows.append(table[["scheme"]].assign(**{"class": label, "change (%)": table[f"wait_time {code}"]}))
     return pd.concat(rows, ignore_index=True)
 
 
-def draw_classes(found: Arena) -> "alt.LayerChart":
-    """Draw by how much the mean wait of each class of jobs changes compared with EASY.
-
-    Parameters
-    ----------
-    found : Arena
-    """
+def draw_classes(contest: Arena) -> alt.LayerChart:
+    """Draw by how much the mean wait of each class of jobs changes compared with EASY."""
     title = "Who waits less, and who more"
     subtitle = "mean wait, change against EASY (%): geometric mean over logs and loads; blue is less"
-    data = by_class(found)
+    data = by_class(contest)
     return charts.changes(data, "class", "scheme", "change (%)", title=title, subtitle=subtitle, width=ACROSS)
 
 
@@ -406,7 +301,7 @@ LOW = 29  # height of a row of the map, in pixels, so that it fits on a screen w
 TIES = "full colour: every other scheme is worse; pale: tied with others; grey: all are tied"
 
 
-def live(measure: str = "bounded_slowdown", log: str = ALL, confidence: float = 0.95) -> "alt.LayerChart":
+def live(measure: str = "bounded_slowdown", log: str = ALL, confidence: float = 0.95) -> alt.LayerChart:
     """Draw the kept results by another measure: which scheme wins where, or one log beside its bounds.
 
     Parameters
@@ -421,15 +316,8 @@ def live(measure: str = "bounded_slowdown", log: str = ALL, confidence: float = 
     contest = replace(kept_results().judged_by(measure), confidence=confidence)
     if log != ALL:
         return draw_bounds(contest.judged_by(measure if measure in BOUNDED else "turnaround"), log=log)
-    ranks = contest.ranks()
-    first, cells = ranks.loc[ranks["wins"].idxmax()], int(ranks["cells"].max())
     chart = charts.resized(draw_winners(contest), height=LOW * contest.runs["log"].nunique())
-    return headed(
-        chart,
-        f"By {words_of(measure)}, {first['scheme']} wins most: alone in {first['wins']:.0f} of {cells} cells",
-        WIDE,
-        TIES,
-    )
+    return headed(chart, f"By {words_of(measure)}, {_most_wins(contest)}", WIDE, TIES)
 
 
 def _live_limits(log):
@@ -456,7 +344,7 @@ def _draw_changed(runs):
     )
 
 
-@rebuilt("", _draw_changed, logs=_logs, again=None)
+@rebuilt("", _draw_changed, logs=LOGS.get, again=None)
 def changed(size: str, progress: bool) -> pd.DataFrame:
     """Draw how the mean turnaround changes when schemes may change jobs or must allocate nodes, compared with EASY."""
     traces, copies = [log(name, FIRST) for name in LOGS[size]], range(COPIES[size])
@@ -510,14 +398,10 @@ def _draw_surprises(runs):
     )
 
 
-@rebuilt(
-    "",
-    _draw_surprises,
-    logs=[name for name, *_ in SURPRISES],
-    by=("name", "load", "scheme", "estimates"),
-    measures=("wait_time", "max_wait_time"),
-    again="now",
-)
+OF_SURPRISES = {"by": ("name", "load", "scheme", "estimates"), "measures": ("wait_time", "max_wait_time")}
+
+
+@rebuilt("", _draw_surprises, logs=[name for name, *_ in SURPRISES], again="now", **OF_SURPRISES)
 def surprises(size: str, progress: bool) -> pd.DataFrame:
     """Draw three surprising cells: what exact estimates change there, and what a win costs."""
     cases = [
@@ -554,12 +438,9 @@ def claims(size: str, progress: bool) -> list[dict]:
 
 
 def tested(runs: pd.DataFrame) -> dict[str, Check | dict[str, Check]]:
-    """Return the check of each statement, or that under each reading; each has a case for each log and load.
+    """Return the check of each statement, or that under each reading, from the runs of the arena.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        Those of the arena.
+    Each has a case for each log and load.
     """
 
     def check(scheme, measure, base=BASE, every=False):
@@ -584,13 +465,7 @@ VARIANTS = {
 
 
 def where_not(check: Check) -> str:
-    """Say on which logs and at which loads a check is contradicted; "" if `Check.where` names the few cases anyway.
-
-    Parameters
-    ----------
-    check : Check
-        Its cases have a log and a load.
-    """
+    """Say on which logs and at which loads a check is contradicted; "" if `Check.where` names the few cases anyway."""
     wrong = check.cases[check.cases["outcome"] == CONTRADICTS]
     if len(wrong) <= NAMED:
         return ""
@@ -603,7 +478,7 @@ CONJECTURES = {  # why claims fail
     "ARE-1": (
         "on LLNL-Atlas at 0.8 one episode of five weeks decides, in which jobs of over half of the machine wait twice "
         "as long."
-    ),
+    )
 }
 
 

@@ -52,12 +52,7 @@ def modules(names: Iterable[str] = ()) -> list:
     Parameters
     ----------
     names : iterable of str
-        As in `PAPERS`; all if there are none.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
+        As in `PAPERS`, others are refused; all if there are none.
 
     Examples
     --------

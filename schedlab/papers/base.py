@@ -90,13 +90,7 @@ def _draw_against_load(shown):
     )
 
 
-@rebuilt(
-    "",
-    _draw_against_load,
-    logs=LOGS,
-    by=("trace", "load", "scheme"),
-    measures=("wait_time", "bounded_slowdown"),
-)
+@rebuilt("", _draw_against_load, logs=LOGS, by=("trace", "load", "scheme"), measures=("wait_time", "bounded_slowdown"))
 def figure1(size: str, progress: bool) -> pd.DataFrame:
     """Rebuild the figure of the base schedulers: mean wait and mean bounded slowdown against offered load.
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     import altair as alt  # at run time it would cost every command of the command line a second or more
 
 SIZES = ("quick", "full")
-EQUAL = 1e-6  # relative: kept numbers have nine digits
-NUMBERED = re.compile(r"(Figure|Table)s? (\d+(?:(?:, | and | to )\d+)*)")
 NO_PAPER = ("arena",)  # a study of our own
 IN_TEXT, BEYOND = "In the text", "Beyond the paper"  # in place of a number
 RING = "○ "  # the mark of what was simulated just now
@@ -51,15 +49,8 @@ NO_RUN = "Drawn from what is kept: none of it was simulated again just now."
 class Shown:
     """What a figure draws: a table of its runs, and where it comes from.
 
-    Attributes
-    ----------
-    data : DataFrame
-        The kept full size, or what was simulated just now if nothing is kept.
-    size : {"quick", "full"}
-        Of the data.
-    now : DataFrame, optional
-        What was simulated just now, where the data is kept.
-    kept : bool
+    `data` is the kept full size, or what was simulated just now if nothing is kept; `size` is its size. `now` is what
+    was simulated just now, where the data is kept.
     """
 
     data: pd.DataFrame
@@ -71,6 +62,10 @@ class Shown:
         """Name a log in full: kept results are of the archive's, others may be of a stand-in."""
         return archive.resolve(log) if self.kept else load_trace(log, or_standin=True).title
 
+    def both(self, drawn: Callable[[pd.DataFrame], pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+        """Return what a function makes of the data, and of what was simulated just now, if anything was: the rings."""
+        return drawn(self.data), None if self.now is None else drawn(self.now)
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -78,16 +73,13 @@ class Drawing:
 
     Attributes
     ----------
-    title : str
-        What is seen.
-    seen : str
-        What this picture shows, in a sentence or two with its numbers.
-    sample : str
-        What was simulated, in a line.
+    title, seen, sample : str
+        What is seen; what this picture shows, in a sentence or two with its numbers; what was simulated, in a line.
     chart : altair chart, or None for a table
     table : DataFrame, optional
         The numbers, ready to read.
     notes : tuple of str
+        What the reader must know.
     printed : str
         The mark of what the paper prints: "diamonds", "a band", "a dashed line"; "" if it prints no numbers.
     ringed : bool
@@ -105,22 +97,17 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Card:
+class Card(Drawing):
     """A figure or table of a paper, rebuilt. As the value of a notebook's cell it shows itself.
+
+    Besides what a `Drawing` has:
 
     Attributes
     ----------
-    name, number, title : str
-        The name of the function; the number in the paper ("" beyond it); what is seen.
-    seen, sample : str
-        What the picture shows; what was simulated.
+    name, number : str
+        The name of the function, and the number in the paper ("" beyond it).
     data : DataFrame
         The numbers that are drawn: the kept full size, or this run's if it is full itself or if nothing is kept.
-    chart : altair chart, or None for a table
-    table : DataFrame, optional
-        The numbers, ready to read.
-    notes : tuple of str
-        What the reader must know.
     shared : tuple of str
         Those of the notes that the paper's wall shows, once for all figures.
     standins : tuple of str
@@ -134,13 +121,9 @@ class Card:
     now : DataFrame, optional
         What was simulated just now, beside kept data.
     rings : DataFrame, optional
-        Its comparison with the kept runs, as `compared` gives it.
+        Its comparison with the kept runs, as `kept.compared` gives it.
     claims : DataFrame
         The rows of the kept ledger that belong to the figure.
-    printed : str
-        The mark of what the paper prints: "diamonds", "a band", "a dashed line"; "" if it prints no numbers.
-    ringed : bool
-        Whether the chart has what was simulated just now as rings.
 
     Examples
     --------
@@ -153,15 +136,10 @@ class Card:
     >>> chart = card.chart
     """
 
-    name: str
-    number: str
-    title: str
-    seen: str
-    sample: str = ""
+    name: str = ""
+    number: str = ""
     data: pd.DataFrame = field(default_factory=pd.DataFrame)
-    chart: "alt.TopLevelMixin | None" = None
-    table: pd.DataFrame | None = None
-    notes: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
     standins: tuple[str, ...] = ()
     paper: str = ""
     size: str = "quick"
@@ -169,9 +147,6 @@ class Card:
     now: pd.DataFrame | None = None
     rings: pd.DataFrame | None = None
     claims: pd.DataFrame = field(default_factory=pd.DataFrame)
-    printed: str = ""
-    ringed: bool = False
-    shared: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Card {self.number or self.name}: {self.title}>"
@@ -232,7 +207,7 @@ class Card:
         from . import modules
 
         (paper,) = modules([self.paper])
-        (figure,) = (each for each in paper.FIGURES if each.__name__.replace("_", "-") == self.name)
+        (figure,) = (figure for figure in paper.FIGURES if figure.__name__.replace("_", "-") == self.name)
         return figure(size, progress)
 
     @property
@@ -251,8 +226,7 @@ class Card:
         name : str
             Where links to the card lead; "": nowhere.
         """
-        where = "" if self.paper in NO_PAPER else IN_TEXT if len(self.claims) else BEYOND
-        where = self.number or where
+        where = self.number or ("" if self.paper in NO_PAPER else IN_TEXT if len(self.claims) else BEYOND)
         return page.head(where, self.title, counted(self.claims) if len(self.claims) else {}, name)
 
     def below(self) -> str:
@@ -278,7 +252,7 @@ class Card:
     def _elsewhere(self):
         """Say for each claim about several tables which of them has it in full, unless it is this one."""
         firsts = {
-            row["id"]: min(named_in(row["where"]), key=lambda each: int(each.split()[1]), default=self.number)
+            row["id"]: min(kept.named_in(row["where"]), key=lambda name: int(name.split()[1]), default=self.number)
             for row in self.claims.to_dict("records")
         }
         return {claim: first for claim, first in firsts.items() if first != self.number and self.number}
@@ -306,19 +280,19 @@ def as_read(table: pd.DataFrame) -> pd.DataFrame:
     >>> as_read(waits).replace("\N{MINUS SIGN}", "minus ", regex=True).to_dict("records")
     [{'log': 'CTC', 'wait': '114 min', 'change (%)': 'minus 2.0 [minus 3.0 to minus 1.0]'}]
     """
-    told = table.copy()
+    readable = table.copy()
     for name in table.columns:
         ends = [f"{name}{end}" for end in ("_low", "_high")]
         if set(ends) <= set(table.columns):
             form = "{:+.1f}" if "%" in str(name) else "{:.3g}"  # changes have signs
-            told[name] = [typeset(interval(*row, form)) for row in table[[name, *ends]].to_numpy(float)]
-            told = told.drop(columns=ends)
+            readable[name] = [typeset(interval(*row, form)) for row in table[[name, *ends]].to_numpy(float)]
+            readable = readable.drop(columns=ends)
         elif (match := TIME.fullmatch(str(name))) and len(table):
             seconds = table[name].astype(float) * TIMES[match[2]]
             if seconds.abs().max() >= LONG:
-                told[name] = seconds.map(lambda each: "-" if np.isnan(each) else duration(each))
-                told = told.rename(columns={name: match[1]})
-    return told.rename(columns=HEADS)
+                readable[name] = seconds.map(lambda value: "-" if np.isnan(value) else duration(value))
+                readable = readable.rename(columns={name: match[1]})
+    return readable.rename(columns=HEADS)
 
 
 def verdict_of(verdicts: Iterable[str]) -> str:
@@ -341,63 +315,6 @@ def verdict_of(verdicts: Iterable[str]) -> str:
 REPRODUCED, IN_PART, NOT_REPRODUCED, UNDECIDED, CANNOT = VERDICTS
 
 
-def compared(
-    before: pd.DataFrame,
-    now: pd.DataFrame,
-    by: Iterable[str],
-    measures: Iterable[str],
-    within: dict[str, tuple[str, str]] | None = None,
-) -> pd.DataFrame:
-    """Compare runs made just now with kept ones: a row for each case and measure of those made just now.
-
-    Where both have seeds, a run agrees if it gives the number of the kept run of its seed, and runs of other seeds if
-    their mean lies within the kept single runs of the case. Without seeds, numbers must be the same, or lie between two
-    columns of the kept table. A case that is not kept does not agree; one that has no number in either is left out.
-
-    Parameters
-    ----------
-    before, now : DataFrame
-        Tables of the same columns.
-    by : iterable of str
-        Columns that tell cases apart.
-    measures : iterable of str
-    within : dict of str to (str, str)
-        For a measure, the columns with the ends of the kept single runs.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `by`; measure, now, low, high, agrees.
-    """
-    by, within, parts = list(by), within or {}, []
-    seeds = "seed" in before and "seed" in now
-    for measure in measures:
-        if seeds:
-            kept_runs = before.groupby(by, dropna=False, sort=False)[measure].agg(["min", "max"])
-            both = now[[*by, "seed", measure]].merge(before[[*by, "seed", measure]], on=[*by, "seed"])
-            both["same"] = _equal(both[f"{measure}_x"], both[f"{measure}_y"])
-            twins = both.groupby(by, dropna=False)["same"].all()
-        else:
-            low, high = within.get(measure, (measure, measure))
-            kept_runs = before.set_index(by)[list(dict.fromkeys((low, high)))]
-            kept_runs = pd.DataFrame({"min": kept_runs[low], "max": kept_runs[high]})
-        case = now.groupby(by, dropna=False, sort=False)[measure].mean().rename("now")
-        found = kept_runs.join(case, how="right").rename(columns={"min": "low", "max": "high"})
-        value, low, high = (found[name].to_numpy(float) for name in ("now", "low", "high"))
-        slack = EQUAL * np.maximum(np.abs(low), np.abs(high))
-        agrees = (value >= low - slack) & (value <= high + slack)
-        if seeds:
-            agrees &= twins.reindex(found.index, fill_value=True).to_numpy(bool)
-        some = ~(np.isnan(value) & np.isnan(low))
-        parts.append(found.assign(measure=measure, agrees=agrees)[some].reset_index())
-    columns = [*by, "measure", "now", "low", "high", "agrees"]
-    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
-
-
-def _equal(one, other):
-    return np.isclose(one.to_numpy(float), other.to_numpy(float), rtol=EQUAL, atol=0, equal_nan=True)
-
-
 @dataclass(frozen=True)
 class Paper:
     """What a paper is, for headings and for the front page of the report.
@@ -406,7 +323,7 @@ class Paper:
     ----------
     authors, title, venue : str
     year : int
-    says : tuple of str
+    says : str
         What the paper claims, in a sentence or two.
     found : tuple of (str, str)
         The three findings: a sentence each, and the id of the claim that it rests on.
@@ -444,12 +361,7 @@ def chosen_size(size: str | None = None) -> str:
     Parameters
     ----------
     size : str, optional
-        One of `SIZES`.
-
-    Raises
-    ------
-    ValueError
-        For an unknown size.
+        One of `SIZES`; others are refused.
     """
     size = size or os.environ.get("SCHEDLAB_SIZE") or "quick"
     return check_known("size", size, SIZES)
@@ -502,7 +414,7 @@ def rebuilt(
     logs : iterable of str, or function of the size that gives them
         Names of the logs that are simulated: the card says which are stand-ins.
     by, measures, within
-        How a quick run is compared with the kept one, as in `compared`.
+        How a quick run is compared with the kept one, as in `kept.compared`.
     claims : iterable of str
         Ids of claims that belong to the figure besides those that name it.
     again : str, optional
@@ -517,17 +429,16 @@ def rebuilt(
             size = chosen_size(size)
             before = None if size == "full" else numbers()
             try:
-                if before is None:
-                    shown = Shown(run(size, progress), size)
-                else:
-                    shown = Shown(before, "full", run(again, progress) if again else None, kept=True)
                 simulated = size if before is None else again
-                of = () if simulated is None else logs(simulated) if callable(logs) else logs
-                return card(shown, standing_in(of))
+                now = run(simulated, progress) if simulated else None
+                used = () if simulated is None else logs(simulated) if callable(logs) else logs
+                shown = Shown(now, size) if before is None else Shown(before, "full", now, kept=True)
+                return card(shown, standing_in(used))
             except TraceNotFound as missing:  # the other figures should not fail because of it
                 if before is not None:
                     return card(Shown(before, "full", kept=True), (str(missing),))
-                return Card(called(), number, f"{number or called()}: not at hand", str(missing), paper=paper)
+                title = f"{number or called()}: not at hand"
+                return Card(title, str(missing), name=called(), number=number, paper=paper)
 
         def as_kept() -> Card | None:
             before = numbers()
@@ -535,26 +446,17 @@ def rebuilt(
 
         def card(shown: Shown, standins: tuple[str, ...] = ()) -> Card:
             drawing, now = draw(shown), shown.now
+            ringed = drawing.ringed and drawing.chart is not None
             return Card(
-                called(),
-                number,
-                drawing.title,
-                drawing.seen,
-                drawing.sample,
-                shown.data,
-                drawing.chart,
-                drawing.table,
-                (*notes, *drawing.notes),
-                standins,
-                paper,
-                shown.size,
-                shown.kept,
-                now,
-                None if now is None else compared(shown.data, now, by, measures, within),
-                claims_about(paper, number, claims),
-                drawing.printed,
-                drawing.ringed and drawing.chart is not None,
-                tuple(notes) if paper else (),
+                **vars(drawing) | {"notes": (*notes, *drawing.notes), "ringed": ringed},
+                **vars(shown),
+                name=called(),
+                number=number,
+                shared=tuple(notes) if paper else (),
+                standins=standins,
+                paper=paper,
+                rings=None if now is None else kept.compared(shown.data, now, by, measures, within),
+                claims=kept.claims_about(paper, number, claims),
             )
 
         def called() -> str:
@@ -572,34 +474,6 @@ def rebuilt(
         return as_called(figure, Card)
 
     return decorate
-
-
-def claims_about(paper: str, number: str, others: Iterable[str] = ()) -> pd.DataFrame:
-    """Return the rows of a paper's kept ledger that name a figure or table, or have one of some ids."""
-    ledger = kept.ledger_of(paper) if paper else None
-    if ledger is None:
-        return pd.DataFrame()
-    named = [
-        number in named_in(where) or claim in others for claim, where in zip(ledger["id"], ledger["where"], strict=True)
-    ]
-    return ledger[named].reset_index(drop=True)
-
-
-def named_in(where: str) -> set[str]:
-    """Return the figures and tables that a place names, each by its number.
-
-    Examples
-    --------
-    >>> sorted(named_in("Figures 4 to 6")), named_in("caption of Figure 8"), named_in("section 5")
-    (['Figure 4', 'Figure 5', 'Figure 6'], {'Figure 8'}, set())
-    """
-    found = set()
-    for kind, numbers in NUMBERED.findall(where):
-        for part in re.split(r",| and ", numbers):
-            first, _, last = part.partition(" to ")
-            if first.strip():
-                found |= {f"{kind} {each}" for each in range(int(first), int(last or first) + 1)}
-    return found
 
 
 TAKES = """

@@ -44,15 +44,7 @@ class Finding:
 class Rows:
     """The rows of a kept ledger, asked for what sentences need.
 
-    Parameters
-    ----------
-    ledger : DataFrame
-        With the columns of a ledger.
-
-    Raises
-    ------
-    ValueError
-        By each method, if the ledger has no row of a claim, or several.
+    Each method raises ValueError if the ledger has no row of a claim, or several.
     """
 
     def __init__(self, ledger: pd.DataFrame):
@@ -153,36 +145,18 @@ class Findings:
 
 
 def percent(*values: float) -> str:
-    """Write a change in percent without its sign, or a range of several in whole numbers.
-
-    Examples
-    --------
-    >>> percent(-6.04), percent(23.9), percent(2.1, 7.0, 3.3), percent(0.45)
-    ('6 %', '24 %', '2 to 7 %', '0.5 %')
-    """
+    """Write a change in percent without its sign, such as "0.5 %", or a range of several in whole numbers."""
     written = _short if len(values) == 1 else "{:.0f}".format
     return f"{_ends([abs(value) for value in values], written)} %"
 
 
 def times(*values: float) -> str:
-    """Write a factor, or the range of several, with three digits at most.
-
-    Examples
-    --------
-    >>> times(1.6508), times(1.327, 9.334), times(11.28)
-    ('1.65', '1.33 to 9.33', '11.3')
-    """
+    """Write a factor, or the range of several, with three digits at most."""
     return _ends(values, "{:.3g}".format)
 
 
 def part(*values: float) -> str:
-    """Write a fraction, or the range of several, with two decimals.
-
-    Examples
-    --------
-    >>> part(0.2207), part(0.0, 0.1035)
-    ('0.22', '0.00 to 0.10')
-    """
+    """Write a fraction, or the range of several, with two decimals."""
     return _ends(values, "{:.2f}".format)
 
 

@@ -23,6 +23,7 @@ from importlib.metadata import version
 from importlib.util import resolve_name
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from .. import __version__
@@ -34,7 +35,9 @@ KERNELS = "schedlab.kernels"
 PACKAGE = Path(__file__).parents[1]
 COMPILING = ("_jit", "_compiler")  # modules of kernels
 TIMED = ("SAB-15", "GRU-7")  # claims on times measured on this machine
+EQUAL = 1e-6  # relative: kept numbers have nine digits
 FULL, QUICK = "", "quick-"  # beginnings of the file names of each size
+NUMBERED = re.compile(r"(Figure|Table)s? (\d+(?:(?:, | and | to )\d+)*)")
 NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?")
 INTERVAL = re.compile(rf"\[({NUMBER.pattern}) to ({NUMBER.pattern})\]")
 
@@ -53,8 +56,10 @@ def kernels_of(paper: str) -> dict[str, str]:
     used = set((made(paper) or {}).get("kernels", ()))
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{KERNELS}."):
-            own = [each for each in vars(module).values() if getattr(each, "__module__", None) == name]
-            used |= {name for each in own if getattr(each, "signatures", ())}  # it is compiled for some arguments
+            functions = [value for value in vars(module).values() if getattr(value, "__module__", None) == name]
+            used |= {
+                name for function in functions if getattr(function, "signatures", ())
+            }  # compiled for some arguments
     return {name: digest for name in sorted(used) if (digest := kernel_digest(name)) is not None}
 
 
@@ -63,28 +68,32 @@ def kernel_digest(name: str) -> str | None:
 
     Comments and docstrings do not count, and neither does the way in which kernels are compiled.
     """
-    found, left = {}, [name]
+    codes, left = {}, [name]
     while left:
-        one = left.pop()
-        if one not in found and (source := _source(one)) is not None:
-            found[one], imported = source
+        module = left.pop()
+        if module not in codes and (source := _source(module)) is not None:
+            codes[module], imported = source
             left += imported
-    return hashlib.sha256("\n".join(found[one] for one in sorted(found)).encode()).hexdigest()[:16] if found else None
+    return (
+        hashlib.sha256("\n".join(codes[module] for module in sorted(codes)).encode()).hexdigest()[:16]
+        if codes
+        else None
+    )
 
 
 @cache  # every figure in a notebook asks for it, and kernels share most modules
 def _source(name):
     """Return the code of a kernel module and what it imports; None for other modules and for those that compile."""
-    folder, own = PACKAGE / "kernels", name.removeprefix(f"{KERNELS}.").replace(".", "/")
-    if not name.startswith(f"{KERNELS}.") or own in COMPILING:
+    within = name.removeprefix(f"{KERNELS}.").replace(".", "/")
+    if not name.startswith(f"{KERNELS}.") or within in COMPILING:
         return None
-    paths = (folder / f"{own}.py", folder / own / "__init__.py")
+    paths = (PACKAGE / "kernels" / f"{within}.py", PACKAGE / "kernels" / within / "__init__.py")
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         return None
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    return _told(_without_docstrings(tree)), tuple(_imported(tree, package))
+    return _dumped(_without_docstrings(tree)), tuple(_imported(tree, package))
 
 
 def _imported(tree, package):
@@ -102,32 +111,23 @@ def _without_docstrings(tree):
     return tree
 
 
-def _told(part):
+def _dumped(part):
     """Write a part of a syntax tree; unlike `ast.dump`, in the same way with any version of Python.
 
     Each version adds fields, which are empty in the code of older ones.
     """
     if isinstance(part, list):
-        return f"[{', '.join(map(_told, part))}]"
+        return f"[{', '.join(map(_dumped, part))}]"
     if not isinstance(part, ast.AST):
         return repr(part)
-    fields = (f"{name}={_told(value)}" for name, value in ast.iter_fields(part) if value is not None and value != [])
+    fields = (f"{name}={_dumped(value)}" for name, value in ast.iter_fields(part) if value is not None and value != [])
     return f"{type(part).__name__}({', '.join(fields)})"
 
 
 def keep(paper: str, ledger: pd.DataFrame, quick: pd.DataFrame, figures: Iterable, seconds: float) -> None:
     """Keep the ledgers and figures of a paper; what was kept before stays in place until the new results are complete.
 
-    Parameters
-    ----------
-    paper : str
-        Name of the paper's module.
-    ledger, quick : DataFrame
-        Ledgers of the full size, and of a quick run.
-    figures : iterable of `schedlab.papers.Card`
-        Of the full size.
-    seconds : float
-        How long they took.
+    `ledger` and `figures` are of the full size, which took some seconds; `quick` is the ledger of a quick run.
     """
     place = folder() / paper
     new, old = (place.with_name(f".{paper}-{os.getpid()}-{name}") for name in ("new", "old"))
@@ -203,17 +203,10 @@ def _of_row(cases, number):
 
 
 def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] = TIMED) -> list[str]:
-    """List the rows of a ledger that differ from the expected ones, one line each.
+    """List the rows of a ledger that differ from the expected ones, which were kept, one line each.
 
     A row differs if it starts or stops to reproduce, is new or missing, or has a case that has moved outside its
-    previous interval.
-
-    Parameters
-    ----------
-    expected, ledger : DataFrame
-        The kept ledger, and the present one.
-    timed : collection of str
-        Ids of claims on measured times, which differ between machines: only their verdicts are compared.
+    previous interval. Claims on measured times (`timed`) differ between machines: only their verdicts are compared.
     """
     old, new = _by_claim(expected), _by_claim(ledger)
     lines = [f"{claim}, {statement}: no longer there" for claim, statement, _ in sorted(old.keys() - new.keys())]
@@ -224,7 +217,7 @@ def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] =
         elif before["verdict"] != row["verdict"]:
             lines.append(f"{name}: {before['verdict']} before, {row['verdict']} now")
         elif key[0] not in timed:
-            lines += [f"{name}: {words}" for words in _moved_cases(before, row)]
+            lines += [f"{name}: {change}" for change in _moved_cases(before, row)]
     return lines
 
 
@@ -254,11 +247,79 @@ def _within(old, new):
     return bool(was and value) and _number(was[1]) <= _number(value[0]) <= _number(was[2])
 
 
-def _number(words):
-    return float(words.replace(",", ""))
+def _number(text):
+    return float(text.replace(",", ""))
 
 
 def numbers_of(paper: str, figure: str) -> pd.DataFrame | None:
     """Return the kept numbers of a figure; None if none are kept."""
     path = folder() / paper / f"{figure}.csv.gz"
     return pd.read_csv(path) if path.is_file() else None
+
+
+def compared(
+    before: pd.DataFrame,
+    now: pd.DataFrame,
+    by: Iterable[str],
+    measures: Iterable[str],
+    within: dict[str, tuple[str, str]] | None = None,
+) -> pd.DataFrame:
+    """Compare runs made just now with kept ones: a row for each case (of the columns `by`) and measure made just now.
+
+    The columns are those of `by`; measure, now, low, high, agrees. Where both have seeds, a run agrees if it gives the
+    number of the kept run of its seed, and runs of other seeds if their mean lies within the kept single runs of the
+    case. Without seeds, numbers must be the same, or lie between two columns of the kept table, which `within` names
+    for a measure. A case that is not kept does not agree; one that has no number in either is left out.
+    """
+    by, within, parts = list(by), within or {}, []
+    seeds = "seed" in before and "seed" in now
+    for measure in measures:
+        if seeds:
+            kept_runs = before.groupby(by, dropna=False, sort=False)[measure].agg(["min", "max"])
+            both = now[[*by, "seed", measure]].merge(before[[*by, "seed", measure]], on=[*by, "seed"])
+            pair = both[[f"{measure}_x", f"{measure}_y"]].to_numpy(float).T
+            both["same"] = np.isclose(*pair, rtol=EQUAL, atol=0, equal_nan=True)
+            twins = both.groupby(by, dropna=False)["same"].all()
+        else:
+            low, high = within.get(measure, (measure, measure))
+            kept_runs = before.set_index(by)[list(dict.fromkeys((low, high)))]
+            kept_runs = pd.DataFrame({"min": kept_runs[low], "max": kept_runs[high]})
+        case = now.groupby(by, dropna=False, sort=False)[measure].mean().rename("now")
+        cases = kept_runs.join(case, how="right").rename(columns={"min": "low", "max": "high"})
+        value, low, high = (cases[name].to_numpy(float) for name in ("now", "low", "high"))
+        slack = EQUAL * np.maximum(np.abs(low), np.abs(high))
+        agrees = (value >= low - slack) & (value <= high + slack)
+        if seeds:
+            agrees &= twins.reindex(cases.index, fill_value=True).to_numpy(bool)
+        some = ~(np.isnan(value) & np.isnan(low))
+        parts.append(cases.assign(measure=measure, agrees=agrees)[some].reset_index())
+    columns = [*by, "measure", "now", "low", "high", "agrees"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def claims_about(paper: str, number: str, others: Iterable[str] = ()) -> pd.DataFrame:
+    """Return the rows of a paper's kept ledger that name a figure or table, or have one of some ids."""
+    ledger = ledger_of(paper) if paper else None
+    if ledger is None:
+        return pd.DataFrame()
+    named = [
+        number in named_in(where) or claim in others for claim, where in zip(ledger["id"], ledger["where"], strict=True)
+    ]
+    return ledger[named].reset_index(drop=True)
+
+
+def named_in(where: str) -> set[str]:
+    """Return the figures and tables that a place names, each by its number.
+
+    Examples
+    --------
+    >>> sorted(named_in("Figures 4 to 6")), named_in("caption of Figure 8"), named_in("section 5")
+    (['Figure 4', 'Figure 5', 'Figure 6'], {'Figure 8'}, set())
+    """
+    names = set()
+    for kind, numbers in NUMBERED.findall(where):
+        for part in re.split(r",| and ", numbers):
+            first, _, last = part.partition(" to ")
+            if first.strip():
+                names |= {f"{kind} {number}" for number in range(int(first), int(last or first) + 1)}
+    return names

@@ -40,14 +40,10 @@ class Claim:
 
     Attributes
     ----------
-    id : str
-        Such as "SAB-3".
-    where : str
-        Section, figure or table of the paper.
-    statement : str
-        In a few words.
-    published : str
-        A number, a range, or what the paper says of it.
+    id, where : str
+        Such as "SAB-3"; section, figure or table of the paper.
+    statement, published : str
+        In a few words; a number, a range, or what the paper says of it.
     tolerance : str
         Noise and bounds that the paper does not give: our choice, stated before the runs.
 
@@ -65,13 +61,7 @@ class Claim:
 
 
 def claims_of(paper: str) -> dict[str, Claim]:
-    """Return what a paper says, by id: the rows of its table in ``data/claims``.
-
-    Parameters
-    ----------
-    paper : str
-        Name of its module.
-    """
+    """Return what a paper says, by id: the rows of its table in ``data/claims``."""
     table = pd.read_csv(data_dir() / "claims" / f"{paper}.csv", dtype=str, keep_default_na=False)
     return {row["id"]: Claim(**row) for row in table.to_dict("records")}
 
@@ -167,14 +157,10 @@ def exact(claim: Claim, holds: bool, measured: str, trace: str = "no trace", why
         What the paper says.
     holds : bool
         Whether it came out.
-    measured : str
-        What was found, with its unit.
-    trace : str
-        What it was measured on.
-    why : str
-        Where it does not hold: how it differs, in one sentence.
-    details : str
-        As in `judged`. The result has the same form.
+    measured, trace : str
+        What was found, with its unit, and on what.
+    why, details : str
+        Where it does not hold: how it differs, in one sentence; as in `judged`. The result has the same form.
 
     Examples
     --------
@@ -194,14 +180,10 @@ def untestable(claim: Claim, why: str, trace: str = "", details: str = "", measu
     ----------
     claim : Claim
         What the paper says.
-    why : str
-        The reason, in one sentence.
-    trace : str
-        What it would be measured on.
-    details : str
-        As in `judged`. The result has the same form.
-    measured : str
-        What was measured nonetheless, such as a time on today's hardware.
+    why, trace : str
+        The reason, in one sentence; what it would be measured on.
+    details, measured : str
+        As in `judged`, whose result has the same form; what was measured nonetheless, such as a time today.
 
     Examples
     --------
@@ -224,7 +206,7 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
     Parameters
     ----------
     rows : iterable of dict
-        As `judged`, `exact` and `untestable` give them.
+        As `judged`, `exact` and `untestable` give them; others are refused.
     kept : DataFrame, optional
         The ledger of the full size that was kept (`schedlab.papers.kept`), to be shown beside this run.
 
@@ -232,11 +214,6 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
     -------
     Ledger
         One row a claim; those of the full size beside it where they are kept.
-
-    Raises
-    ------
-    ValueError
-        For a row that lacks one of these.
 
     Examples
     --------

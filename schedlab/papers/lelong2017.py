@@ -147,11 +147,9 @@ def _logs(size):
 
 
 def _draw_orders(runs):
-    measure, panels, rings = CHANGES["mean"], [], None
-    for log, part in runs.data.groupby("log", sort=False):
-        means, rings = (
-            None if data is None else _of_pairs(data[data["log"] == log], measure) for data in (part, runs.now)
-        )
+    measure, panels = CHANGES["mean"], []
+    for log in runs.data["log"].unique():
+        means, rings = runs.both(lambda data, log=log: _of_pairs(data[data["log"] == log], measure))
         rings = None if rings is None or rings.empty else rings
         panels.append(charts.bars(means, QUEUES[0], measure, color=QUEUES[1], rings=rings, title=f"{log}: {measure}"))
     best = learned(runs.data)
@@ -255,14 +253,8 @@ def claims(size: str, progress: bool) -> list[dict]:
 def checks_of(tuned: pd.DataFrame, limited: pd.DataFrame, part: str = "") -> dict[str, Check]:
     """Return the check of each claim.
 
-    Parameters
-    ----------
-    tuned : DataFrame
-        Runs of the learned pairs on the second half (`on_the_second_half`).
-    limited : DataFrame
-        The same under the bound of the claim (`bounded`).
-    part : str
-        Of the logs, to be told with what is measured.
+    `tuned` are runs of the learned pairs on the second half, `limited` the same under the bound of the claim; `part`
+    says which part of the logs, to be told with what is measured.
     """
     mean, longest = CHANGES.values()
     return {
@@ -278,15 +270,7 @@ def _runs(data, measure, by):
 
 
 def slower(tuned: pd.DataFrame, jobs: int | None) -> str:
-    """Say how busy the halves are, and how long a job waits, on logs whose mean wait the learned pair makes longer.
-
-    Parameters
-    ----------
-    tuned : DataFrame
-        As in `checks_of`.
-    jobs : int, optional
-        As in `half`.
-    """
+    """Say how busy the halves are, and how long a job waits, on logs whose mean wait the learned pair makes longer."""
     sentences, by_log = [], tuned.groupby("log", sort=False)
     for log in [log for log, change in by_log[CHANGES["mean"]].mean().items() if change > 0]:
         first, second = (half(log, jobs, is_second).offered_load() for is_second in (False, True))

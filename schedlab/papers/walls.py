@@ -13,29 +13,21 @@ from schedlab.papers import kept
 from schedlab.show import card as page
 from schedlab.show.ledgers import counted, standing
 
-from .cards import Card, named_in
+from .cards import Card
+from .kept import named_in
 from .names import paper_in
 
 LEDGER = "ledger"  # the name of the tile that leads there
 READINGS = "sensitivity"  # the name of the figure of what a paper leaves open: it stands behind the paper's own
 REST = "Claims that no figure shows"
-TOLD = re.compile(r"^(Rebuild (Figure|Table) \d+: |Beyond the paper: |Draw |Show |Tabulate )")
+BEGINNING = re.compile(r"^(Rebuild (Figure|Table) \d+: |Beyond the paper: |Draw |Show |Tabulate )")
 
 
 @dataclass(frozen=True)
 class Tile:
-    """What a wall shows of a figure.
+    """What a wall shows of a figure: a short title, and how many of its claims have each verdict.
 
-    Attributes
-    ----------
-    name, number, title : str
-        The title is short.
-    verdicts : dict of str to int
-        How many of its claims have each verdict; none if the paper claims nothing about it.
-    picture : str
-        An SVG; "" for a table.
-    claims : DataFrame, optional
-        Rows of the ledger, shown where there is no picture.
+    `picture` is an SVG, "" for a table; `claims` are rows of the ledger, shown where there is no picture.
     """
 
     name: str
@@ -77,23 +69,23 @@ class Wall:
         """A tile for each figure that is kept: those of the paper in its order, then what is beyond it."""
         from schedlab.charts import thumbnail  # here, since it loads altair
 
-        found = []
+        tiles = []
         for figure in sorted(self.paper.FIGURES, key=_place):
             card = figure.as_kept()
             if card is not None:
                 picture = "" if card.chart is None else thumbnail(card.chart)
                 title = _short(figure) if card.number else card.title
-                found.append(Tile(card.name, card.number, title, _counted(card.claims), picture, card.claims))
-        return found
+                tiles.append(Tile(card.name, card.number, title, _counted(card.claims), picture, card.claims))
+        return tiles
 
     def rest(self) -> Tile | None:
         """Return a tile for the claims that name no figure or table."""
         if self.ledger is None:
             return None
-        shown = {figure.number for figure in self.paper.FIGURES}
-        told = {claim for figure in self.paper.FIGURES for claim in figure.claims}
+        numbers = {figure.number for figure in self.paper.FIGURES}
+        claims = {claim for figure in self.paper.FIGURES for claim in figure.claims}
         places = zip(self.ledger["id"], self.ledger["where"], strict=True)
-        rest = self.ledger[[claim not in told and not shown & named_in(where) for claim, where in places]]
+        rest = self.ledger[[claim not in claims and not numbers & named_in(where) for claim, where in places]]
         if not len(rest):
             return None
         return Tile(LEDGER, "", REST, _counted(rest), "", rest)
@@ -101,12 +93,12 @@ class Wall:
     def others(self) -> list[tuple[str, str]]:
         """Return the figures that no claim names, in the paper's order, each with why it has no verdict."""
         named = set() if self.ledger is None else set().union(*map(named_in, self.ledger["where"]))
-        told = [
+        unnamed = [
             (figure.number, f"no claim names it; it bears on {', '.join(figure.claims)}")
             for figure in self.paper.FIGURES
             if figure.number and figure.number not in named and figure.claims
         ]
-        return sorted([*told, *self.paper.PAPER.others], key=lambda each: int(re.search(r"\d+", each[0])[0]))
+        return sorted([*unnamed, *self.paper.PAPER.others], key=lambda row: int(re.search(r"\d+", row[0])[0]))
 
     def notes(self) -> list[str]:
         """Return the notes that figures share, each once."""
@@ -125,13 +117,14 @@ class Wall:
             Findings to begin with: sentences, each with the id of its claim.
         """
         lead = page.counts(counted(self.ledger)) if self.ledger is not None else "Nothing is kept of this paper."
-        lead = "<br>".join([lead, *(f"{escape(words)} ({escape(claim)})." for words, claim in found)])
+        lead = "<br>".join([lead, *(f"{escape(sentence)} ({escape(claim)})." for sentence, claim in found)])
         tiles = [*self.tiles, *filter(None, [self.rest()])]
         of_paper = [tile for tile in tiles if tile.number or (tile.verdicts and tile.name != READINGS)]
         beyond = [tile for tile in tiles if tile not in of_paper]
-        names, shown = {LEDGER: ledger}, set()
+        names = {LEDGER: ledger}
+        before = set()
         of_paper, beyond = (
-            [(address and address + names.get(tile.name, tile.name), *_shown(tile, shown)) for tile in several]
+            [(address and address + names.get(tile.name, tile.name), *_shown(tile, before)) for tile in several]
             for several in (of_paper, beyond)
         )
         about = self.paper.PAPER
@@ -143,12 +136,12 @@ class Wall:
         return self.html(found=self.paper.PAPER.found)  # in a notebook, what was found is many screens further down
 
 
-def _shown(tile, shown):
+def _shown(tile, before):
     """Return what a wall shows of a tile; of claims without a picture only those that no tile before it shows."""
     rows = tile.claims if tile.claims is not None and not tile.picture else pd.DataFrame()
     verdicts = standing(rows) if len(rows) else ()
-    claims = [each for each in zip(verdicts, rows.to_dict("records"), strict=True) if each[1]["id"] not in shown]
-    shown.update(row["id"] for _, row in claims)
+    claims = [pair for pair in zip(verdicts, rows.to_dict("records"), strict=True) if pair[1]["id"] not in before]
+    before.update(row["id"] for _, row in claims)
     return tile.picture, tile.number, tile.title, tile.verdicts, claims
 
 
@@ -163,8 +156,8 @@ def _place(figure):
 
 
 def _short(figure):
-    words = TOLD.sub("", figure.__doc__.partition("\n")[0]).rstrip(".")
-    return words[0].upper() + words[1:]
+    title = BEGINNING.sub("", figure.__doc__.partition("\n")[0]).rstrip(".")
+    return title[0].upper() + title[1:]
 
 
 class Family:

@@ -10,7 +10,8 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab.contest import study as paper
-from schedlab.contest.entrants import BOUNDED, JUDGED, Arena, Setting
+from schedlab.contest.entrants import BOUNDED, JUDGED, Setting
+from schedlab.contest.results import Arena
 from schedlab.papers import judged, kept
 from schedlab.schedule.statistics import NOISE, ratio_over_seeds, t_quantile
 from schedlab.show.reading import MINUS

@@ -19,12 +19,10 @@ from schedlab.papers.cards import (
     Card,
     Drawing,
     as_read,
-    claims_about,
-    compared,
-    named_in,
     rebuilt,
     verdict_of,
 )
+from schedlab.papers.kept import claims_about, compared, named_in
 from schedlab.papers.walls import READINGS, REST
 from schedlab.show import card as page
 from schedlab.show.ledgers import FAILURES_FIRST, VERDICTS
@@ -598,7 +596,7 @@ def test_titles_and_ledger_of_grudenic_count_alike():
 def test_claims_of_a_figure_that_nobody_kept():
     assert claims_about("", "Figure 1").empty
     assert claims_about("tiny", "Figure 1").empty
-    assert Card("a", "", "A", "B").verdict == ""
+    assert Card("A", "B", name="a").verdict == ""
 
 
 def test_a_table_is_shown_as_people_read_it():

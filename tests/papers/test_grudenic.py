@@ -6,11 +6,13 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from replacing import replaced
 
 import schedlab as sl
 from schedlab import experiment, papers
 from schedlab.papers import grudenic2010 as paper
 from schedlab.papers import kept
+from schedlab.papers.grudenic2010 import grids
 from schedlab.schedule.statistics import jackknife
 from schedlab.schemes.cases import case_of
 from schedlab.workload.archive import standing_in
@@ -29,20 +31,20 @@ def small(monkeypatch, nothing_kept):
     """Three small traces in place of whole logs, and few copies and loads."""
 
     def log(name, estimates=paper.USERS):
-        return None if name not in NAMES or estimates == paper.LEFT_OUT else small_log(name)
+        return None if name not in NAMES or estimates == grids.LEFT_OUT else small_log(name)
 
-    monkeypatch.setattr(paper, "log", log)
-    monkeypatch.setattr(paper, "COPIES", {"quick": 2, "full": 3})
-    monkeypatch.setattr(paper, "COPIES_BY_LOAD", {"quick": 2, "full": 3})
-    monkeypatch.setattr(paper, "LOADS", {"quick": (0.6, 0.9), "full": (0.6, 0.7, 0.9)})
-    monkeypatch.setattr(paper, "AUDITED", NAMES[1])
+    replaced(monkeypatch, paper, "log", log)
+    replaced(monkeypatch, paper, "COPIES", {"quick": 2, "full": 3})
+    replaced(monkeypatch, paper, "COPIES_BY_LOAD", {"quick": 2, "full": 3})
+    replaced(monkeypatch, paper, "LOADS", {"quick": (0.6, 0.9), "full": (0.6, 0.7, 0.9)})
+    replaced(monkeypatch, paper, "AUDITED", NAMES[1])
     experiment.forget()
     yield
     experiment.forget()
 
 
 def test_the_example_is_that_of_the_paper():
-    easy, dpsa = (sl.simulate(paper.example(), scheme).validate() for scheme in (sl.EASY(), sl.DPSA()))
+    easy, dpsa = (sl.simulate(grids.example(), scheme).validate() for scheme in (sl.EASY(), sl.DPSA()))
     assert easy.start.tolist()[2:] == [7, 2, 9, 9]
     assert dpsa.start.tolist()[2:] == [7, 9, 2, 2]
     table = paper.figure1().table.set_index("measure")
@@ -65,9 +67,9 @@ def test_the_example_is_one_picture_with_its_jobs_named():
 
 
 def test_changes_are_those_of_the_means_over_shaken_copies(small, shared_runs):
-    data = paper.changes("quick", progress=False).set_index(["trace", "scheme"])
+    data = grids.changes("quick", progress=False).set_index(["trace", "scheme"])
     assert data.index.unique("trace").tolist() == list(NAMES)
-    trace = paper.log(NAMES[0])
+    trace = grids.log(NAMES[0])
     row = data.loc[NAMES[0], "DPSAw"]
     copies = [trace.shake(60, seed) for seed in range(2)]
     old, new = (
@@ -84,8 +86,8 @@ def test_changes_are_those_of_the_means_over_shaken_copies(small, shared_runs):
 
 
 def test_the_log_itself_stands_beside_its_copies(small, shared_runs):
-    data = paper.changes("quick", progress=False).set_index(["trace", "scheme"])
-    row, trace = data.loc[NAMES[0], "DPSAw"], paper.log(NAMES[0])
+    data = grids.changes("quick", progress=False).set_index(["trace", "scheme"])
+    row, trace = data.loc[NAMES[0], "DPSAw"], grids.log(NAMES[0])
     means = {name: sl.simulate(trace, name).metrics()["bounded_slowdown"] for name in ("easy", "dpsaw")}
     assert row["logged"] == pytest.approx(100 * (means["dpsaw"] / means["easy"] - 1))
     settles = all(sl.simulate(trace, name).settles for name in ("easy", "dpsaw"))
@@ -99,18 +101,18 @@ def test_a_log_counts_as_better_beyond_noise_and_chance_only():
     changes = [(-0.0019, -0.002), (-0.6, -0.1), (-40.0, 0.1), (-40.0, np.nan), (-40.0, -30.0), (40.0, 50.0)]
     data = pd.DataFrame(changes, columns=["change", "change_high"]).assign(scheme="DPSAn")
     data = pd.concat([data, data.assign(scheme="EASY", change=np.nan, change_high=np.nan)])
-    assert paper._beyond(data, "better").to_dict() == {"DPSAn": 2}
+    assert paper.figures._beyond(data, "better").to_dict() == {"DPSAn": 2}
     turned = data.assign(change=-data["change"], change_low=-data["change_high"])
-    assert paper._beyond(turned, "worse").to_dict() == {"DPSAn": 2}
+    assert paper.figures._beyond(turned, "worse").to_dict() == {"DPSAn": 2}
 
 
 def test_chance_in_the_base_alone_is_no_change():
     # Twice as bad in one copy, twice as good in the other: the average of the copies' own changes is +25 %.
     runs = pd.DataFrame(
         [(0, "EASY", 10.0), (0, "DPSAn", 20.0), (1, "EASY", 20.0), (1, "DPSAn", 10.0)],
-        columns=["seed", "scheme", paper.MEASURE],
+        columns=["seed", "scheme", grids.MEASURE],
     )
-    (row,) = paper._against_easy(runs.assign(trace="a log")).to_dict("records")
+    (row,) = grids.against_easy(runs.assign(trace="a log")).to_dict("records")
     assert (row["trace"], row["scheme"]) == ("a log", "DPSAn")
     assert row["change"] == pytest.approx(0)
     assert row["change_low"] < 0 < row["change_high"]
@@ -120,7 +122,7 @@ def test_chance_in_the_base_alone_is_no_change():
 def test_other_loads_and_readings_have_intervals_over_copies(small, shared_runs):
     load = paper.figure4_load("quick", progress=False)
     assert load.data.groupby(["trace", "load"])["seed"].nunique().eq(2).all()
-    traces = paper.log(NAMES[0]).scale_load(0.9)
+    traces = grids.log(NAMES[0]).scale_load(0.9)
     copies = [traces.shake(60, seed) for seed in range(2)]
     old, new = (
         sum(sl.simulate(one, scheme).metrics()["bounded_slowdown"] for one in copies) for scheme in ("easy", "dpsan")
@@ -130,7 +132,7 @@ def test_other_loads_and_readings_have_intervals_over_copies(small, shared_runs)
     readings = paper.sensitivity("quick", progress=False).data.dropna()
     assert (readings["change_low"] <= readings["change"]).all()
     first = readings[readings["reading"] == "as in Figure 3"].set_index(["trace", "scheme"])
-    drawn = paper.changes("quick", progress=False).set_index(["trace", "scheme"])["change"].dropna()
+    drawn = grids.changes("quick", progress=False).set_index(["trace", "scheme"])["change"].dropna()
     assert first["change"].to_dict() == drawn.to_dict()
 
 
@@ -145,8 +147,8 @@ def test_every_figure_is_drawn_from_small_logs(small, shared_runs, function):
 
 
 def test_figures_and_ledger_do_without_any_log(monkeypatch, nothing_kept):
-    monkeypatch.setattr(paper, "log", lambda *_: None)
-    monkeypatch.setattr(paper, "AUDITED", "SDSC-Par-1995")  # it has no stand-in
+    replaced(monkeypatch, paper, "log", lambda *_: None)
+    replaced(monkeypatch, paper, "AUDITED", "SDSC-Par-1995")  # it has no stand-in
     for function in paper.FIGURES[1:]:  # the first has no log
         figure = function("quick", progress=False)
         assert figure.data.empty
@@ -154,36 +156,36 @@ def test_figures_and_ledger_do_without_any_log(monkeypatch, nothing_kept):
             "SDSC-Par-1995" if figure.name == "bound" else "None of the paper's logs is at hand, and no stand-in"
         ) in figure.seen
     verdicts = paper.claims("full", progress=False).set_index("id")["verdict"]
-    assert {*verdicts.index} == {*paper.CLAIMS}
+    assert {*verdicts.index} == {*paper.ledger.CLAIMS}
     assert verdicts.pop("GRU-6") == "reproduced"
     assert set(verdicts) == {"cannot be tested"}
 
 
 def test_the_ledger_has_every_claim_and_names_what_is_missing(small, shared_runs):
     ledger = paper.claims("full", progress=False).set_index("id")
-    claims = [name for name in ledger.index if name in paper.CLAIMS]
-    assert claims == [*paper.CLAIMS]
+    claims = [name for name in ledger.index if name in paper.ledger.CLAIMS]
+    assert claims == [*paper.ledger.CLAIMS]
     missing = ledger.drop(index=claims)
-    assert missing["trace"].tolist() == [name for name in paper.LOGS if name not in NAMES]
+    assert missing["trace"].tolist() == [name for name in grids.LOGS if name not in NAMES]
     assert set(missing["verdict"]) == {"cannot be tested"}
     assert set(NAMES) <= set(ledger.loc["GRU-1a", "trace"].split(", "))
     assert {case["case"] for case in ledger.loc["GRU-3a", "cases"]} == {*NAMES, "all cases together"}
 
 
 def test_the_ledger_has_every_reading_and_a_quick_run_the_first(small, shared_runs):
-    readings = [paper.AS_DRAWN, "tau 1 s", "tau 60 s", paper.EXACT, paper.RUN_ON]
-    assert [*paper._as_read("full", False)] == readings
-    assert [*paper._as_read("quick", False)] == readings[:1]
+    readings = [paper.ledger.AS_DRAWN, "tau 1 s", "tau 60 s", paper.EXACT, paper.RUN_ON]
+    assert [*paper.ledger._as_read("full", False)] == readings
+    assert [*paper.ledger._as_read("quick", False)] == readings[:1]
     row = paper.claims("full", progress=False).set_index("id").loc["GRU-3a"]
     checks = {case["check"] for case in row["cases"]}
     assert checks == {f"change, {reading}" for reading in readings}
-    first = [case["measured"] for case in row["cases"] if case["check"] == f"change, {paper.AS_DRAWN}"]
+    first = [case["measured"] for case in row["cases"] if case["check"] == f"change, {paper.ledger.AS_DRAWN}"]
     assert first[0] not in [case["measured"] for case in row["cases"] if "tau 60 s" in case["check"]]
 
 
 def test_times_are_no_evidence_but_todays_stand_in_the_ledger(small, shared_runs):
     row = paper.claims("full", progress=False).set_index("id").loc["GRU-7"]
-    assert (row["verdict"], row["reason"]) == ("cannot be tested", paper.OTHER_MACHINE)
+    assert (row["verdict"], row["reason"]) == ("cannot be tested", paper.ledger.OTHER_MACHINE)
     assert " decisions of DPSA" in row["measured"]
     assert row["measured"].endswith(" s together")
 
@@ -198,8 +200,8 @@ def runs_of(noise=0.1, seeds=6, **changes):
         for seed in range(seeds):
             about = {"trace": name.replace("_", "-"), "seed": seed}
             luck = noise * ((seed + place) % seeds - (seeds - 1) / 2)
-            rows.append({**about, "scheme": "EASY", paper.MEASURE: 100.0})
-            rows += [{**about, "scheme": each, paper.MEASURE: 100.0 + change + luck} for each in paper.VARIANTS]
+            rows.append({**about, "scheme": "EASY", grids.MEASURE: 100.0})
+            rows += [{**about, "scheme": each, grids.MEASURE: 100.0 + change + luck} for each in grids.VARIANTS]
     runs = pd.DataFrame(rows)
     used = pd.Series({name: 0.5 + place / 10 for place, name in enumerate(runs["trace"].unique())})
     return runs, used
@@ -242,45 +244,45 @@ THUNDER, ATLAS, HPC2N = "LLNL_Thunder_2007", "LLNL_Atlas_2006", "HPC2N_2002"
     ],
 )
 def test_verdicts_follow_the_numbers(claim, changes, verdict):
-    checks = paper.checks(*runs_of(noise=0.01, **changes))
-    assert [*checks, "GRU-6", "GRU-7"] == [*paper.CLAIMS]
+    checks = paper.ledger.checks(*runs_of(noise=0.01, **changes))
+    assert [*checks, "GRU-6", "GRU-7"] == [*paper.ledger.CLAIMS]
     row = papers.judged(papers.Claim("A", "", "", ""), checks[claim], "a log")
     assert row["verdict"] == verdict, row["reason"]
 
 
 def test_each_claim_is_about_its_variant():
     runs, used = runs_of(a=-10, b=-20)
-    for variant, ids in zip(paper.VARIANTS, (["GRU-2a", "GRU-2b"], ["GRU-1a"], ["GRU-3a", "GRU-3b"]), strict=True):
-        other = runs.assign(**{paper.MEASURE: runs[paper.MEASURE].where(runs["scheme"] != variant, 300.0)})
-        before, after = (paper.checks(each, used) for each in (runs, other))
+    for variant, ids in zip(grids.VARIANTS, (["GRU-2a", "GRU-2b"], ["GRU-1a"], ["GRU-3a", "GRU-3b"]), strict=True):
+        other = runs.assign(**{grids.MEASURE: runs[grids.MEASURE].where(runs["scheme"] != variant, 300.0)})
+        before, after = (paper.ledger.checks(each, used) for each in (runs, other))
         moved = [name for name in before if not before[name].cases["value"].equals(after[name].cases["value"])]
         assert moved == ids
 
 
 def test_chance_in_single_runs_makes_a_published_number_possible_and_a_sign_open():
     for noise, verdicts in ((0.01, ["in part", "reproduced"]), (20, ["reproduced", "undecided"])):
-        checks = paper.checks(*runs_of(noise, **{ATLAS: -0.3, THUNDER: -5}))
+        checks = paper.ledger.checks(*runs_of(noise, **{ATLAS: -0.3, THUNDER: -5}))
         rows = [papers.judged(papers.Claim("A", "", "", ""), checks[name], "a log") for name in ("GRU-1b", "GRU-2a")]
         assert [row["verdict"] for row in rows] == verdicts
 
 
 def test_tolerances_say_the_bounds_of_the_code():
-    met = {name: claim.tolerance for name, claim in paper.CLAIMS.items() if claim.tolerance}
+    met = {name: claim.tolerance for name, claim in paper.ledger.CLAIMS.items() if claim.tolerance}
     assert met == {
-        "GRU-4": f"a correlation above {paper.LINEAR}",
-        "GRU-5": f"a change of up to {paper.NEGLIGIBLE} %",
+        "GRU-4": f"a correlation above {paper.ledger.LINEAR}",
+        "GRU-5": f"a change of up to {paper.ledger.NEGLIGIBLE} %",
     }
-    printed = {(log, scheme): f"{abs(percent):g} % ({log[:-5]})" for log, scheme, percent in paper.PRINTED}
+    printed = {(log, scheme): f"{abs(percent):g} % ({log[:-5]})" for log, scheme, percent in grids.PRINTED}
     for (_, scheme), words in printed.items():
-        assert words in paper.CLAIMS["GRU-1b" if scheme == "DPSAn" else "GRU-2b"].published
-    assert paper.CLAIMS["GRU-3b"].published == f"{paper.LARGEST} %"
+        assert words in paper.ledger.CLAIMS["GRU-1b" if scheme == "DPSAn" else "GRU-2b"].published
+    assert paper.ledger.CLAIMS["GRU-3b"].published == f"{paper.ledger.LARGEST} %"
 
 
 def test_the_luck_of_copies_is_in_the_interval_of_the_correlation():
     spreads = []
     for noise in (0.1, 5):
         runs, used = runs_of(noise, a=-10, b=-20, c=-30)
-        check = paper.checks(runs, used)["GRU-4"]
+        check = paper.ledger.checks(runs, used)["GRU-4"]
         value, low, high = jackknife(lambda part, used=used: correlation(part, used), runs)
         (case,) = check.cases.to_dict("records")
         assert case["value"] == pytest.approx(value, abs=0.05)
@@ -291,17 +293,17 @@ def test_the_luck_of_copies_is_in_the_interval_of_the_correlation():
 
 def correlation(runs, used):
     """Correlate DPSAn's gains with the utilization of three logs."""
-    means = runs.pivot_table(paper.MEASURE, "trace", "scheme")
+    means = runs.pivot_table(grids.MEASURE, "trace", "scheme")
     return float(np.corrcoef(1 - means["DPSAn"] / means["EASY"], used)[0, 1])
 
 
 def test_signs_tell_what_is_sure_and_what_single_runs_have():
-    checks = paper.checks(*runs_of(noise=2, a=-9, b=-1, c=0.5))
+    checks = paper.ledger.checks(*runs_of(noise=2, a=-9, b=-1, c=0.5))
     data = pd.DataFrame({"scheme": "DPSAp", "logged": [-1.0, 4.0, 5.0]})
     words = "on {} of 3 logs beyond chance; on {} in the mean over the copies, and on {} in single runs of the logs "
     words += "themselves"
-    assert paper._signs_in_words(checks["GRU-2a"], data, "better") == f"better {words.format(1, 2, 1)}"
-    assert paper._signs_in_words(checks["GRU-2b"], data, "worse") == f"worse {words.format(0, 1, 2)}"
+    assert paper.ledger._signs_in_words(checks["GRU-2a"], data, "better") == f"better {words.format(1, 2, 1)}"
+    assert paper.ledger._signs_in_words(checks["GRU-2b"], data, "worse") == f"worse {words.format(0, 1, 2)}"
 
 
 def test_figure_4_shows_both_series_in_order_of_utilization(small, shared_runs):
@@ -318,11 +320,11 @@ def without_logs(monkeypatch, tmp_path):
 
 def test_where_a_log_is_not_at_hand_its_stand_in_takes_its_place_and_says_so(monkeypatch, tmp_path):
     without_logs(monkeypatch, tmp_path)
-    trace = paper.log("SDSC-Par-1996")
-    assert (trace.source, paper.label(trace)) == ("stand-in", "SDSC-Par-1996 (stand-in)")
-    assert paper.log("SDSC-Par-1996") is trace
-    assert paper.log("SDSC-Par-1995") is None
-    (standins,) = standing_in(paper._at_hand("quick"))
+    trace = grids.log("SDSC-Par-1996")
+    assert (trace.source, grids.label(trace)) == ("stand-in", "SDSC-Par-1996 (stand-in)")
+    assert grids.log("SDSC-Par-1996") is trace
+    assert grids.log("SDSC-Par-1995") is None
+    (standins,) = standing_in(paper.figures.logs_at_hand("quick"))
     assert standins.startswith("No log at hand for LLNL-Atlas-2006")
     assert "SDSC-Par-1996" in standins
     assert "SDSC-Par-1995" not in standins
@@ -330,8 +332,8 @@ def test_where_a_log_is_not_at_hand_its_stand_in_takes_its_place_and_says_so(mon
 
 def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, tmp_path):
     without_logs(monkeypatch, tmp_path)
-    monkeypatch.setattr(paper, "LOGS", ("SDSC-Par-1995", "SDSC-Par-1996", "LLNL-Atlas-2006"))
-    monkeypatch.setattr(paper, "COPIES", {"quick": 2, "full": 3})
+    replaced(monkeypatch, paper, "LOGS", ("SDSC-Par-1995", "SDSC-Par-1996", "LLNL-Atlas-2006"))
+    replaced(monkeypatch, paper, "COPIES", {"quick": 2, "full": 3})
     monkeypatch.setattr(kept, "numbers_of", lambda *_: None)
     figure = paper.figure3("quick", progress=False)
     assert "SDSC-Par-1996-3.1-cln (stand-in, not the real log)" in " ".join(figure.chart.to_dict()["title"]["subtitle"])
@@ -347,21 +349,23 @@ def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, 
 
 
 def test_a_stand_in_is_not_taken_for_its_log(small, monkeypatch):
-    before = paper.changes("quick", progress=False)
-    real = paper.log
+    before = grids.changes("quick", progress=False)
+    real = grids.log
     standins = {name: sl.Trace(**{**vars(real(name)), "source": "stand-in"}) for name in NAMES}
-    monkeypatch.setattr(paper, "log", lambda name, estimates=None: standins.get(name))
-    after = paper.changes("quick", progress=False)
+    replaced(monkeypatch, paper, "log", lambda name, estimates=None: standins.get(name))
+    after = grids.changes("quick", progress=False)
     assert set(before["trace"]) == set(NAMES)
     assert set(after["trace"]) == {f"{name} (stand-in)" for name in NAMES}
 
 
 def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(small, shared_runs, monkeypatch):
-    short = paper.log
+    short = grids.log
     longer = sl.model_trace("lublin", jobs=400, machine=64, seed=9).scale_load(0.9)
     longer = sl.Trace(**{**vars(longer), "name": NAMES[1]})
-    monkeypatch.setattr(paper, "log", lambda name, *estimates: longer if name == NAMES[1] else short(name, *estimates))
-    monkeypatch.setattr(paper, "MOST_JOBS", {"quick": 300, "full": None})
+    replaced(
+        monkeypatch, paper, "log", lambda name, *estimates: longer if name == NAMES[1] else short(name, *estimates)
+    )
+    replaced(monkeypatch, paper, "MOST_JOBS", {"quick": 300, "full": None})
     left = {NAMES[0], NAMES[2]}
     words = f" out the longest logs, {NAMES[1]} (quick; full size: all logs)."
     for figure in (paper.figure4_load, paper.effort, paper.sensitivity):
@@ -379,17 +383,17 @@ def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(smal
 
 
 def test_conventions_about_estimates():
-    assert paper._case("a log", paper.RUN_ON) == {"log": "a log", "overrun": "keep"}
-    assert paper._case("a log", paper.EXACT) == {"log": "a log", "overrun": "kill"}
+    assert grids.case_under("a log", paper.RUN_ON) == {"log": "a log", "overrun": "keep"}
+    assert grids.case_under("a log", paper.EXACT) == {"log": "a log", "overrun": "kill"}
     with pytest.raises(ValueError, match="unknown estimates 'none'; known: users' estimates, exact estimates, jobs"):
-        paper.log("CTC-SP2-1996", "none")
+        grids.log("CTC-SP2-1996", "none")
 
 
 def test_jobs_without_an_estimate_are_left_out(monkeypatch, tmp_path):
     without_logs(monkeypatch, tmp_path)
-    trace, kept = paper.log("LLNL-Atlas-2006"), paper.log("LLNL-Atlas-2006", paper.LEFT_OUT)
-    assert len(kept) == len(trace) - paper.without_estimate(trace) > 0
-    assert paper.log("SDSC-Par-1996", paper.LEFT_OUT) is None
+    trace, kept = grids.log("LLNL-Atlas-2006"), grids.log("LLNL-Atlas-2006", grids.LEFT_OUT)
+    assert len(kept) == len(trace) - grids.without_estimate(trace) > 0
+    assert grids.log("SDSC-Par-1996", grids.LEFT_OUT) is None
 
 
 def test_the_sensitivity_table_says_what_was_not_measured(small, shared_runs):
@@ -419,14 +423,14 @@ def test_the_matrix_of_readings_has_the_numbers_of_the_kept_table():
 
 
 def test_the_load_from_which_it_pays():
-    assert paper._pays_from(pd.Series({0.5: 9, 0.6: 5, 0.7: 6, 0.8: 7})) == "0.7"
-    assert paper._pays_from(pd.Series({0.5: 9, 0.6: 5})) == "none"
+    assert paper.beyond._pays_from(pd.Series({0.5: 9, 0.6: 5, 0.7: 6, 0.8: 7})) == "0.7"
+    assert paper.beyond._pays_from(pd.Series({0.5: 9, 0.6: 5})) == "none"
 
 
 @pytest.mark.traces
 @pytest.mark.parametrize("name", ["SDSC-BLUE-2000", "LLNL-Thunder-2007"])
 def test_a_whole_log_takes_less_than_100_megabytes(name):
-    trace = paper.log(name)
+    trace = grids.log(name)
     case, _ = case_of(trace, scheme := sl.DPSA(variant="w"))
     scheme.simulate(case)
     tracemalloc.start()  # numba's arrays, too
@@ -449,7 +453,7 @@ def test_controls_of_sets_are_idle_where_one_job_is_tried(monkeypatch, tmp_path)
     assert paper.live.limits(2) == {}
     assert set(paper.live.limits(1)) == {"variant", "budget"}
     without_logs(monkeypatch, tmp_path)
-    trace = paper.log("KTH-SP2-1996").head(500).scale_load(0.9)
+    trace = grids.log("KTH-SP2-1996").head(500).scale_load(0.9)
     same = {
         tuple(sl.simulate(trace, sl.DPSA(variant=v, depth=1, budget=b)).start) for v in "npw" for b in (None, 1, 10)
     }

@@ -40,19 +40,20 @@ def of_sabin():
 
 
 def of_silva():
-    data = numbers("silva2000", *(f"figure{number}" for number in silva2000.RATIO_FIGURES))
-    checks, whys = silva2000.checks(data), silva2000.reasons_for(data)
+    data = numbers("silva2000", *(f"figure{number}" for number in silva2000.figures.RATIO_FIGURES))
+    checks, whys = silva2000.ledger.checks(data), silva2000.ledger.reasons_for(data)
     return [(name, check, whys.get(name, "")) for name, check in checks.items()]
 
 
 def of_kurian():
     single = numbers("kurian2003", *(f"figure{number}" for number in range(4, 18)))
     sites = numbers("kurian2003", *(f"figure{number}" for number in range(18, 24)))
-    drawn = kurian2003.AS_DRAWN
+    drawn = kurian2003.figures.AS_DRAWN
     one, flooding = (
-        {drawn: single[single["scheme"] == scheme]} for scheme in (kurian2003.SHREDDING, kurian2003.FLOODING)
+        {drawn: single[single["scheme"] == scheme]}
+        for scheme in (kurian2003.grids.SHREDDING, kurian2003.grids.FLOODING)
     )
-    tested = kurian2003._tested(one, flooding, {drawn: sites}, one)
+    tested = kurian2003.ledger._tested(one, flooding, {drawn: sites}, one)
     found = []
     for name, (check, more) in tested.items():
         if not name.startswith("KUR-12"):  # of users' estimates, which no figure shows
@@ -63,21 +64,21 @@ def of_kurian():
 def of_pascual():
     """Return the checks on what Figures 2, 3 and 5 show: at s = 0, and of the paper's logs by themselves."""
     unsped, several = numbers("pascual2008", "figure2"), numbers("pascual2008", "figure3", "figure5")
-    titles = {title: name for title in unsped["trace"] for name in pascual2008.TREES if title.startswith(name)}
+    titles = {title: name for title in unsped["trace"] for name in pascual2008.grids.TREES if title.startswith(name)}
     unsped, several = (data.assign(trace=data["trace"].map(titles)) for data in (unsped, several))
     found = []
-    for name, (check, logs, *why) in pascual2008.CHECKS.items():
+    for name, (check, logs, *why) in pascual2008.ledger.CHECKS.items():
         if name in ("PAS-1", "PAS-6a"):
             data = unsped
         elif logs is not pascual2008.LOGS:
             data = several[several["trace"].isin(logs)]
         else:
             continue
-        sample = pascual2008.SAMPLES["full"] if logs is pascual2008.LOGS else logs
-        free = unsped[unsped["trace"].isin(sample)].assign(allocation=pascual2008.ANYWHERE)
-        free[pascual2008.WAIT] = free["free_minutes"]
-        words = pascual2008._free_waits(free) if pascual2008._free_waits in why else ""
-        found += [(name, check(data, ("FCFS", policy)), words) for policy in pascual2008.BACKFILLING]
+        sample = pascual2008.grids.SAMPLES["full"] if logs is pascual2008.LOGS else logs
+        free = unsped[unsped["trace"].isin(sample)].assign(allocation=pascual2008.grids.ANYWHERE)
+        free[pascual2008.grids.WAIT] = free["free_minutes"]
+        words = pascual2008.ledger._free_waits(free) if pascual2008.ledger._free_waits in why else ""
+        found += [(name, check(data, ("FCFS", policy)), words) for policy in pascual2008.grids.BACKFILLING]
     return found
 
 
@@ -271,13 +272,13 @@ CONCLUSIONS = {
         "PAS-2a": lambda: round(effect("pascual2008", "PAS-2a", "by count", "FCFS"), 2) == 0.22,
         "PAS-1": lambda: all(
             effect("pascual2008", "PAS-1", "by block", f"{log}, EASY (block)") < 7
-            for log in (pascual2008.HPC2N, pascual2008.BLUE)
+            for log in (pascual2008.grids.HPC2N, pascual2008.grids.BLUE)
         ),
         "PAS-7": lambda: (
-            effect("pascual2008", "PAS-7", "by block", f"{pascual2008.BLUE}, EASY (block)")
+            effect("pascual2008", "PAS-7", "by block", f"{pascual2008.grids.BLUE}, EASY (block)")
             < 0.1
             < 0.25
-            < effect("pascual2008", "PAS-7", "by count", f"{pascual2008.BLUE}, EASY (count)")
+            < effect("pascual2008", "PAS-7", "by count", f"{pascual2008.grids.BLUE}, EASY (count)")
         ),
     },
     "silva2000": {

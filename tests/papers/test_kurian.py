@@ -6,11 +6,13 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 import pytest
+from replacing import replaced
 
 import schedlab as sl
 from schedlab import experiment
 from schedlab.papers import judged
 from schedlab.papers import kurian2003 as paper
+from schedlab.papers.kurian2003 import grids
 from schedlab.workload.swf import Header
 
 
@@ -26,23 +28,23 @@ def log(name, or_standin=True):
 @pytest.fixture
 def small(monkeypatch, nothing_kept):
     """A small trace of three months in place of the log, and few draws and loads."""
-    monkeypatch.setattr(paper, "load_trace", log)
-    monkeypatch.setattr(paper, "PROCS", 64)
-    monkeypatch.setattr(paper, "JOBS", 80)
+    replaced(monkeypatch, paper, "load_trace", log)
+    replaced(monkeypatch, paper, "PROCS", 64)
+    replaced(monkeypatch, paper, "JOBS", 80)
     for name in ("SEEDS", "SITE_SEEDS", "READ_SEEDS"):
-        monkeypatch.setattr(paper, name, {"quick": 2, "full": 3})
-    monkeypatch.setattr(paper, "LOADS", (0.7, 0.9))
-    monkeypatch.setattr(paper, "SITE_LOADS", {"quick": (0.7, 0.9), "full": (0.7, 0.9)})
+        replaced(monkeypatch, paper, name, {"quick": 2, "full": 3})
+    replaced(monkeypatch, paper, "LOADS", (0.7, 0.9))
+    replaced(monkeypatch, paper, "SITE_LOADS", {"quick": (0.7, 0.9), "full": (0.7, 0.9)})
     experiment.forget()
     yield log
     experiment.forget()
 
 
 def test_improvements_are_those_of_the_schedules(small, shared_runs):
-    trace = paper.subset()
+    trace = grids.subset()
     assert (len(trace), trace.procs) == (80, 64)
     assert (trace.table["requested_time"] == trace.table["run_time"]).all()
-    data = paper.draws([trace], 2, (20,), (0.9,), ("shredding",), progress=False)
+    data = grids.draws([trace], 2, (20,), (0.9,), ("shredding",), progress=False)
     scaled = trace.shake(60, 1).scale_load(0.9)
     marked = scaled.with_parameter_sweeps(0.2, seed=1)
     old, new = sl.simulate(scaled, "easy"), sl.simulate(marked, sl.OpportuneShredding()).validate()
@@ -56,7 +58,7 @@ def test_improvements_are_those_of_the_schedules(small, shared_runs):
     assert [row["loss_old"], row["loss_new"]] == [before, after]
     used = [schedule.metrics()["utilization"] for schedule in (old, new)]
     assert [row["utilization_old"], row["utilization_new"]] == pytest.approx(used)
-    assert set(data["group"]) <= {"sweeps", "other jobs", *paper.CLASSES}
+    assert set(data["group"]) <= {"sweeps", "other jobs", *grids.CLASSES}
 
 
 def test_each_draw_shakes_the_base_with_it(small, monkeypatch):
@@ -70,10 +72,10 @@ def test_each_draw_shakes_the_base_with_it(small, monkeypatch):
         simulated.extend(traces)
         return sl.simulate_sites(traces, scheme)
 
-    monkeypatch.setattr(paper, "simulate", noted)
-    monkeypatch.setattr(paper, "simulate_sites", noted_sites)
-    monkeypatch.setattr(paper, "grid", partial(sl.grid, threads=1))
-    paper.draws([paper.subset()], 3, (5, 20), (0.9,), progress=False)
+    replaced(monkeypatch, paper, "simulate", noted)
+    replaced(monkeypatch, paper, "simulate_sites", noted_sites)
+    replaced(monkeypatch, paper, "grid", partial(sl.grid, threads=1))
+    grids.draws([grids.subset()], 3, (5, 20), (0.9,), progress=False)
     assert len(simulated) == 3 * (1 + 2 * 2)
     draws = [simulated[i : i + 5] for i in range(0, 15, 5)]
     for base, *others in draws:
@@ -86,12 +88,14 @@ def test_each_draw_shakes_the_base_with_it(small, monkeypatch):
 
 def test_sites_are_shaken_each_in_its_own_way(small, monkeypatch):
     simulated = []
-    monkeypatch.setattr(paper, "simulate", lambda trace, scheme: simulated.append(trace) or sl.simulate(trace, scheme))
-    monkeypatch.setattr(paper, "grid", partial(sl.grid, threads=1))
-    paper.draws(paper.months(), 2, (20,), (0.9,), ("shredding",), progress=False)
+    replaced(
+        monkeypatch, paper, "simulate", lambda trace, scheme: simulated.append(trace) or sl.simulate(trace, scheme)
+    )
+    replaced(monkeypatch, paper, "grid", partial(sl.grid, threads=1))
+    grids.draws(grids.months(), 2, (20,), (0.9,), ("shredding",), progress=False)
     moved = [
         tuple(trace.table["submit_time"].loc[site.table.index] - site.table["submit_time"])[:20]
-        for trace, site in zip(simulated, paper.months() * 2, strict=True)
+        for trace, site in zip(simulated, grids.months() * 2, strict=True)
     ]
     assert len(set(moved)) == 6
 
@@ -101,18 +105,18 @@ def test_improvements_are_of_means_over_draws():
     # average -25 %.
     draws = draws_of({"sweeps": [(10, 20)]}, {"sweeps": [(20, 10)]})
     assert draws["slowdown_better"].tolist() == [-100, 50]
-    parts = paper.of_means(draws, ["group"])
+    parts = grids.of_means(draws, ["group"])
     assert parts["slowdown_better"].mean() == pytest.approx(0)
     assert parts["slowdown_better"].tolist() == pytest.approx([-200 / 3, 200 / 3])
     # A base that is chance alone, and the same effect in every draw: no error.
     draws = draws_of(*({"sweeps": [(old, 0.6 * old)]} for old in (10, 20, 60)))
-    assert paper.of_means(draws, ["group"])["slowdown_better"].tolist() == pytest.approx([40] * 3)
+    assert grids.of_means(draws, ["group"])["slowdown_better"].tolist() == pytest.approx([40] * 3)
 
 
 def test_sites_are_compared_with_sites_alone(small, shared_runs):
-    data = paper.several("quick", progress=False)
+    data = grids.several("quick", progress=False)
     assert data["site"].unique().tolist() == ["site 1", "site 2", "site 3"]
-    traces = [trace.shake(60, site).scale_load(0.9) for site, trace in enumerate(paper.months())]
+    traces = [trace.shake(60, site).scale_load(0.9) for site, trace in enumerate(grids.months())]
     marked = [trace.with_parameter_sweeps(0.1, seed=0) for trace in traces]
     begins = ["1996-07-01", "1996-08-01", "1996-09-01"]
     sites = sl.simulate_sites(marked, sl.OpportuneShredding(), speeds=(2, 1, 3), begins=begins)
@@ -147,7 +151,7 @@ def test_published_numbers_are_in_the_charts(small, shared_runs, number, publish
 
 def test_a_group_of_jobs_has_one_colour_in_bars_and_gantt_charts(small, shared_runs):
     bars = paper.figure8("quick", progress=False).chart.to_dict()["concat"][0]["layer"][0]["encoding"]["color"]
-    schedule = sl.simulate(paper.subset().with_parameter_sweeps(0.2), "ojs")
+    schedule = sl.simulate(grids.subset().with_parameter_sweeps(0.2), "ojs")
     drawn = [bars, *(sl.charts.gantt(schedule, color=by).to_dict()["encoding"]["color"] for by in ("class", "sweeps"))]
     scales = [dict(zip(of["scale"]["domain"], of["scale"]["range"], strict=True)) for of in drawn]
     assert len(scales[0]) > 1
@@ -162,11 +166,11 @@ def test_figures_4_to_23_are_there():
 
 def test_the_ledger_has_every_target(small, shared_runs):
     ledger = paper.claims("quick", progress=False).set_index("id")
-    assert ledger.index.tolist() == list(paper.CLAIMS)
+    assert ledger.index.tolist() == list(paper.ledger.CLAIMS)
     assert {name.removeprefix("KUR-").rstrip("abc") for name in ledger.index} == {str(n) for n in range(14)}
     assert len({case["check"] for case in ledger.loc["KUR-4a", "cases"]}) == 1  # a quick run has the primary reading
     full = paper.claims("full", progress=False).set_index("id")
-    assert len({case["check"] for case in full.loc["KUR-4a", "cases"]}) == 1 + len(paper.VARIED)
+    assert len({case["check"] for case in full.loc["KUR-4a", "cases"]}) == 1 + len(paper.figures.VARIED)
     assert full.loc["KUR-1", "readings"].count("under") >= 1
     assert {claim for _, claim in paper.PAPER.found} <= set(ledger.index)
 
@@ -184,7 +188,7 @@ def test_what_was_chosen_after_results_is_said(small, shared_runs):
     figure = paper.sensitivity("quick", progress=False)
     assert home in " ".join(figure.notes)
     readings = figure.data.set_index("reading")
-    assert set(paper.VARIED) < set(readings.index)
+    assert set(paper.figures.VARIED) < set(readings.index)
     at_home, everywhere = (
         readings[readings.index.str.startswith(words)] for words in ("three sites, the parallel", "three sites, a copy")
     )
@@ -199,10 +203,10 @@ def test_what_was_chosen_after_results_is_said(small, shared_runs):
 
 
 def test_the_tasks_that_ran_are_those_of_the_paper(small, shared_runs):
-    trace = paper.subset().scale_load(0.9).with_parameter_sweeps(0.3, seed=0)
-    for scheme in paper.SCHEMES.values():
+    trace = grids.subset().scale_load(0.9).with_parameter_sweeps(0.3, seed=0)
+    for scheme in grids.SCHEMES.values():
         schedule = sl.simulate(trace, scheme)
-        assert paper.wrong_tasks(schedule) == []
+        assert paper.ledger.wrong_tasks(schedule) == []
         table = schedule.sweeps()
         assert len(table) == (trace.table["breakdown"] > 0).sum() > 2
     flooded = sl.simulate(trace, "flooding").sweeps()
@@ -243,15 +247,15 @@ def more(pieces):
 def test_other_tasks_are_not_those_of_the_paper(small, monkeypatch, scheme, change, what):
     def changed(trace, other):
         schedule = sl.simulate(trace, other)
-        if other != paper.SCHEMES[scheme]:
+        if other != grids.SCHEMES[scheme]:
             return schedule
         shared = schedule.outcome.shared
         shared = replace(shared, pieces=(change(shared.pieces[0]),))
         return replace(schedule, outcome=replace(schedule.outcome, shared=shared))
 
-    monkeypatch.setattr(paper, "SHARES", (30,))
-    monkeypatch.setattr(paper, "simulate", changed)
-    row = paper._divided()
+    replaced(monkeypatch, paper, "SHARES", (30,))
+    replaced(monkeypatch, paper, "simulate", changed)
+    row = paper.ledger._divided()
     assert row["verdict"] == "not reproduced"
     assert what in row["reason"]
     assert row["reason"].startswith("Flooding" if scheme == "flooding" else "OJS")
@@ -269,7 +273,7 @@ def draws_of(*draws):
     for seed, draw in enumerate(draws):
         for group, loads in draw.items():
             for i, found in enumerate(loads):
-                found = found if isinstance(found, dict) else dict.fromkeys(paper.IMPROVED, found)
+                found = found if isinstance(found, dict) else dict.fromkeys(grids.IMPROVED, found)
                 row = {"share": 5, "load": round(0.6 + 0.1 * i, 1), "seed": seed, "group": group}
                 for key, (old, new) in found.items():
                     row |= {f"{key}_old": old, f"{key}_new": new, f"{key}_better": 100 * (old - new) / old}
@@ -293,7 +297,7 @@ def draws_with(**groups):
 
 
 def verdict_of(check):
-    return judged(paper.CLAIMS["KUR-3"], check, "a log")["verdict"]
+    return judged(paper.ledger.CLAIMS["KUR-3"], check, "a log")["verdict"]
 
 
 def gains(turnaround, slowdown, loss=20):
@@ -315,14 +319,14 @@ WIDE = np.array([-9, 9, -9, 9])  # over the draws
 )
 def test_no_group_may_lose_more_than_some_percent(others, verdict):
     data = draws_with(other_jobs=others, SN=gains(-50, -50))
-    assert verdict_of(paper._not_worse(data, ["other jobs"], 4)) == verdict
-    check = paper._not_worse(data, ["SN"], 2.5, "turnaround")
+    assert verdict_of(paper.ledger._not_worse(data, ["other jobs"], 4)) == verdict
+    check = paper.ledger._not_worse(data, ["SN"], 2.5, "turnaround")
     assert (check.cases["value"].tolist(), check.outcome) == ([pytest.approx(-50)], "fails")
 
 
 def test_every_class_counts():
     classes = {"SN": gains(-3, -3), "SW": gains(4, 4), "LN": gains(0, 0), "LW": gains(0, 0)}
-    check = paper._not_worse(draws_with(**classes), paper.CLASSES, 2.5, "turnaround")
+    check = paper.ledger._not_worse(draws_with(**classes), grids.CLASSES, 2.5, "turnaround")
     assert check.cases["outcome"].tolist() == ["contradicts", "supports", "supports", "supports"]
     assert verdict_of(check) == "in part"
 
@@ -338,10 +342,10 @@ def test_every_class_counts():
 )
 def test_sweeps_gain(sweeps, verdict):
     data = draws_with(sweeps=sweeps, other_jobs=gains(-70, -80))
-    assert verdict_of(paper._gains(data, "turnaround", "slowdown")) == verdict
-    assert verdict_of(paper._gains(data, "loss")) == "reproduced"
-    assert verdict_of(paper._improvement(data, ["other jobs"], paper.BOTH, "lower")) == "reproduced"
-    assert verdict_of(paper._improvement(data, ["other jobs"], paper.BOTH, "higher")) == "not reproduced"
+    assert verdict_of(paper.ledger._gains(data, "turnaround", "slowdown")) == verdict
+    assert verdict_of(paper.ledger._gains(data, "loss")) == "reproduced"
+    assert verdict_of(paper.ledger._improvement(data, ["other jobs"], paper.ledger.BOTH, "lower")) == "reproduced"
+    assert verdict_of(paper.ledger._improvement(data, ["other jobs"], paper.ledger.BOTH, "higher")) == "not reproduced"
 
 
 @pytest.mark.parametrize(
@@ -355,7 +359,9 @@ def test_sweeps_gain(sweeps, verdict):
     ],
 )
 def test_slowdown_suffers_twice_as_much(turnaround, slowdown, verdict):
-    assert verdict_of(paper._slowdown_suffers_more(draws_with(other_jobs=gains(turnaround, slowdown)))) == verdict
+    assert (
+        verdict_of(paper.ledger._slowdown_suffers_more(draws_with(other_jobs=gains(turnaround, slowdown)))) == verdict
+    )
 
 
 @pytest.mark.parametrize(
@@ -369,11 +375,11 @@ def test_gains_shrink_from_case_to_case(last, by_share, by_load):
         draws_of(*({"sweeps": [(100, 100 - value - more)]} for more in chance.values())).assign(share=share, load=load)
         for share, load, value in values
     )
-    check = paper._shrinks(data, "share", ("turnaround",))
+    check = paper.ledger._shrinks(data, "share", ("turnaround",))
     assert check.cases["value"].tolist() == pytest.approx([-20, last - 50])
     assert verdict_of(check) == by_share
-    assert len(paper._shrinks(data, "share", paper.BOTH).cases) == 4
-    check = paper._shrinks(data, "load", ("turnaround",))
+    assert len(paper.ledger._shrinks(data, "share", paper.ledger.BOTH).cases) == 4
+    check = paper.ledger._shrinks(data, "load", ("turnaround",))
     assert check.cases["value"].tolist() == pytest.approx([-10, last - 40])
     assert verdict_of(check) == by_load
 
@@ -383,7 +389,7 @@ def test_gains_shrink_from_case_to_case(last, by_share, by_load):
 )
 def test_short_narrow_jobs_suffer_most(wide, verdict):
     data = draws_with(SN=gains(-10, -10), sweeps=gains(0, 0), SW=gains(wide, wide), LN=gains(-1, -2))
-    check = paper._narrow_suffer_most(data)
+    check = paper.ledger._narrow_suffer_most(data)
     assert len(check.cases) == 4
     assert verdict_of(check) == verdict
 
@@ -402,7 +408,7 @@ def test_every_site_gains(sweeps, others, verdicts):
         draws_with(sweeps=gains(50, at), other_jobs=gains(1, loss)).assign(site=site)
         for site, at, loss in (("site 1", 60, 1), ("site 2", sweeps, others))
     )
-    checks = paper._gains_everywhere(data), paper._hardly_change(data)
+    checks = paper.ledger._gains_everywhere(data), paper.ledger._hardly_change(data)
     assert [len(check.cases) for check in checks] == [4, 4]
     assert tuple(map(verdict_of, checks)) == verdicts
 
@@ -414,17 +420,17 @@ def test_every_site_gains(sweeps, others, verdicts):
 def test_up_to_is_the_best_case_of_a_draw(published, verdict):
     # Best cases of the draws 60, 64, 68 and 72 %, whatever the other load has.
     own = draws_of(*({"sweeps": [(100, 40 - 4 * i), (100, 70 + i)], "other jobs": [(9, 1)]} for i in range(4)))
-    check = paper._up_to(own, "slowdown", published)
+    check = paper.ledger._up_to(own, "slowdown", published)
     assert check.cases["value"].tolist() == pytest.approx([66])
     assert verdict_of(check) == verdict
     assert "Here the best cases of single draws are 60 to 72 % (on average 66 % with 5 % sweeps)" in (
-        paper._best_words(own, "slowdown")
+        paper.ledger._best_words(own, "slowdown")
     )
 
 
 def test_what_gets_worse_is_not_up_to_something():
     own = draws_of(*({"sweeps": [(100, 140 + i), (100, 150)]} for i in range(4)))
-    assert verdict_of(paper._up_to(own, "loss", 70)) == "not reproduced"
+    assert verdict_of(paper.ledger._up_to(own, "loss", 70)) == "not reproduced"
 
 
 @pytest.mark.parametrize(("better", "verdict"), [(6, "reproduced"), (0, "undecided"), (-6, "not reproduced")])
@@ -433,23 +439,25 @@ def test_other_jobs_gain_in_some_case(better, verdict):
     chance = np.random.default_rng(1).normal(0, 3, (20, 12))
     means = np.array([better] + 11 * [min(better, 0) - (better > 0) * 5])
     own = draws_of(*({"other jobs": [(100, 100 - value) for value in draw + means]} for draw in chance))
-    check = paper._sometimes_better(own)
+    check = paper.ledger._sometimes_better(own)
     assert verdict_of(check) == verdict
-    assert (f"in the best case: +{check.cases['value'].max():.1f} %" in paper._best_case(check)) == (better >= 0)
+    assert (f"in the best case: +{check.cases['value'].max():.1f} %" in paper.ledger._best_case(check)) == (better >= 0)
 
 
 @pytest.mark.parametrize(("new", "verdict"), [(0.808, "reproduced"), (0.75, "not reproduced"), (0.9, "not reproduced")])
 def test_utilization_hardly_changes(new, verdict):
     own = draws_of(*({"sweeps": [(9, 1)], "other jobs": [(9, 1)]} for _ in range(3)))
     own = own.assign(utilization_old=0.8, utilization_new=new + 0.001 * own["seed"])
-    check = paper._same_utilization(own)
+    check = paper.ledger._same_utilization(own)
     assert verdict_of(check) == verdict
     assert check.cases["value"].tolist() == pytest.approx([100 * ((new + 0.001) / 0.8 - 1)])
 
 
 def test_a_claim_that_holds_under_one_reading_only_holds_in_part():
     readings = {"EASY": draws_with(other_jobs=gains(-5, -6)), "conservative": draws_with(other_jobs=gains(-1, -1))}
-    row = judged(paper.CLAIMS["KUR-3"], paper._under(readings, paper._not_worse, ["other jobs"], 4), "a log")
+    row = judged(
+        paper.ledger.CLAIMS["KUR-3"], paper.ledger._under(readings, paper.ledger._not_worse, ["other jobs"], 4), "a log"
+    )
     assert (row["verdict"], row["readings"]) == ("in part", "holds under: conservative; fails under: EASY")
 
 
@@ -473,7 +481,7 @@ def test_live_figure(small, shared_runs):
     assert other.to_html() != table.to_html()
     with pytest.raises(ValueError, match="speeds has 2 values, expected one for each of 3 sites"):
         paper.live(sites=3, speeds=(1, 4))
-    assert paper.SPEEDS in paper.RATIOS.values()
+    assert grids.SPEEDS in paper.RATIOS.values()
     _, conservative = paper.live(sites=2, local="conservative", share=20, day=0)
     assert conservative.to_html() != table.to_html()
     later, _ = paper.live(share=20, day=300)  # when all jobs have ended
@@ -481,14 +489,14 @@ def test_live_figure(small, shared_runs):
 
 
 def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
-    limits = paper.live.limits(paper.LOG, 0.9, paper.SHREDDING, "easy", 1)
+    limits = paper.live.limits(grids.LOG, 0.9, grids.SHREDDING, "easy", 1)
     assert "local" not in limits
     assert limits["speeds"] == "there is one site"
-    (trace,), _ = paper._sites_of(paper.LOG, 0.9, 1, "easy")
+    (trace,), _ = paper.live_figures._sites_of(grids.LOG, 0.9, 1, "easy")
     assert limits["day"] == -(-int(np.ptp(trace.jobs["submit_time"])) // 86_400)
-    several = paper.live.limits(paper.LOG, 0.9, paper.FLOODING, "easy", 2)
+    several = paper.live.limits(grids.LOG, 0.9, grids.FLOODING, "easy", 2)
     assert "local" in several
-    tables = [paper.live(scheme=paper.FLOODING, local=local)[1].to_html() for local in ("easy", "conservative")]
+    tables = [paper.live(scheme=grids.FLOODING, local=local)[1].to_html() for local in ("easy", "conservative")]
     assert tables[0] == tables[1]
     assert "speeds" not in several
 
@@ -521,9 +529,9 @@ def test_the_ctc_log_keeps_the_laws():
 
 
 def test_tolerances_say_the_bounds_of_the_code():
-    met = {name: claim.tolerance for name, claim in paper.CLAIMS.items()}
-    assert met["KUR-7"] == f"at least {paper.MUCH} times as much"
+    met = {name: claim.tolerance for name, claim in paper.ledger.CLAIMS.items()}
+    assert met["KUR-7"] == f"at least {paper.ledger.MUCH} times as much"
     for name in ("KUR-5a", "KUR-5b", "KUR-12b"):
-        assert met[name] == f"other jobs lose no more than {paper.HARDLY} %"
-    assert met["KUR-10b"] == f"hardly is by up to {paper.HARDLY} % either way"
-    assert met["KUR-13"] == f"by no more than {paper.STEADY} % of itself"
+        assert met[name] == f"other jobs lose no more than {paper.ledger.HARDLY} %"
+    assert met["KUR-10b"] == f"hardly is by up to {paper.ledger.HARDLY} % either way"
+    assert met["KUR-13"] == f"by no more than {paper.ledger.STEADY} % of itself"

@@ -250,7 +250,10 @@ def folder(monkeypatch, tmp_path):
 @pytest.fixture
 def figure():
     return papers.Card(
-        "figure1", "Figure 1", "A figure", "What it shows.", data=pd.DataFrame({"load": [0.5], "wait_time": [1 / 3]})
+        *("A figure", "What it shows."),
+        name="figure1",
+        number="Figure 1",
+        data=pd.DataFrame({"load": [0.5], "wait_time": [1 / 3]}),
     )
 
 

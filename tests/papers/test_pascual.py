@@ -7,13 +7,20 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 import pytest
+from replacing import replaced
 
 import schedlab as sl
 from schedlab import experiment
 from schedlab.papers import judged
 from schedlab.papers import pascual2008 as paper
+from schedlab.papers.pascual2008 import grids
 
-PROCS = {paper.HPC2N: 240, paper.THUNDER: 300, paper.BLUE: 260, **dict.fromkeys(paper.OTHERS, 250)}
+PROCS = {
+    grids.HPC2N: 240,
+    grids.THUNDER: 300,
+    grids.BLUE: 260,
+    **dict.fromkeys(grids.OTHERS, 250),
+}
 
 
 @cache
@@ -26,23 +33,23 @@ def log(name):
 def small(monkeypatch, nothing_kept):
     """Small traces in place of whole logs, and few values of s."""
     traces = {name: log(name) for name in PROCS}
-    monkeypatch.setattr(paper, "load_trace", lambda name, or_standin: traces[name])
-    monkeypatch.setattr(paper, "SHARES", {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)})
-    monkeypatch.setattr(paper, "COPIES", {"quick": 2, "full": 3})
-    monkeypatch.setattr(paper, "COARSE", {"quick": (0.0, 0.6), "full": (0.0, 0.3, 0.6)})
+    replaced(monkeypatch, paper, "load_trace", lambda name, or_standin: traces[name])
+    replaced(monkeypatch, paper, "SHARES", {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)})
+    replaced(monkeypatch, paper, "COPIES", {"quick": 2, "full": 3})
+    replaced(monkeypatch, paper, "COARSE", {"quick": (0.0, 0.6), "full": (0.0, 0.3, 0.6)})
     experiment.forget()
     yield traces
     experiment.forget()
 
 
 def test_rows_are_those_of_the_schedules(small, shared_runs):
-    assert len(paper.against_speedup(paper.HPC2N, "quick", progress=False)) == 2 * 3 * 2 * 3
-    drawn, read = (paper.against_speedup(paper.HPC2N, "full", False, each) for each in (paper.DRAWN, paper.READ))
-    assert (len(drawn), len(read)) == (3 * 3 * 2 * 4, paper.READ_COPIES * 4 * 2 * 3)
+    assert len(grids.against_speedup(grids.HPC2N, "quick", progress=False)) == 2 * 3 * 2 * 3
+    drawn, read = (grids.against_speedup(grids.HPC2N, "full", False, each) for each in (grids.DRAWN, grids.READ))
+    assert (len(drawn), len(read)) == (3 * 3 * 2 * 4, grids.READ_COPIES * 4 * 2 * 3)
     data = pd.concat([drawn, read[read["policy"] != "FCFS"]])
-    trace = small[paper.HPC2N].shake(60, 1)
+    trace = small[grids.HPC2N].shake(60, 1)
     for policy, scheme in paper.POLICIES.items():
-        at = 0.4 if policy in paper.DRAWN else 0.3
+        at = 0.4 if policy in grids.DRAWN else 0.3
         free, together = (
             sl.simulate(
                 trace,
@@ -64,9 +71,9 @@ def test_rows_are_those_of_the_schedules(small, shared_runs):
 
 
 def test_the_first_copy_is_the_log_as_it_is(small, shared_runs):
-    data = paper.against_speedup(paper.BLUE, "full", progress=False)
+    data = grids.against_speedup(grids.BLUE, "full", progress=False)
     assert data["seed"].unique().tolist() == [0, 1, 2]
-    as_it_is = sl.simulate(small[paper.BLUE], "fcfs", machine=paper.machine(paper.BLUE), overrun="kill-backfilled")
+    as_it_is = sl.simulate(small[grids.BLUE], "fcfs", machine=grids.machine(grids.BLUE), overrun="kill-backfilled")
     row = data[(data["policy"] == "FCFS") & (data["allocation"] == "contiguous") & (data["s"] == 0)].iloc[0]
     assert row["wait_minutes"] == pytest.approx(as_it_is.jobs["wait_time"].mean() / 60)
     assert data.groupby(["policy", "allocation", "s"])["total_minutes"].nunique().max() == 3
@@ -76,12 +83,12 @@ def test_ratios_are_those_of_means_over_the_copies():
     rows = {"trace": "T", "policy": "FCFS", "allocation": "contiguous", "s": 0.0}
     table = pd.DataFrame(
         [
-            rows | {"seed": seed, paper.WAIT: wait, "free_minutes": free}
+            rows | {"seed": seed, grids.WAIT: wait, "free_minutes": free}
             for seed, wait, free in ((0, 20, 10), (1, 40, 5))
         ]
     )
-    assert paper.ratios(table)["ratio"].tolist() == pytest.approx([4])
-    assert paper.ratios(table.assign(free_minutes=0.0)).empty  # nothing waits
+    assert grids.ratios(table)["ratio"].tolist() == pytest.approx([4])
+    assert grids.ratios(table.assign(free_minutes=0.0)).empty  # nothing waits
 
 
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
@@ -109,32 +116,32 @@ def test_published_numbers_are_in_the_charts(small, shared_runs, function, publi
 def test_the_names_of_the_logs_lie_level(small, monkeypatch, function):
     longest = len("LLNL-Thunder-2007-1.1-cln")
     named = {name: sl.Trace(**{**vars(one), "name": name.ljust(longest, "x")}) for name, one in small.items()}
-    monkeypatch.setattr(paper, "load_trace", lambda name, or_standin: named[name])
+    replaced(monkeypatch, paper, "load_trace", lambda name, or_standin: named[name])
     angles = re.findall(r'"labelAngle": (-?\d+)', function("quick", progress=False).chart.to_json())
     assert set(angles) == {"0"}
 
 
 def test_both_rules_are_in_every_backfilling_figure(small, shared_runs):
     for function in (paper.figure2, paper.figure3, paper.figure4, paper.figure5):
-        assert set(paper.BACKFILLING) <= set(function("quick", progress=False).data["policy"])
+        assert set(grids.BACKFILLING) <= set(function("quick", progress=False).data["policy"])
 
 
 @pytest.mark.parametrize(("size", "readings"), [("quick", 2), ("full", 5)])
 def test_the_ledger_has_every_target_under_each_reading(small, shared_runs, size, readings):
     ledger = paper.claims(size, progress=False).set_index("id")
-    assert ledger.index.tolist() == ["PAS-0", *paper.CHECKS] == [*paper.CLAIMS]
+    assert ledger.index.tolist() == ["PAS-0", *paper.ledger.CHECKS] == [*paper.ledger.CLAIMS]
     assert ledger.loc["PAS-0", "measured"] == "4 nodes: stage 1; 14 nodes: stage 2"
-    for name in paper.CHECKS:
+    for name in paper.ledger.CHECKS:
         checks = {case["check"].rpartition(", ")[2] for case in ledger.loc[name, "cases"]}
-        assert checks == set([*paper.RULE][:readings])
-    assert paper.BLUE in ledger.loc["PAS-3a", "trace"]
+        assert checks == set([*paper.ledger.RULE][:readings])
+    assert grids.BLUE in ledger.loc["PAS-3a", "trace"]
     assert {claim for _, claim in paper.PAPER.found} <= set(ledger.index)
 
 
 def test_a_run_that_several_figures_ask_for_is_done_once(small, monkeypatch, counting):
-    monkeypatch.setattr(paper, "simulate", counting(sl.simulate))
-    monkeypatch.setattr(paper, "COARSE", {"quick": (0.0, 0.3)})
-    monkeypatch.setattr(paper, "BESIDE", {"quick": None})  # the whole log, as in the figures
+    replaced(monkeypatch, paper, "simulate", counting(sl.simulate))
+    replaced(monkeypatch, paper, "COARSE", {"quick": (0.0, 0.3)})
+    replaced(monkeypatch, paper, "BESIDE", {"quick": None})  # the whole log, as in the figures
     counts = {}
     for function in (paper.figure2, paper.figure3, paper.figure5, paper.thresholds, paper.claims, paper.sensitivity):
         function("quick", progress=False)
@@ -157,15 +164,15 @@ def test_placement_anywhere_is_counted_once(small, shared_runs, size, values):
     ledger = paper.claims(size, progress=False).set_index("id")
     cases = pd.DataFrame(ledger.loc["PAS-5", "cases"])
     cases = cases[(cases["case"] != "all cases together") & cases["check"].str.endswith("by block")]
-    logs = len(paper.SAMPLES[size])
+    logs = len(grids.SAMPLES[size])
     assert len(cases) == logs * (1 + values)
     assert cases["case"].str.endswith("first-free").sum() == logs
     assert not cases["case"].duplicated().any()
 
 
 def test_a_stage_that_differs_is_told(monkeypatch):
-    monkeypatch.setattr(paper, "STAGES", {1: (1, 4), 2: (14, 17)})
-    row = paper._levels()
+    replaced(monkeypatch, paper, "STAGES", {1: (1, 4), 2: (14, 17)})
+    row = paper.ledger._levels()
     assert (row["verdict"], row["reason"]) == ("not reproduced", "other stages for 17 nodes")
     assert row["measured"] == "4 nodes: stage 1; 14 nodes: stage 2; 17 nodes: stage 3"
 
@@ -184,9 +191,13 @@ def table_of(name, totals, waits=(40, 30, 20, 10), free=None):
         for policy, differences in totals.items():
             anywhere = free.get(policy, 100) + chance
             facts = {"trace": name, "seed": seed, "policy": policy, "free_minutes": 10.0}
-            rows += [{**facts, "allocation": "first-free", "s": s, paper.TOTAL: anywhere, paper.WAIT: 10.0} for s in S]
+            rows += [{**facts, "allocation": "first-free", "s": s, grids.TOTAL: anywhere, grids.WAIT: 10.0} for s in S]
             for s, difference, wait in zip(S, differences, waits, strict=True):
-                more = {paper.TOTAL: anywhere + difference, paper.WAIT: wait + chance / 10, "waiting": wait / 50}
+                more = {
+                    grids.TOTAL: anywhere + difference,
+                    grids.WAIT: wait + chance / 10,
+                    "waiting": wait / 50,
+                }
                 rows.append({**facts, "allocation": "contiguous", "s": s, "difference": difference + chance, **more})
     return pd.DataFrame(rows)
 
@@ -197,14 +208,14 @@ def together(tables):
 
 
 def verdict_of(check, tables, policies=("FCFS", "EASY (count)")):
-    return judged(paper.CLAIMS["PAS-1"], check(together(tables), policies), "a log")["verdict"]
+    return judged(paper.ledger.CLAIMS["PAS-1"], check(together(tables), policies), "a log")["verdict"]
 
 
 def test_tolerances_say_the_bounds_of_the_code():
-    met = {name: claim.tolerance for name, claim in paper.CLAIMS.items()}
+    met = {name: claim.tolerance for name, claim in paper.ledger.CLAIMS.items()}
     for name, word in (("PAS-2a", "about"), ("PAS-2b", "nearly"), ("PAS-7", "around")):
-        assert met[name] == f"{word} is {paper.ABOUT} of s more or less"
-    assert met["PAS-4b"] == f"slightly is {paper.SLIGHTLY} of s at most"
+        assert met[name] == f"{word} is {paper.ledger.ABOUT} of s more or less"
+    assert met["PAS-4b"] == f"slightly is {paper.ledger.SLIGHTLY} of s at most"
 
 
 def falling(at):
@@ -226,18 +237,18 @@ def near(at, **more):
     ],
 )
 def test_lines_cross_at_about_a_quarter_for_both_policies(fcfs, count, about, nearly):
-    tables = {paper.HPC2N: table_of("H", {"FCFS": falling(fcfs), "EASY (count)": falling(count)})}
-    assert verdict_of(paper._about, tables) == about
-    assert verdict_of(paper._nearly_same, tables) == nearly
+    tables = {grids.HPC2N: table_of("H", {"FCFS": falling(fcfs), "EASY (count)": falling(count)})}
+    assert verdict_of(paper.ledger._about, tables) == about
+    assert verdict_of(paper.ledger._nearly_same, tables) == nearly
 
 
 @pytest.mark.parametrize(
     ("at", "verdict"), [(0.27, "reproduced"), (0.24, "undecided"), (0.45, "not reproduced"), (0.9, "not reproduced")]
 )
 def test_lines_cross_between(at, verdict):
-    tables = {paper.BLUE: table_of("B", near(at))}
-    assert verdict_of(paper._within, tables) == verdict
-    assert verdict_of(paper._within, tables, ("FCFS", "EASY (block)")) == "not reproduced"
+    tables = {grids.BLUE: table_of("B", near(at))}
+    assert verdict_of(paper.ledger._within, tables) == verdict
+    assert verdict_of(paper.ledger._within, tables, ("FCFS", "EASY (block)")) == "not reproduced"
 
 
 @pytest.mark.parametrize(
@@ -250,33 +261,33 @@ def test_lines_cross_between(at, verdict):
     ],
 )
 def test_lines_cross_slightly_higher(thunder, blue, higher, slightly):
-    tables = {paper.THUNDER: table_of("T", near(thunder)), paper.BLUE: table_of("B", near(blue))}
-    assert verdict_of(paper.CHECKS["PAS-4a"][0], tables) == higher
-    assert verdict_of(paper.CHECKS["PAS-4b"][0], tables) == slightly
+    tables = {grids.THUNDER: table_of("T", near(thunder)), grids.BLUE: table_of("B", near(blue))}
+    assert verdict_of(paper.ledger.CHECKS["PAS-4a"][0], tables) == higher
+    assert verdict_of(paper.ledger.CHECKS["PAS-4b"][0], tables) == slightly
 
 
 @pytest.mark.parametrize(("blue", "verdict"), [(0.3, "reproduced"), (0.25, "undecided"), (0.2, "not reproduced")])
 def test_lines_cross_later_than_on_hpc2n(blue, verdict):
-    tables = {paper.BLUE: table_of("B", near(blue)), paper.HPC2N: table_of("H", near(0.25))}
-    tables[paper.HPC2N]["difference"] -= 0.3 * tables[paper.HPC2N]["seed"]  # by chance
-    assert verdict_of(paper.CHECKS["PAS-3b"][0], tables) == verdict
+    tables = {grids.BLUE: table_of("B", near(blue)), grids.HPC2N: table_of("H", near(0.25))}
+    tables[grids.HPC2N]["difference"] -= 0.3 * tables[grids.HPC2N]["seed"]  # by chance
+    assert verdict_of(paper.ledger.CHECKS["PAS-3b"][0], tables) == verdict
 
 
 def test_lines_that_never_cross_are_censored_at_the_largest_s():
     table = table_of("T", near(0.9))
-    found = paper.crossings(table).set_index("policy")
+    found = grids.crossings(table).set_index("policy")
     assert found.loc["EASY (count)", ["crossing", "crossing_low", "never"]].tolist() == [0.6, 0.6, 1]
-    assert paper._shown(found.reset_index())["total times cross at s"].tolist() == [
+    assert paper.figures._written(found.reset_index())["total times cross at s"].tolist() == [
         *["nowhere up to the largest s"] * 2,
         "0.050 [0.025 to 0.075]",
     ]
     runs = "runs (a copy of a log under a policy)"
     nowhere = f"{runs} lines cross nowhere up to s = 0.6, which counts as their crossing."
-    assert paper._censored(table) == f"In 3 of 3 {nowhere}"  # without FCFS
-    assert paper._censored(table.assign(trace=paper.HPC2N)) == f"In 6 of 6 {nowhere}"
-    assert paper._censored(table_of("T", near(0.3))) == ""
+    assert paper.ledger._censored(table) == f"In 3 of 3 {nowhere}"  # without FCFS
+    assert paper.ledger._censored(table.assign(trace=grids.HPC2N)) == f"In 6 of 6 {nowhere}"
+    assert paper.ledger._censored(table_of("T", near(0.3))) == ""
     some = table_of("T", near(0.595))  # in one of three copies
-    shown = paper._shown(paper.crossings(some))["total times cross at s"][0]
+    shown = paper.figures._written(grids.crossings(some))["total times cross at s"][0]
     assert shown.endswith("], nowhere up to the largest s in 33% of the copies")
 
 
@@ -290,8 +301,8 @@ def test_lines_that_never_cross_are_censored_at_the_largest_s():
 )
 def test_thresholds_of_all_logs(at, verdict):
     tables = {name: table_of(name, near(one)) for name, one in zip(paper.LOGS, at, strict=True)}
-    assert verdict_of(paper._overall, tables) == verdict
-    cases = paper._overall(together(tables), ("FCFS", "EASY (count)")).cases
+    assert verdict_of(paper.ledger._overall, tables) == verdict
+    cases = paper.ledger._overall(together(tables), ("FCFS", "EASY (count)")).cases
     assert cases["policy"].tolist().count("FCFS") == 1  # of HPC2N: Figure 5 has backfilling only
 
 
@@ -305,27 +316,27 @@ def test_thresholds_of_all_logs(at, verdict):
 )
 def test_contiguous_jobs_wait_so_many_times_as_long(waits, verdict, in_part):
     tables = {name: table_of(name, near(0.2), waits) for name in paper.LOGS}
-    assert verdict_of(paper._many_times, tables) == verdict
-    mixed = tables | {paper.BLUE: table_of("B", near(0.2), (400, 9, 9, 9))}
-    assert verdict_of(paper._many_times, mixed) == in_part
+    assert verdict_of(paper.ledger._many_times, tables) == verdict
+    mixed = tables | {grids.BLUE: table_of("B", near(0.2), (400, 9, 9, 9))}
+    assert verdict_of(paper.ledger._many_times, mixed) == in_part
 
 
 def test_the_waits_without_contiguity_are_told():
     tables = {name: table_of(name, near(0.2)) for name in paper.LOGS[:2]}
-    assert paper._free_waits(together(tables)).endswith(f"is free: 10 on {paper.HPC2N}, 10 on {paper.THUNDER}.")
+    assert paper.ledger._free_waits(together(tables)).endswith(f"is free: 10 on {grids.HPC2N}, 10 on {grids.THUNDER}.")
 
 
 def test_backfilling_is_lower_than_fcfs():
     lower = {"FCFS": 200, "EASY (count)": 100, "EASY (block)": 90}
     tables = {name: table_of(name, near(0.2), free=lower) for name in paper.LOGS}
-    assert verdict_of(paper._lower, tables) == "reproduced"
-    almost = tables | {paper.BLUE: table_of("B", near(0.2), free=lower | {"EASY (count)": 199.996})}
-    check = paper._lower(together(almost), ("FCFS", "EASY (count)"))
+    assert verdict_of(paper.ledger._lower, tables) == "reproduced"
+    almost = tables | {grids.BLUE: table_of("B", near(0.2), free=lower | {"EASY (count)": 199.996})}
+    check = paper.ledger._lower(together(almost), ("FCFS", "EASY (count)"))
     assert check.cases["outcome"].tolist() == ["supports"] * 15
-    same = tables | {paper.BLUE: table_of("B", near(0.2), free=lower | {"EASY (count)": 201})}
-    assert verdict_of(paper._lower, same) == "in part"
+    same = tables | {grids.BLUE: table_of("B", near(0.2), free=lower | {"EASY (count)": 201})}
+    assert verdict_of(paper.ledger._lower, same) == "in part"
     reversed_ = {name: table_of(name, near(0.2), free=lower | {"EASY (count)": 300}) for name in paper.LOGS}
-    assert verdict_of(paper._lower, reversed_) == "not reproduced"
+    assert verdict_of(paper.ledger._lower, reversed_) == "not reproduced"
 
 
 @pytest.mark.parametrize(
@@ -339,37 +350,37 @@ def test_backfilling_is_lower_than_fcfs():
 )
 def test_most_of_the_time_is_waiting_and_falls(waits, mostly, falls):
     tables = {name: table_of(name, near(0.2), waits) for name in paper.LOGS}
-    assert verdict_of(paper._mostly_waiting, tables) == mostly
-    assert verdict_of(paper._waits_fall, tables) == falls
-    steps = paper._waits_fall(together(tables), ("FCFS", "EASY (count)")).cases
+    assert verdict_of(paper.ledger._mostly_waiting, tables) == mostly
+    assert verdict_of(paper.ledger._waits_fall, tables) == falls
+    steps = paper.ledger._waits_fall(together(tables), ("FCFS", "EASY (count)")).cases
     assert len(steps) == 3 * 2 * 3
     assert steps["value"].iloc[0] == pytest.approx(100 * (waits[1] / waits[0] - 1))
 
 
 def test_a_claim_that_holds_under_one_rule_only_holds_in_part():
-    data = together({paper.BLUE: table_of("B", near(0.27))})
-    readings = {rule: paper._within(data, ("FCFS", policy)) for rule, policy in paper.RULE.items()}
-    row = judged(paper.CLAIMS["PAS-3a"], readings, "a log")
+    data = together({grids.BLUE: table_of("B", near(0.27))})
+    readings = {rule: paper.ledger._within(data, ("FCFS", policy)) for rule, policy in paper.ledger.RULE.items()}
+    row = judged(paper.ledger.CLAIMS["PAS-3a"], readings, "a log")
     assert row["verdict"] == "in part"
     assert row["readings"] == "holds under: reservation by count; fails under: reservation by block"
 
 
 def test_live_figure(small, shared_runs):
-    chart, table = paper.live(paper.HPC2N, s=0.2, jobs=100, hour=24)
+    chart, table = paper.live(grids.HPC2N, s=0.2, jobs=100, hour=24)
     trees = chart.to_dict()["concat"]  # side by side
     assert [tree["title"]["text"] for tree in trees] == ["EASY (count), first-free", "EASY (count), contiguous"]
     assert all("of 240 nodes" in str(tree["title"]) and "4 stages" in str(tree["title"]) for tree in trees)
     assert "EASY (count), contiguous, s = 0.2" in table.to_html()
-    taller, _ = paper.live(paper.HPC2N, k=2, n=3, jobs=100, hour=24)
+    taller, _ = paper.live(grids.HPC2N, k=2, n=3, jobs=100, hour=24)
     assert "8 stages" in str(taller.to_dict())
-    assert len(paper.live(paper.HPC2N, allocation="first-free", jobs=100)[0].to_dict()["vconcat"]) == 1
+    assert len(paper.live(grids.HPC2N, allocation="first-free", jobs=100)[0].to_dict()["vconcat"]) == 1
 
 
 def test_controls_that_would_do_nothing_are_idle(small, shared_runs):
-    assert paper.live.limits(paper.HPC2N, 4, "contiguous") == {"n": (range(4, 25), "240 nodes need 4 stages")}
-    assert paper.live.limits(paper.HPC2N, 2, "best-fit")["n"] == (range(8, 25), "240 nodes need 8 stages")
+    assert paper.live.limits(grids.HPC2N, 4, "contiguous") == {"n": (range(4, 25), "240 nodes need 4 stages")}
+    assert paper.live.limits(grids.HPC2N, 2, "best-fit")["n"] == (range(8, 25), "240 nodes need 8 stages")
     for allocation in ("first-free", "random"):
-        assert paper.live.limits(paper.HPC2N, 4, allocation)["s"] == "jobs anywhere save nothing"
+        assert paper.live.limits(grids.HPC2N, 4, allocation)["s"] == "jobs anywhere save nothing"
         means = [paper.live(s=s, allocation=allocation, jobs=100)[1].data for s in (0.0, 0.5)]
         assert means[0].iloc[0, 1:].tolist() == means[1].iloc[0, 1:].tolist()
 
@@ -401,12 +412,12 @@ def test_the_opening_picture_is_a_tree_that_holds_jobs(monkeypatch, tmp_path, lo
 
 @pytest.mark.traces
 def test_contiguity_on_hpc2n(monkeypatch):
-    monkeypatch.setattr(paper, "SHARES", {"quick": (0.0, 0.15, 0.3)})  # the last two around where lines cross
-    monkeypatch.setattr(paper, "COPIES", {"quick": 2})
+    replaced(monkeypatch, paper, "SHARES", {"quick": (0.0, 0.15, 0.3)})  # the last two around where lines cross
+    replaced(monkeypatch, paper, "COPIES", {"quick": 2})
     # The specification, section 6.5: by count 5 times the wait under EASY and 8.5 under FCFS; by block none.
-    table = paper.against_speedup(paper.HPC2N, "quick", progress=False)
+    table = grids.against_speedup(grids.HPC2N, "quick", progress=False)
     at_0 = table[(table["s"] == 0) & (table["allocation"] == "contiguous") & (table["seed"] == 0)]
     at_0 = at_0.set_index("policy")["ratio"]
     assert at_0.round(1).to_dict() == {"FCFS": 8.5, "EASY (count)": 5.3, "EASY (block)": 0.9}
-    found = paper.crossings(table).set_index("policy")["crossing"]
+    found = grids.crossings(table).set_index("policy")["crossing"]
     assert found[["FCFS", "EASY (count)"]].between(0.2, 0.3).all()

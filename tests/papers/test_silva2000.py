@@ -5,20 +5,22 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from replacing import replaced
 
 import schedlab as sl
 from schedlab import charts, experiment, gang, papers
 from schedlab.papers import silva2000 as paper
+from schedlab.papers.silva2000 import grids
 
 
 @pytest.fixture
 def small(monkeypatch, nothing_kept):
     """Few seeds, whose jobs come and go so fast that a simulation takes milliseconds."""
-    monkeypatch.setattr(paper, "RUNS", {"quick": (2, 1000), "full": (3, 1000)})
-    monkeypatch.setattr(paper, "SIDE", {"quick": (2, 2000), "full": (3, 2000)})
-    monkeypatch.setattr(paper, "READ", (2, 2000))
-    monkeypatch.setattr(paper, "SCALED", {"quick": (1, 5000), "full": (2, 5000)})
-    monkeypatch.setattr(paper, "SIZES", {"quick": (8, 32), "full": (8, 16, 32)})
+    replaced(monkeypatch, paper, "RUNS", {"quick": (2, 1000), "full": (3, 1000)})
+    replaced(monkeypatch, paper, "SIDE", {"quick": (2, 2000), "full": (3, 2000)})
+    replaced(monkeypatch, paper, "READ", (2, 2000))
+    replaced(monkeypatch, paper, "SCALED", {"quick": (1, 5000), "full": (2, 5000)})
+    replaced(monkeypatch, paper, "SIZES", {"quick": (8, 32), "full": (8, 16, 32)})
     experiment.forget()
     yield
     experiment.forget()
@@ -39,11 +41,11 @@ def test_jobs_that_come_faster_are_the_same_jobs():
 
 
 def test_rows_are_those_of_the_simulations(small, shared_runs):
-    data = paper.results("IO/Msg", "quick", progress=False)
+    data = grids.results("IO/Msg", "quick", progress=False)
     assert len(data) == 2 * 2 * 2 * 3
-    for name in paper.DRAWN:
+    for name in grids.DRAWN:
         jobs = paper.workload("IO/Msg", 16, "ctc", 1, 1000)
-        schedule = gang.simulate(jobs, paper.SCHEDULERS[name]).validate()
+        schedule = gang.simulate(jobs, grids.SCHEDULERS[name]).validate()
         keys = {"pes": 16, "fit": "CTC fit", "seed": 1, "scheduler": name}
         (row,) = data[(data[list(keys)] == pd.Series(keys)).all(axis=1)].to_dict("records")
         assert row["completed"] == schedule.completed
@@ -51,10 +53,10 @@ def test_rows_are_those_of_the_simulations(small, shared_runs):
 
 
 def test_the_same_jobs_for_all_schedulers(small, shared_runs):
-    data = paper.results("IO/BSP", "quick", progress=False)
+    data = grids.results("IO/BSP", "quick", progress=False)
     wide = data.pivot_table(index=["pes", "fit", "seed"], columns="scheduler", values="jobs")
-    for name in paper.DRAWN:
-        assert wide[name].equals(wide[paper.WITHOUT].rename(name))
+    for name in grids.DRAWN:
+        assert wide[name].equals(wide[grids.WITHOUT].rename(name))
     assert len(set(wide[paper.WITH])) > 2  # others for another seed
 
 
@@ -81,9 +83,9 @@ def test_tables_1_to_6_and_figures_3_to_11_are_there():
 
 
 def test_full_size_is_the_papers_with_twenty_seeds():
-    seeds, faster = paper.RUNS["full"]
+    seeds, faster = grids.RUNS["full"]
     assert seeds >= 20
-    assert (faster, paper.HORIZON) == (1, 50_000)
+    assert (faster, grids.HORIZON) == (1, 50_000)
 
 
 def test_a_table_has_published_numbers_beside_measured_ones(small, shared_runs):
@@ -96,9 +98,9 @@ def test_a_table_has_published_numbers_beside_measured_ones(small, shared_runs):
         "with information and spin control": "-",
         "ratio": "1.16",
     }
-    data = paper.results("IO/Msg", "quick", progress=False)
+    data = grids.results("IO/Msg", "quick", progress=False)
     mine = data[(data["pes"] == 8) & (data["fit"] == "KTH fit")].groupby("scheduler")["completed"].mean()
-    for name in paper.DRAWN:
+    for name in grids.DRAWN:
         assert table.loc["completed jobs, KTH fit", name].startswith(f"{mine[name]:.1f} [")
     ratio = mine["with information"] / mine["without information"]
     assert table.loc["completed jobs, KTH fit", "ratio"].startswith(f"{ratio:.2f} [")
@@ -110,7 +112,7 @@ def test_figures_have_both_fits_and_what_is_published(small, shared_runs):
         drawn = pd.DataFrame(spec["datasets"][spec["data"]["name"]])
         assert drawn["fit"].nunique() == 2
         assert drawn["fit"].isna().sum() == printed  # points of the paper's own tables
-        assert drawn[paper.MEASURED].drop_duplicates().tolist() == [
+        assert drawn[paper.figures.MEASURED].drop_duplicates().tolist() == [
             "utilization, 8 PEs",
             "throughput, 8 PEs",
             "utilization, 16 PEs",
@@ -120,17 +122,17 @@ def test_figures_have_both_fits_and_what_is_published(small, shared_runs):
 
 def test_a_single_run_lies_in_the_range_of_the_kept_ones_around_the_mean():
     kept = paper.figure3.as_kept().data
-    rows = paper.ratios(kept)
+    rows = grids.ratios(kept)
     ends = rows[["ratio_range_low", "ratio", "ratio_range_high"]].to_numpy()
     assert (np.diff(ends, axis=1) > 0).all()
     for seed in range(3):
-        single = paper.ratios(kept[kept["seed"] == seed])["ratio"]
+        single = grids.ratios(kept[kept["seed"] == seed])["ratio"]
         assert single.between(rows["ratio_range_low"], rows["ratio_range_high"]).all()
 
 
 def test_readings_change_what_they_say(small, shared_runs):
     plain, idle, spun = (
-        paper.runs_as_read("IO/Msg", "quick", "", False, **paper.READINGS[name])
+        paper.beyond.runs_as_read("IO/Msg", "quick", "", False, **paper.beyond.READINGS[name])
         for name in ("as in the figures", "spinning is not busy", "with information: spin control, too")
     )
     assert (idle["utilization"] < plain["utilization"]).all()
@@ -146,7 +148,7 @@ def test_the_matrix_of_readings_has_the_numbers_of_the_kept_table():
     written = {(cell["measure"].replace(", ", " "), cell["mix"], cell["reading"]): cell for cell in cells}
     for row in card.data.to_dict("records"):
         place = row["mix"], row["reading"]
-        both = [written[f"utilization {name}", *place]["text"] for name in (paper.WITHOUT, paper.WITH)]
+        both = [written[f"utilization {name}", *place]["text"] for name in (grids.WITHOUT, paper.WITH)]
         assert ", ".join(both) == row["utilization"]
         for words in ("utilization", "throughput"):
             cell = written[f"{words} multiplied by", *place]
@@ -242,7 +244,7 @@ def test_shares_make_up_a_whole(small, shared_runs):
 
 
 def test_a_change_of_phase_is_seen_with_a_floor_only():
-    floored, free = (paper.memberships_of_a_task(floor=floor) for floor in paper.FLOORS)
+    floored, free = (paper.figures.memberships_of_a_task(floor=floor) for floor in paper.figures.FLOORS)
     assert free["f_comp"].iloc[-1] == 0
     assert free["priority"].iloc[-1] < 0.3
     assert floored["f_comp"].iloc[-1] > 0.99
@@ -251,7 +253,7 @@ def test_a_change_of_phase_is_seen_with_a_floor_only():
 
 
 def test_a_chart_of_memberships_has_the_slices_in_which_the_task_held_its_pe():
-    table = paper.memberships_of_a_task()
+    table = paper.figures.memberships_of_a_task()
     held = table[table["held"]]
     assert 0 < len(held) < len(table)
     for chart in (charts.memberships(table), charts.memberships(table.assign(floor="some"), column="floor")):
@@ -338,11 +340,11 @@ def test_the_disk_on_top_of_what_is_computed_doubles_io_jobs_only():
 
 def test_the_ledger_has_every_claim_once_with_both_fits(small, shared_runs):
     ledger = paper.claims("full", progress=False).set_index("id")
-    assert [*ledger.index] == [*paper.CLAIMS]
+    assert [*ledger.index] == [*paper.ledger.CLAIMS]
     exact = ledger.loc[["SIL-0", "SIL-1"]]
     assert exact["verdict"].tolist() == ["reproduced", "reproduced"]
     assert exact["measured"].tolist() == ["55 us", "f_IO 0.6, 0.913043, 0.993691, 0.999795"]
-    assert set(ledger["trace"][2:]) == {", ".join(paper.MODELS.values())}
+    assert set(ledger["trace"][2:]) == {", ".join(grids.MODELS.values())}
     for cases in ledger["cases"][2:]:
         told = [case["case"] for case in cases if case["case"] != "all cases together"]
         assert sum("KTH fit" in each for each in told) == sum("CTC fit" in each for each in told) == len(told) / 2 > 0
@@ -354,35 +356,43 @@ def test_every_reading_stands_in_the_ledger_where_it_can_change_something(small,
     def readings(name):
         return {case["check"].rpartition(", ")[2] for case in ledger.loc[name, "cases"]}
 
-    assert readings("SIL-8") == {*paper.JUDGED, *paper.BESIDE}
-    assert readings("SIL-T3") == readings("SIL-2a") == {*paper.JUDGED, *paper.BESIDE} - {paper.UNEVEN}
-    average = f"average over the last {paper.SLICES_BACK} slices"
-    assert readings("SIL-10") == {*paper.JUDGED, average, "utilization of priority over round robin"}
-    for name in paper.BESIDE:  # what is only shown beside does not vote
+    assert readings("SIL-8") == {*paper.ledger.JUDGED, *paper.ledger.BESIDE}
+    assert (
+        readings("SIL-T3") == readings("SIL-2a") == {*paper.ledger.JUDGED, *paper.ledger.BESIDE} - {paper.ledger.UNEVEN}
+    )
+    average = f"average over the last {paper.ledger.SLICES_BACK} slices"
+    assert readings("SIL-10") == {*paper.ledger.JUDGED, average, "utilization of priority over round robin"}
+    for name in paper.ledger.BESIDE:  # what is only shown beside does not vote
         assert name not in ledger.loc["SIL-8", "readings"]
-    for name in paper.JUDGED:
+    for name in paper.ledger.JUDGED:
         assert name in ledger.loc["SIL-8", "readings"]
 
 
 def test_a_quick_run_has_the_reading_of_the_figures_only(small, shared_runs):
     ledger = paper.claims("quick", progress=False)
     checks = {case["check"] for cases in ledger["cases"] for case in cases}
-    assert all(name.endswith(f", {paper.AS_DRAWN}") or name.startswith("utilization of priority") for name in checks)
+    assert all(
+        name.endswith(f", {paper.ledger.AS_DRAWN}") or name.startswith("utilization of priority") for name in checks
+    )
     assert not set(ledger["verdict"]) & {"reproduced", "in part", "not reproduced", "undecided"}
 
 
-BOTH = tuple(paper.FITS.values())
+BOTH = tuple(grids.FITS.values())
 
 
 def made(values, seeds=6, noise=0.01, fits=BOTH):
     """Make runs as the ledger takes them: for mix, PEs, scheduler and fit the jobs and the utilization."""
     rows = []
-    for mix, pes, fit, (place, name) in product(paper.MIXES, paper.MACHINES, fits, enumerate(paper.DRAWN)):
+    for mix, pes, fit, (place, name) in product(paper.MIXES, grids.MACHINES, fits, enumerate(grids.DRAWN)):
         jobs, use = values(mix, pes, name, fit)
         for seed in range(seeds):
             shaken = 1 + noise * ((seed + place) % seeds - (seeds - 1) / 2)
             case = {"mix": mix, "pes": pes, "fit": fit, "seed": seed, "scheduler": name}
-            measured = {paper.JOBS: jobs * shaken, paper.UTILIZATION: use * shaken, "one_task_share": 0.5 * shaken}
+            measured = {
+                grids.JOBS: jobs * shaken,
+                grids.UTILIZATION: use * shaken,
+                "one_task_share": 0.5 * shaken,
+            }
             measured["io_overlap"] = min(0.95 * shaken, 1)
             rows.append(case | measured | {"jobs": 100, "idle": 1 - use})
     return pd.DataFrame(rows)
@@ -390,20 +400,20 @@ def made(values, seeds=6, noise=0.01, fits=BOTH):
 
 def as_published(mix, pes, name, fit=""):
     """Return jobs and utilization as the paper has them, with barriers as with messages."""
-    for words, machine, new, old in paper.TABLES.values():
+    for words, machine, new, old in grids.TABLES.values():
         if (words, machine) == (mix.replace("BSP", "Msg"), pes) and mix.startswith("IO"):
             if name == paper.SPIN:
                 return new[0] * 1.05, new[1] * 0.97
             return new if name == paper.WITH else old
-    return (50, 0.9) if name == paper.WITHOUT else (51, 0.94)
+    return (50, 0.9) if name == grids.WITHOUT else (51, 0.94)
 
 
 def of(data):
     """Judge all claims on some runs, by the ends of their ids."""
-    checks = paper.checks(data)
+    checks = paper.ledger.checks(data)
     exactly, turns = {"SIL-0", "SIL-1"}, {"SIL-10"}  # of the others, which have other runs
-    assert [*checks] == [name for name in paper.CLAIMS if name not in exactly | turns]
-    judged = {name: papers.judged(paper.CLAIMS[name], one, "a model") for name, one in checks.items()}
+    assert [*checks] == [name for name in paper.ledger.CLAIMS if name not in exactly | turns]
+    judged = {name: papers.judged(paper.ledger.CLAIMS[name], one, "a model") for name, one in checks.items()}
     return {name.removeprefix("SIL-"): row for name, row in judged.items()}
 
 
@@ -436,14 +446,14 @@ NOT, PART = "not reproduced", "in part"
         (changed(["IO"], paper.WITH, use=0.7, fits="CTC fit"), {"2a": NOT, "2b": PART, "T1": PART, "T2": PART}),
         (changed(["IO"], paper.WITH, jobs=1.5), {"2b": NOT, "T1": PART, "T2": PART}),
         (changed(["IO/BSP"], paper.WITH, use=0.5), {"4b": NOT, "4c": NOT, "6b": NOT, "8": PART}),
-        (changed(["IO/Msg"], paper.WITHOUT, use=0.6), {"4a": PART, "4c": NOT, "5": PART, "T3": PART, "T4": PART}),
+        (changed(["IO/Msg"], grids.WITHOUT, use=0.6), {"4a": PART, "4c": NOT, "5": PART, "T3": PART, "T4": PART}),
         (changed(["IO/Msg"], paper.SPIN, jobs=0.9), {"6a": PART}),
-        (changed(paper.SPUN, paper.SPIN, jobs=0.9), {"6a": NOT}),
-        (changed(paper.SPUN, paper.SPIN, use=0.8), {"6b": NOT}),
+        (changed(grids.SPUN, paper.SPIN, jobs=0.9), {"6a": NOT}),
+        (changed(grids.SPUN, paper.SPIN, use=0.8), {"6b": NOT}),
         (changed(["Emb/BSP"], paper.WITH, use=1.15), {"7a": PART}),
         (changed(["Emb/BSP"], paper.WITH, use=1.3), {"7a": NOT}),  # on average too far from 1
-        (changed(paper.COMPUTING, paper.WITH, jobs=1.3, use=1.3), {"7a": NOT}),
-        (changed(paper.COMPUTING, paper.WITH, jobs=1.08), {"7b": NOT}),
+        (changed(grids.COMPUTING, paper.WITH, jobs=1.3, use=1.3), {"7a": NOT}),
+        (changed(grids.COMPUTING, paper.WITH, jobs=1.08), {"7b": NOT}),
         (changed(["IO/BSP/Emb"], paper.WITH, jobs=0.7), {"8": PART}),
     ],
 )
@@ -459,7 +469,7 @@ def test_io_that_is_not_hidden_behind_computing_is_told(mixes, verdict):
     data = made(as_published, noise=0.001)
     data.loc[data["mix"].isin(mixes) & (data["scheduler"] == paper.WITH), "io_overlap"] -= 0.3
     assert of(data)["9"]["verdict"] == verdict
-    assert f"{0.65:.2f} (IO)" in paper.reasons_for(data)["SIL-9"]
+    assert f"{0.65:.2f} (IO)" in paper.ledger.reasons_for(data)["SIL-9"]
     data["io_overlap"] = data["io_overlap"].where(data["scheduler"] == paper.WITH, 0)  # the others do not count
     assert of(data)["9"]["verdict"] == verdict
 
@@ -468,18 +478,18 @@ def test_io_that_is_not_hidden_behind_computing_is_told(mixes, verdict):
 def test_priority_against_round_robin(monkeypatch, factor, verdict):
     def compare(mix, sample, words, progress, schedulers, **settings):
         runs = made(lambda *case: (50 * factor if case[2] == paper.WITH else 50, 0.8), noise=0.001)
-        names = {paper.WITH: paper.WITH, paper.WITHOUT: paper.TURNS}
+        names = {paper.WITH: paper.WITH, grids.WITHOUT: paper.TURNS}
         runs = runs[(runs["mix"] == mix) & runs["scheduler"].isin(names)]
-        spinning = runs["scheduler"].map({paper.WITH: 0.1, paper.WITHOUT: 0.3})
+        spinning = runs["scheduler"].map({paper.WITH: 0.1, grids.WITHOUT: 0.3})
         return runs.assign(scheduler=runs["scheduler"].map(names), spinning=spinning)
 
-    monkeypatch.setattr(paper, "compare", compare)
-    row = paper._by_turns("full", False, "a model")
+    replaced(monkeypatch, paper, "compare", compare)
+    row = paper.ledger._by_turns("full", False, "a model")
     assert row["verdict"] == verdict
     told = "PEs spin 30 % of the time under round robin, and 10 % by priority."
     assert (told in row["reason"]) == (verdict != "reproduced")
     readings = {case["check"].rpartition(", ")[2] for case in row["cases"] if case["check"].startswith("throughput")}
-    assert readings == {*paper.JUDGED, f"average over the last {paper.SLICES_BACK} slices"}
+    assert readings == {*paper.ledger.JUDGED, f"average over the last {paper.ledger.SLICES_BACK} slices"}
 
 
 def test_a_number_that_differs_says_by_what_factor():
@@ -489,7 +499,7 @@ def test_a_number_that_differs_says_by_what_factor():
 
 
 def test_a_published_number_within_the_spread_of_single_runs_is_met():
-    case = paper.checks(made(as_published, noise=0.1))["SIL-T1"].cases.iloc[0]
+    case = paper.ledger.checks(made(as_published, noise=0.1))["SIL-T1"].cases.iloc[0]
     spread = 60 * 0.1 * pd.Series(range(6)).std()
     assert case["spread"] == pytest.approx(spread)
     assert case["high"] - case["value"] > spread * 2.57  # of a single run, jointly with eleven others
@@ -516,27 +526,27 @@ def test_gains_are_compared_seed_by_seed():
     luck = data["seed"].map(dict(enumerate([0.9, 1.1, 1, 1.05, 0.95, 1])))
     lucky = data["scheduler"] == paper.WITH
     data.loc[lucky, "utilization"] *= luck  # of all mixes alike, hence of no comparison
-    case = paper.checks(data)["SIL-4a"].cases.iloc[0]
+    case = paper.ledger.checks(data)["SIL-4a"].cases.iloc[0]
     assert case["high"] - case["low"] < 0.001
     data.loc[lucky & (data["mix"] == "IO/Msg"), "utilization"] *= luck
-    case = paper.checks(data)["SIL-4a"].cases.iloc[0]
+    case = paper.ledger.checks(data)["SIL-4a"].cases.iloc[0]
     mean = data[data["pes"] == 8].groupby(["mix", "scheduler"])["utilization"].mean()
-    gains = [mean[mix, paper.WITH] / mean[mix, paper.WITHOUT] for mix in ("IO/Msg", "IO")]
+    gains = [mean[mix, paper.WITH] / mean[mix, grids.WITHOUT] for mix in ("IO/Msg", "IO")]
     assert case["value"] == pytest.approx(gains[0] / gains[1])
     assert 0.05 < case["high"] - case["low"] < 0.4
 
 
 def test_a_mix_without_a_gain_is_no_case():
     def values(mix, pes, name, fit):
-        return (0, 0) if mix == "IO" and name == paper.WITHOUT else as_published(mix, pes, name)
+        return (0, 0) if mix == "IO" and name == grids.WITHOUT else as_published(mix, pes, name)
 
-    cases = paper.checks(made(values))["SIL-4a"].cases
+    cases = paper.ledger.checks(made(values))["SIL-4a"].cases
     assert cases.empty
-    assert len(paper.checks(made(as_published))["SIL-4a"].cases) == 8
+    assert len(paper.ledger.checks(made(as_published))["SIL-4a"].cases) == 8
 
 
 def test_all_that_chance_moves_has_an_interval():
-    for name, check in paper.checks(made(as_published)).items():
+    for name, check in paper.ledger.checks(made(as_published)).items():
         assert check.cases[["low", "high"]].notna().all(axis=None), (name, check.quantity)
 
 
@@ -545,8 +555,8 @@ def test_reasons_have_the_numbers_of_the_runs():
     data.loc[data["fit"] == "CTC fit", "one_task_share"] = 0.25
     data.loc[(data["fit"] == "CTC fit") & (data["scheduler"] == paper.WITH), "one_task_share"] = 0.29
     data.loc[data["fit"] == "CTC fit", "jobs"] = 50
-    reasons = paper.reasons_for(data)
-    assert set(reasons) <= {*paper.CLAIMS}
+    reasons = paper.ledger.reasons_for(data)
+    assert set(reasons) <= {*paper.ledger.CLAIMS}
     assert reasons["SIL-9"].startswith("The share by mix: 0.95 (IO), 0.95 (IO/Msg), 0.95 (IO/Msg/Emb), ")
     assert reasons["SIL-3"] == (
         "The share is 0.50 with the KTH fit and 0.26 with the CTC fit; schedulers differ by 0.04 at most."
@@ -561,24 +571,24 @@ def test_the_room_is_the_users_too():
 
 
 def test_claims_say_the_numbers_of_the_code():
-    for number, (mix, pes, *_) in paper.TABLES.items():
-        claim = paper.CLAIMS[f"SIL-T{number}"]
+    for number, (mix, pes, *_) in grids.TABLES.items():
+        claim = paper.ledger.CLAIMS[f"SIL-T{number}"]
         assert claim.statement.startswith(f"{mix}, {pes} PEs: ")
         assert not claim.tolerance
-    assert paper.CLAIMS["SIL-1"].published.endswith(f"f_IO {', '.join(map(str, paper.STEPS))}")
-    met = {name.removeprefix("SIL-"): claim.tolerance for name, claim in paper.CLAIMS.items() if claim.tolerance}
+    assert paper.ledger.CLAIMS["SIL-1"].published.endswith(f"f_IO {', '.join(map(str, paper.ledger.STEPS))}")
+    met = {name.removeprefix("SIL-"): claim.tolerance for name, claim in paper.ledger.CLAIMS.items() if claim.tolerance}
     assert met == {
-        "2a": "a ratio from {} to {}".format(*paper.DOUBLES),
-        "3": "a share from {} to {}".format(*paper.SHARE),
-        "4c": f"within {100 * paper.CLOSE:g} % of the ratio with Msg",
-        "6b": "ratios from {} to {}".format(*paper.A_LITTLE),
-        "7a": "ratios from {} to {}".format(*paper.ABOUT),
-        "9": f"almost entirely is a share of at least {1 - paper.CLOSE:g}",
+        "2a": "a ratio from {} to {}".format(*paper.ledger.DOUBLES),
+        "3": "a share from {} to {}".format(*paper.ledger.SHARE),
+        "4c": f"within {100 * paper.ledger.CLOSE:g} % of the ratio with Msg",
+        "6b": "ratios from {} to {}".format(*paper.ledger.A_LITTLE),
+        "7a": "ratios from {} to {}".format(*paper.ledger.ABOUT),
+        "9": f"almost entirely is a share of at least {1 - paper.ledger.CLOSE:g}",
     }
 
 
 def test_measured_numbers_are_written_as_the_published_ones():
-    checks = paper.checks(made(as_published, noise=0.001))
-    for name in paper.PRINTED:
-        published = paper.CLAIMS[name].published
-        assert paper._as_printed(name, checks[name]) == f"KTH fit: {published}. CTC fit: {published}"
+    checks = paper.ledger.checks(made(as_published, noise=0.001))
+    for name in paper.ledger.PRINTED:
+        published = paper.ledger.CLAIMS[name].published
+        assert paper.ledger._as_printed(name, checks[name]) == f"KTH fit: {published}. CTC fit: {published}"

@@ -86,7 +86,7 @@ def alone(monkeypatch, tmp_path):
 
 
 def card(name, title, seen, data, chart=None, table=None, notes=()):
-    return papers.Card(name, "", title, seen, data=data, chart=chart, table=table, notes=notes)
+    return papers.Card(title, seen, name=name, data=data, chart=chart, table=table, notes=notes)
 
 
 def unkept(*figures):

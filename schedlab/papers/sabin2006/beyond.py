@@ -54,16 +54,8 @@ def _draw_readings(runs):
     numbers = rows["words"].str.extract(r"(\S+) \((\S+) to (\S+)\)").astype(float)
     rows = rows.assign(**dict(zip(("change", "low", "high"), numbers.to_numpy().T, strict=True)))
     rows["compared"] = rows["compared"].str.removesuffix(" (%)").replace(AGAINST_PLAIN)
-    chart = charts.changes(
-        rows,
-        "compared",
-        "reading",
-        "change",
-        panel="scenario",
-        interval=("low", "high"),
-        title="Mean turnaround, change (%), by reading",
-        subtitle="blue is less, orange is more",
-    )
+    titles = {"title": "Mean turnaround, change (%), by reading", "subtitle": "blue is less, orange is more"}
+    chart = charts.changes(rows, "compared", "reading", "change", panel="scenario", interval=("low", "high"), **titles)
     at = {name: part[part["compared"] == AGAINST_PLAIN[short(WIDE)]] for name, part in rows.groupby("scenario")}
     better = {name: f"{(part['high'] < 0).sum()} of {len(part)}" for name, part in at.items()}
     return Drawing(
@@ -129,7 +121,7 @@ def _draw_other_logs(runs):
         table = pd.concat(parts, ignore_index=True).rename(columns=AXIS)
         return table.assign(scheme=table["scheme"].map(short))
 
-    means, rings = (None if data is None else apart(data) for data in (runs.data, runs.now))
+    means, rings = runs.both(apart)
     panels = [
         charts.bars(
             part,
@@ -168,15 +160,9 @@ def other_logs(size: str, progress: bool) -> pd.DataFrame:
 
 
 def _draw_mixes(runs):
-    by = ["scenario", "scheme", "share"]
-    means, rings = (
-        None
-        if data is None
-        else geometric_means(data.assign(scheme=data["scheme"].map(short)), "turnaround", by).rename(
-            columns={"share": MOLDABLE}
-        )
-        for data in (runs.data, runs.now)
-    )
+    by = ["scenario", "scheme", MOLDABLE]
+    named = {MOLDABLE: lambda data: data["share"], "scheme": lambda data: data["scheme"].map(short)}
+    means, rings = runs.both(lambda data: geometric_means(data.assign(**named), "turnaround", by))
     jobs, draws = runs.data["jobs"].iloc[0], runs.data["draw"].nunique()
     ends = means[(means["scenario"] == grids.SYSTEM) & (means["scheme"] == str(ITERATIVE))].sort_values(MOLDABLE)
     less = 100 * (1 - ends["turnaround"].iloc[-1] / ends["turnaround"].iloc[0])
@@ -238,9 +224,9 @@ def _timed(scenario, load, jobs, most):
     }
 
 
-def _tried(asked):
-    best, total = asked.least_total(), asked.total(asked.made()[0])
-    return {"jobs": asked.queued.size, "processors": asked.machine, "best": best, "found": total}
+def _tried(decision):
+    best, total = decision.least_total(), decision.total(decision.made()[0])
+    return {"jobs": decision.queued.size, "processors": decision.machine, "best": best, "found": total}
 
 
 def _draw_decisions(runs):
@@ -268,6 +254,6 @@ def _draw_decisions(runs):
 @rebuilt("", _draw_decisions, by=("decision",), measures=("best", "found"), again="now")
 def heuristic(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: how good the iterative scheme's decisions are, if few enough jobs allow trying all outcomes."""
-    drawn = [{"asked": decision} for decision in small_decisions(INSTANCES[size], seed=1, sigma=grids.SIGMA)]
-    data = grid(_tried, drawn, words="small decisions", progress=progress).drop(columns="asked")
+    drawn = [{"decision": decision} for decision in small_decisions(INSTANCES[size], seed=1, sigma=grids.SIGMA)]
+    data = grid(_tried, drawn, words="small decisions", progress=progress).drop(columns="decision")
     return data.assign(gap=100 * (data["found"] / data["best"] - 1), decision=range(len(data)))

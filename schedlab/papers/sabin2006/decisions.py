@@ -45,16 +45,10 @@ class Decision(NamedTuple):
         Seconds on the clock of the log.
     queued : int64, shape (n_queued,)
         Places of the waiting jobs, in queue order.
-    running : int64, shape (n_running,)
-        Places of the running jobs, ordered by estimated end.
-    ends : int64, shape (n_running,), seconds after `now`
-        Estimated ends of the running jobs.
-    held : int64, shape (n_running,)
-        Processors of the running jobs.
-    estimate : int64, shape (n_queued,), seconds
-        Estimates of the queued jobs, on the processors that they request.
-    procs : int64, shape (n_queued,)
-        Processors that the queued jobs request.
+    running, ends, held : int64, shape (n_running,)
+        Places of the running jobs, ordered by estimated end; these ends (seconds after `now`); their processors.
+    estimate, procs : int64, shape (n_queued,)
+        Processors that the queued jobs request, and their estimates on these (seconds).
     laws : Laws
         How the queued jobs speed up.
     machine : int
@@ -66,11 +60,11 @@ class Decision(NamedTuple):
     >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
     >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
-    >>> asked = sl.decisions.situation(schedule, now)
-    >>> width, start, steps = asked.made()
-    >>> asked.procs.tolist(), width.tolist()  # what the jobs ask for, and what they get
+    >>> decision = sl.decisions.situation(schedule, now)
+    >>> width, start, steps = decision.made()
+    >>> decision.procs.tolist(), width.tolist()  # what the jobs ask for, and what they get
     ([4, 4, 64, 4, 3], [4, 5, 14, 4, 5])
-    >>> asked.total(width) < asked.total(asked.procs)
+    >>> decision.total(width) < decision.total(decision.procs)
     True
     """
 
@@ -106,10 +100,6 @@ class Decision(NamedTuple):
         ----------
         steps : int64, shape (n_steps, 4)
             The first of the steps that `made` returns.
-
-        Returns
-        -------
-        int64, shape (n_queued,)
         """
         width = np.where(self.laws.moldable, 1, self.procs)
         for place, tried, stays, _ in steps.tolist():
@@ -118,30 +108,22 @@ class Decision(NamedTuple):
         return width
 
     def lasting(self, width) -> np.ndarray:
-        """Return the estimated durations of the queued jobs.
+        """Return the estimated durations of the queued jobs (int64, seconds).
 
         Parameters
         ----------
         width : int64, shape (n_queued,)
             Processors of each job.
-
-        Returns
-        -------
-        int64, shape (n_queued,), seconds
         """
         return durations(self.estimate, self.procs, width, self.laws)
 
     def reserved(self, width) -> np.ndarray:
-        """Return the reservations of the queued jobs.
+        """Return the reservations of the queued jobs (int64, seconds after `now`).
 
         Parameters
         ----------
         width : int64, shape (n_queued,)
             Processors of each job.
-
-        Returns
-        -------
-        int64, shape (n_queued,), seconds after `now`
         """
         rigid = self.laws._replace(moldable=np.zeros(self.queued.size, bool))
         return decision(self.ends, self.held, self.lasting(width), width, self.machine, rigid, 0)[1]
@@ -172,9 +154,8 @@ def instants(schedule: Schedule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Returns
     -------
-    instants : int64, seconds on the clock of the log
-    waiting, free : int64
-        Number of jobs to decide on, and number of processors free for them.
+    instants, waiting, free : int64
+        Seconds on the clock of the log; number of jobs to decide on, and of processors free for them.
 
     Examples
     --------
@@ -217,14 +198,6 @@ def readable_instants(schedule: Schedule, least: int = 3, most: int = 12) -> np.
     ------
     ValueError
         If there are no such instants at all.
-
-    Examples
-    --------
-    >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
-    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
-    >>> sl.decisions.readable_instants(schedule, least=4, most=8).tolist()
-    [10548, 65179]
     """
     times, waiting, free = instants(schedule)
     few = (waiting >= least) & (waiting <= most)
@@ -248,17 +221,6 @@ def situation(schedule: Schedule, now: int) -> Decision:
     ------
     ValueError
         If no job waits at that instant, or no processor is free.
-
-    Examples
-    --------
-    >>> import schedlab as sl
-    >>> from schedlab.papers.sabin2006.decisions import instants, situation
-    >>> trace = sl.model_trace("lublin", jobs=50, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
-    >>> schedule = sl.simulate(trace, sl.IterativeMoldable())
-    >>> asked = situation(schedule, instants(schedule)[0][0])
-    >>> width, reserved, steps = asked.made()
-    >>> bool((width[reserved == 0] == schedule.procs[asked.queued][reserved == 0]).all())
-    True
     """
     queued = np.flatnonzero((schedule.submit <= now) & (schedule.start >= now))
     running = np.flatnonzero((schedule.start < now) & (schedule.end > now))
@@ -289,11 +251,6 @@ def timed(schedule: Schedule, most: int) -> pd.DataFrame:
     DataFrame
         One row per decision: instant (seconds on the clock of the log), waiting (jobs), seconds (that it took).
 
-    Raises
-    ------
-    ValueError
-        If `most` is below 1.
-
     Examples
     --------
     >>> import schedlab as sl
@@ -322,10 +279,8 @@ def small_decisions(count: int, seed: int = 0, sigma: tuple[float, float] = (0, 
 
     Parameters
     ----------
-    count : int
-        Number of decisions.
-    seed : int
-        The same seed gives the same decisions.
+    count, seed : int
+        Number of decisions; the same seed gives the same decisions.
     sigma : (float, float)
         Range from which sigma of Downey's law is drawn. A is the size of the machine in every second decision,
         otherwise once to twice the processors that the job requests.
@@ -334,7 +289,7 @@ def small_decisions(count: int, seed: int = 0, sigma: tuple[float, float] = (0, 
     --------
     >>> import schedlab as sl
     >>> decisions = sl.decisions.small_decisions(20, seed=1)
-    >>> best = [asked.total(asked.made()[0]) == asked.least_total() for asked in decisions]
+    >>> best = [decision.total(decision.made()[0]) == decision.least_total() for decision in decisions]
     >>> sum(best)
     10
     """
@@ -352,14 +307,14 @@ def small_decisions(count: int, seed: int = 0, sigma: tuple[float, float] = (0, 
     return drawn
 
 
-def planned(schedule: Schedule, asked: Decision, width) -> Schedule:
+def planned(schedule: Schedule, decision: Decision, width) -> Schedule:
     """Return the plan of a decision as a schedule: running jobs up to their estimated ends, and reservations.
 
     Parameters
     ----------
     schedule : Schedule
         The schedule in which the decision was made.
-    asked : Decision
+    decision : Decision
         The decision to plan.
     width : int64, shape (n_queued,)
         Processors of the queued jobs.
@@ -370,17 +325,16 @@ def planned(schedule: Schedule, asked: Decision, width) -> Schedule:
     >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
     >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
-    >>> asked = sl.decisions.situation(schedule, now)
-    >>> width, start, steps = asked.made()
-    >>> plan = sl.decisions.planned(schedule, asked, width)
+    >>> decision = sl.decisions.situation(schedule, now)
+    >>> plan = sl.decisions.planned(schedule, decision, decision.made()[0])
     >>> title = "Running jobs to their estimated ends, and reservations"
     >>> chart = sl.charts.gantt(plan, (now, now + 86_400), label="job_number", title=title)
     """
     start, lasts, procs = schedule.start.copy(), schedule.estimate.copy(), schedule.procs.copy()
-    start[asked.queued] = asked.now + asked.reserved(width)
-    lasts[asked.queued] = asked.lasting(width)
-    procs[asked.queued] = width
-    places = np.sort(np.concatenate([asked.running, asked.queued]))
+    start[decision.queued] = decision.now + decision.reserved(width)
+    lasts[decision.queued] = decision.lasting(width)
+    procs[decision.queued] = width
+    places = np.sort(np.concatenate([decision.running, decision.queued]))
     start, lasts, procs = start[places], lasts[places], procs[places]
     part = replace(schedule.trace, table=schedule.trace.table.iloc[places])
     outcome = Outcome(part.table["submit_time"].to_numpy(), start, run=lasts, procs=procs, estimate=lasts)
@@ -478,22 +432,12 @@ def fair_shares(schedule: Schedule) -> np.ndarray:
     schedule : Schedule
         A schedule of `FairShareMoldable` with any overbooking and efficiency, and its default settings otherwise.
 
-    Returns
-    -------
-    int64, shape (n_jobs,)
-
-    Raises
-    ------
-    ValueError
-        For a schedule of another scheme, or with other settings.
-
     Examples
     --------
     >>> import schedlab as sl
     >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
     >>> schedule = sl.simulate(trace.scale_load(0.9), sl.FairShareMoldable())
-    >>> shares = sl.decisions.fair_shares(schedule)
-    >>> bool((schedule.procs <= shares).all())
+    >>> bool((schedule.procs <= sl.decisions.fair_shares(schedule)).all())
     True
 
     References

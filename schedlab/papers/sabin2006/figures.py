@@ -54,15 +54,12 @@ def _lines(data, y, column=None, rings=None, title=""):
     """Draw lines against load; schemes that are not the paper's, shown for comparison, are dashed."""
     references = [str(scheme) for scheme in grids.REFERENCES]
     settings = {"dash": "schemes"} if data["scheme"].isin(references).any() else {}
-    data, rings = (
-        None
-        if part is None
-        else part.assign(
+    data, rings = Shown(data, "", rings).both(
+        lambda part: part.assign(
             schemes=np.where(part["scheme"].isin(references), "to compare with", "the paper's"),
             scheme=part["scheme"].map(short),
             effective_load=part["load"],
         )
-        for part in (data, rings)
     )
     return charts.lines(data, "effective_load", y, column=column, rings=rings, title=title, **settings)
 
@@ -76,8 +73,6 @@ def against_plain(data: pd.DataFrame, schemes, by) -> pd.DataFrame:
 
 
 def _apart(data, schemes):
-    if data is None:
-        return None
     return against_plain(_primary(data), schemes, ["jobs", "load"]).rename(columns=AXIS)
 
 
@@ -112,7 +107,7 @@ def _draw_means(scenario, schemes, runs):
     """Draw the mean turnaround of all jobs, against that under plain shares, over load."""
     part = _primary(of_all(runs.data))
     papers = [scheme for scheme in schemes if scheme in SEVEN]  # others stand in the table: they are far away
-    paper, rings = (_apart(None if data is None else of_all(data), papers) for data in (runs.data, runs.now))
+    paper, rings = runs.both(lambda data: _apart(of_all(data), papers))
     low, high = (paper[paper["load"] == load] for load in (paper["load"].min(), paper["load"].max()))
     loads = tuple(rows["load"].iloc[0] for rows in (low, high))
     if ITERATIVE in schemes:
@@ -139,8 +134,7 @@ def _draw_means(scenario, schemes, runs):
 def _draw_classes(scenario, schemes, runs):
     """Draw the mean turnaround of each class, against that under plain shares, over load."""
     part = _primary(runs.data)
-    apart, rings = (_apart(data, schemes) for data in (runs.data, runs.now))
-    apart = apart[apart["group"] != grids.ALL]
+    apart, rings = runs.both(lambda data: _sized(_apart(data[data["group"] != grids.ALL], schemes)))
     high = apart[apart["load"] == apart["load"].max()]
     load, names = high["load"].iloc[0], list(dict.fromkeys(high["group"]))
     bests = {name: _best(high[high["group"] == name]) for name in names}
@@ -161,15 +155,13 @@ def _draw_classes(scenario, schemes, runs):
         f"Mean turnaround by class of job size, change against plain shares; below zero is better. {first} for the "
         f"smallest jobs {least[0]}, for the largest {least[1]}. {SCALE[scenario]} {NAMED}",
         _sample(runs, part, " Sizes as in the log."),
-        _lines(_sized(apart), AGAINST, "group", _sized(rings)),
+        _lines(apart, AGAINST, "group", rings),
         _of_classes(part),
     )
 
 
 def _sized(data):
     """Name classes by what is measured, as titles of panels."""
-    if data is None:
-        return None
     short = {grids.CLASSES[0]: f"less than {grids.EDGES[1]:g}", "100,000-2,000,000": "0.1 to 2 million"}
     group = data["group"].replace(short | {"over 2,000,000": "over 2 million"}).str.replace("-", " to ")
     return data.assign(group=group + " processor-seconds")
@@ -208,8 +200,6 @@ NUMBERED = tuple(map(_numbered, OF_PAPER))
 
 def _draw_overbooking(runs):
     def against(data):
-        if data is None:
-            return None
         base, *others = grids.OVERBOOKED
         parts = [
             grids.changes(data, scheme, base, ["jobs", "sigma", "load"]).assign(scheme=str(scheme)) for scheme in others
@@ -218,7 +208,7 @@ def _draw_overbooking(runs):
         return table.assign(sigma=[f"sigma {sigma:g}" for sigma in table["sigma"]])
 
     part = _primary(of_all(runs.data))
-    apart, rings = against(part), against(None if runs.now is None else _primary(of_all(runs.now)))
+    apart, rings = runs.both(lambda data: against(_primary(of_all(data))))
     perfect = apart[(apart["sigma"] == "sigma 0") & (apart["scheme"] == str(grids.OVERBOOKED[-1]))].sort_values("load")
     low, high = perfect.iloc[0], perfect.iloc[-1]
     return Drawing(
@@ -277,10 +267,7 @@ def widths(size: str, progress: bool) -> pd.DataFrame:
 def _draw_waste(runs):
     by = ["scenario", "scheme", "load"]
     part = _primary(runs.data)
-    means, rings = (
-        None if data is None else over_seeds(_primary(data)[[*by, "seed", WASTED]], by)
-        for data in (runs.data, runs.now)
-    )
+    means, rings = runs.both(lambda data: over_seeds(_primary(data)[[*by, "seed", WASTED]], by))
     most = means.loc[means[WASTED].idxmax()]
     at_most = {name: part.loc[part[WASTED].idxmax()] for name, part in means.groupby("scenario", sort=False)}
     maxima = "; ".join(

@@ -185,13 +185,7 @@ def _growth(rows):
 
 
 def region(check: Check) -> str:
-    """Say at which loads or in which classes no case of a check contradicts, or for which of both; else "".
-
-    Parameters
-    ----------
-    check : Check
-        Its cases may have loads, and classes as group.
-    """
+    """Say at which loads or in which classes no case of a check contradicts, or for which of both; else ""."""
     cases = check.cases
     clear = [_clear(cases, key) for key in ("load", "group") if key in cases]
     if not any(clear) and {"load", "group"} <= set(cases) and (cases["outcome"] == "contradicts").any():
@@ -216,10 +210,7 @@ def _clear(cases, key, always=False):
 def classes_of(system: pd.DataFrame, random: pd.DataFrame, alike: pd.DataFrame) -> dict[str, str]:
     """Say for some claims, by the end of their ids, how the turnaround of each class changes; see `by_class`.
 
-    Parameters
-    ----------
-    system, random, alike : DataFrame
-        Runs at A = P, at A random, and where all jobs scale alike.
+    The runs are those at A = P, at A random, and where all jobs scale alike.
     """
     perfect = alike[alike["sigma"] == PERFECT]
     low, high = (perfect[perfect["load"] == load] for load in (perfect["load"].min(), perfect["load"].max()))
@@ -233,14 +224,8 @@ def classes_of(system: pd.DataFrame, random: pd.DataFrame, alike: pd.DataFrame) 
 
 
 def by_class(data: pd.DataFrame, one: Scheme, other: Scheme) -> str:
-    """Say how the turnaround of each class changes from one scheme to another, on average over the loads.
-
-    Parameters
-    ----------
-    data : DataFrame
-        Runs; if some are of the whole log, only these count.
-    one, other : Scheme
-        The change is that of the first against the second.
+    """Say how the turnaround of each class changes from `other` to `one`, on average over the loads, on the whole log
+    if there are such runs.
     """
     rows = _compared(data, [(one, other)], groups=CLASSES)
     rows = rows[rows["jobs"] == max(rows["jobs"], key=lambda jobs: jobs == WHOLE)]
