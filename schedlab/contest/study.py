@@ -30,7 +30,7 @@ PAPER = Paper(
     venue="this package",
     year=2026,
     says="Four statements of three papers on backfilling, tested on all logs and loads at once.",
-    found=(
+    findings=(
         ("Trying short candidates first lowers EASY's mean bounded slowdown on most logs, not on all", "ARE-1"),
         ("Long narrow jobs wait less under EASY than under conservative backfilling on most logs", "ARE-2"),
         ("Lookahead helps where narrow jobs come first; by itself it changes little", "ARE-4"),

@@ -16,8 +16,8 @@ PAPER = Paper(
     venue="SC",
     year=2015,
     says="The base schedulers, against schedules that were published job by job with this paper.",
-    found=(("EASY gives the published mean slowdown and wait to every printed digit", "BASE-2"),),
-    words=(
+    findings=(("EASY gives the published mean slowdown and wait to every printed digit", "BASE-2"),),
+    terms=(
         ("FCFS", "first come, first served: no job passes another"),
         ("EASY", "jobs may pass the head of the queue if they do not delay it"),
         ("EASY-SJF", "EASY with the queue in order of the estimates, shortest first"),
@@ -60,10 +60,10 @@ def log_or_model(name: str) -> Trace:
         return model_trace(**MODEL)
 
 
-def _draw_against_load(shown):
-    data = shown.data
+def _draw_against_load(runs):
+    data = runs.data
     panels = [
-        charts.lines(data, "load", measure, column="trace", log=True, title=title, rings=shown.now)
+        charts.lines(data, "load", measure, column="trace", log=True, title=title, rings=runs.now)
         for measure, title in (("bounded_slowdown", "Mean bounded slowdown"), ("wait_time", "Mean wait"))
     ]
     piles_up = data[data["longest_pile_up"] > PILE_UP].groupby("scheme", sort=False)["load"].min()
@@ -84,7 +84,7 @@ def _draw_against_load(shown):
         f"At a load of 0.8 jobs wait {times.min():.0f} to {times.max():.0f} times as long under FCFS as under EASY",
         seen,
         f"{', '.join(data['trace'].unique())}, whole; run times and estimates scaled to the load, in steps of "
-        + ("0.1 (quick; full size: 0.025)." if shown.size == "quick" else "0.025."),
+        + ("0.1 (quick; full size: 0.025)." if runs.size == "quick" else "0.025."),
         charts.stacked(panels),
         _at_load(data, 0.8),
     )
@@ -115,8 +115,8 @@ def claims(size: str, progress: bool) -> list[dict]:
 
 def _claim(name, log, scheme, events, exact_estimates, published):
     estimates = "exact" if exact_estimates else "user"
-    words = f"mean of all jobs under {scheme}, {estimates} estimates, {PASSES[events]}"
-    claim = Claim(name, "result files of Gaussier et al., SC 2015", words, _means(published))
+    statement = f"mean of all jobs under {scheme}, {estimates} estimates, {PASSES[events]}"
+    claim = Claim(name, "result files of Gaussier et al., SC 2015", statement, _means(published))
     full = archive.resolve(log)
     if archive.find(full) is None:
         return untestable(claim, f"{log} is not at hand", full)

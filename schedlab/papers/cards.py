@@ -325,9 +325,9 @@ class Paper:
     year : int
     says : str
         What the paper claims, in a sentence or two.
-    found : tuple of (str, str)
+    findings : tuple of (str, str)
         The three findings: a sentence each, and the id of the claim that it rests on.
-    words : tuple of (str, str)
+    terms : tuple of (str, str)
         The paper's codes and words, each with what it means in a line.
     defaults : tuple of (str, str)
         Readings of what the paper leaves open, each with what is assumed otherwise; itself if that is the default.
@@ -348,8 +348,8 @@ class Paper:
     venue: str
     year: int
     says: str
-    found: tuple[tuple[str, str], ...] = ()
-    words: tuple[tuple[str, str], ...] = ()
+    findings: tuple[tuple[str, str], ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
     defaults: tuple[tuple[str, str], ...] = ()
     others: tuple[tuple[str, str], ...] = ()
     doi: str = ""
@@ -432,8 +432,8 @@ def rebuilt(
                 simulated = size if before is None else again
                 now = run(simulated, progress) if simulated else None
                 used = () if simulated is None else logs(simulated) if callable(logs) else logs
-                shown = Shown(now, size) if before is None else Shown(before, "full", now, kept=True)
-                return card(shown, standing_in(used))
+                runs = Shown(now, size) if before is None else Shown(before, "full", now, kept=True)
+                return card(runs, standing_in(used))
             except TraceNotFound as missing:  # the other figures should not fail because of it
                 if before is not None:
                     return card(Shown(before, "full", kept=True), (str(missing),))
@@ -444,18 +444,18 @@ def rebuilt(
             before = numbers()
             return None if before is None else card(Shown(before, "full", kept=True))
 
-        def card(shown: Shown, standins: tuple[str, ...] = ()) -> Card:
-            drawing, now = draw(shown), shown.now
+        def card(runs: Shown, standins: tuple[str, ...] = ()) -> Card:
+            drawing, now = draw(runs), runs.now
             ringed = drawing.ringed and drawing.chart is not None
             return Card(
                 **vars(drawing) | {"notes": (*notes, *drawing.notes), "ringed": ringed},
-                **vars(shown),
+                **vars(runs),
                 name=called(),
                 number=number,
                 shared=tuple(notes) if paper else (),
                 standins=standins,
                 paper=paper,
-                rings=None if now is None else kept.compared(shown.data, now, by, measures, within),
+                rings=None if now is None else kept.compared(runs.data, now, by, measures, within),
                 claims=kept.claims_about(paper, number, claims),
             )
 
@@ -489,7 +489,7 @@ progress : bool
 
 def as_called(function: Callable, gives: type) -> Callable:
     """Give a decorated function of the size and progress its own signature and docstring."""
-    del function.__wrapped__  # or its signature would be shown
+    del function.__wrapped__  # or its signature would be runs
     function.__annotations__ = {"size": str | None, "progress": bool, "return": gives}
     function.__doc__ = inspect.cleandoc(function.__doc__) + TAKES
     return function

@@ -29,14 +29,14 @@ class Finding:
 
     Attributes
     ----------
-    words : str
+    text : str
     claims : tuple of str
         Ids of the claims on which it rests; none if it rests on a figure.
     follows : bool
-        Whether the words follow from what is kept, beyond the numbers in them.
+        Whether the text follows from what is kept, beyond the numbers in them.
     """
 
-    words: str
+    text: str
     claims: tuple[str, ...] = ()
     follows: bool = True
 
@@ -69,10 +69,10 @@ class Rows:
         """Return the verdicts of several claims."""
         return {self.verdict(claim) for claim in claims}
 
-    def under(self, claim: str, words: str) -> list[str]:
-        """Return the readings under which a claim holds or fails, by the words `HOLDS` or `FAILS`."""
+    def under(self, claim: str, verb: str) -> list[str]:
+        """Return the readings under which a claim holds or fails, by `HOLDS` or `FAILS`."""
         readings = dict(part.split(": ") for part in filter(None, self.row(claim)["readings"].split("; ")))
-        return list(filter(None, readings.get(words, "").split(", ")))
+        return list(filter(None, readings.get(verb, "").split(", ")))
 
     def cases(self, claim: str, check: str = "", case: str = "", outcome: str = "") -> pd.Series:
         """Return the means of the cases of a claim, by name, where names of check and case have these words."""
@@ -135,7 +135,7 @@ class Findings:
         rows = None if self.ledger is None else Rows(self.ledger)
         sentences = [
             (
-                sentence.words,
+                sentence.text,
                 {claim: rows.verdict(claim) for claim in sentence.claims},
                 "" if sentence.follows else STALE,
             )

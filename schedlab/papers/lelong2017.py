@@ -22,12 +22,12 @@ PAPER = Paper(
         "Orders of the queue and of backfilling that are learned on one part of a log lower the mean wait on another "
         "part; a bound on waiting keeps the longest wait from growing."
     ),
-    found=(
+    findings=(
         ("Orders learned on one half of a log can fail on the other: on one of three logs, wide jobs starve", "LEL-1a"),
         ("Without a bound the longest wait grows", "LEL-2"),
         ("With a bound of a day the longest wait hardly grows on two of three logs", "LEL-3"),
     ),
-    words=(
+    terms=(
         ("order of the queue", "who is the head, which gets the reservation; EASY: by arrival"),
         ("order of backfilling", "who of the others is tried first; EASY: by arrival"),
         ("shortest, narrowest, smallest area", "the least estimate, the fewest processors, the least product of both"),

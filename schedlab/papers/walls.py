@@ -104,7 +104,7 @@ class Wall:
         """Return the notes that figures share, each once."""
         return list(dict.fromkeys(note for figure in self.paper.FIGURES for note in getattr(figure, "notes", ())))
 
-    def html(self, address: str = "", ledger: str = "ledger", found: Iterable[tuple[str, str]] = ()) -> str:
+    def html(self, address: str = "", ledger: str = "ledger", findings: Iterable[tuple[str, str]] = ()) -> str:
         """Return the wall as HTML.
 
         Parameters
@@ -113,11 +113,11 @@ class Wall:
             Of a figure, up to its name; "" for no links.
         ledger : str
             The name of the ledger, in place of a figure's.
-        found : iterable of (str, str)
+        findings : iterable of (str, str)
             Findings to begin with: sentences, each with the id of its claim.
         """
         lead = page.counts(counted(self.ledger)) if self.ledger is not None else "Nothing is kept of this paper."
-        lead = "<br>".join([lead, *(f"{escape(sentence)} ({escape(claim)})." for sentence, claim in found)])
+        lead = "<br>".join([lead, *(f"{escape(sentence)} ({escape(claim)})." for sentence, claim in findings)])
         tiles = [*self.tiles, *filter(None, [self.rest()])]
         of_paper = [tile for tile in tiles if tile.number or (tile.verdicts and tile.name != READINGS)]
         beyond = [tile for tile in tiles if tile not in of_paper]
@@ -129,11 +129,11 @@ class Wall:
         )
         about = self.paper.PAPER
         return page.wall(
-            lead, of_paper, beyond, self.notes(), about.words, self.ledger, dict(about.defaults), self.others()
+            lead, of_paper, beyond, self.notes(), about.terms, self.ledger, dict(about.defaults), self.others()
         )
 
     def _repr_html_(self) -> str:
-        return self.html(found=self.paper.PAPER.found)  # in a notebook, what was found is many screens further down
+        return self.html(findings=self.paper.PAPER.findings)  # in a notebook, they are many screens further down
 
 
 def _shown(tile, before):

@@ -764,7 +764,7 @@ def _card(section):
 
 
 def _found(paper):
-    return f"<ul>{''.join(f'<li>{_text(words)} ({_text(claim)}).</li>' for words, claim in paper.found)}</ul>"
+    return f"<ul>{''.join(f'<li>{_text(words)} ({_text(claim)}).</li>' for words, claim in paper.findings)}</ul>"
 
 
 def _settings(size):

@@ -521,7 +521,7 @@ def test_every_figure_is_drawn_from_what_is_kept(paper, figure):
 def test_in_a_notebook_a_wall_begins_with_what_was_found(paper):
     first, _, after = wall_of(paper)._repr_html_().partition("all claims")
     assert after
-    for words, claim in wall_of(paper).paper.PAPER.found:
+    for words, claim in wall_of(paper).paper.PAPER.findings:
         assert f"{html.escape(words)} ({claim})." in first
 
 
@@ -635,7 +635,7 @@ CODES = {
 def test_codes_are_spelled_out_on_the_wall_and_in_the_titled_card(name):
     (module,) = papers.modules([name])
     wall = wall_of(name).html()
-    for word, meaning in module.PAPER.words:
+    for word, meaning in module.PAPER.terms:
         assert f"<b>{html.escape(word)}</b>: {html.escape(meaning)}" in wall
     for card in filter(None, map(as_kept, module.FIGURES)):
         words = f"{card.title} {card.seen}"

@@ -75,16 +75,16 @@ def test_there_are_five_short_sentences_that_follow_from_what_is_kept(paper):
     several = found(paper).sentences
     assert len(several) == 5
     for each in several:
-        assert each.follows, each.words
-        assert len(each.words.split()) <= MOST_WORDS, each.words
-        assert re.fullmatch(r"[A-Z][^.]*(?:\.\d[^.]*)*\.", each.words), each.words  # one sentence
+        assert each.follows, each.text
+        assert len(each.text.split()) <= MOST_WORDS, each.text
+        assert re.fullmatch(r"[A-Z][^.]*(?:\.\d[^.]*)*\.", each.text), each.text  # one sentence
 
 
 @every_paper
 def test_each_rests_on_claims_of_the_ledger_or_on_a_figure(paper):
     for each in found(paper).sentences:
         assert set(each.claims) <= set(ledger(paper)["id"])
-        assert each.claims or paper in ("pascual2008", "arena"), each.words
+        assert each.claims or paper in ("pascual2008", "arena"), each.text
 
 
 @every_paper
@@ -92,7 +92,7 @@ def test_no_sentence_stands_if_the_rows_of_one_of_its_claims_say_the_opposite(pa
     claims = {claim for each in found(paper).sentences for claim in each.claims}
     for changed in [None, *sorted(claims)]:
         for each in found(paper, ALL_OPPOSITE, changed).sentences:
-            assert not (each.follows and (changed in each.claims if changed else each.claims)), (changed, each.words)
+            assert not (each.follows and (changed in each.claims if changed else each.claims)), (changed, each.text)
 
 
 @every_paper
@@ -117,12 +117,12 @@ def test_each_number_comes_from_the_rows(paper, monkeypatch):
     said = ledger(paper).set_index("id")[["statement", "published"]].agg(" ".join, axis="columns")
     for place, each in enumerate(alike):
         if each.claims:
-            stay = set(numbers(each.words))
+            stay = set(numbers(each.text))
             for several in others:
-                stay &= set(numbers(several[place].words))
+                stay &= set(numbers(several[place].text))
             told = " ".join(said[list(each.claims)])
             cells = {str(len(Rows(ledger(paper)).cases(claim))) for claim in each.claims}
-            assert not {number for number in stay if number not in told} - cells, each.words
+            assert not {number for number in stay if number not in told} - cells, each.text
 
 
 @every_paper

@@ -327,7 +327,7 @@ CONCLUSIONS = {
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_conclusions_say_what_the_rows_say(paper):
-    found = {name: words for words, name in getattr(papers, paper).PAPER.found}
+    found = {name: words for words, name in getattr(papers, paper).PAPER.findings}
     assert list(found) == list(CONCLUSIONS[paper])
     for name, holds in CONCLUSIONS[paper].items():
         assert holds(), found[name]

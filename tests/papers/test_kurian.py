@@ -172,7 +172,7 @@ def test_the_ledger_has_every_target(small, shared_runs):
     full = paper.claims("full", progress=False).set_index("id")
     assert len({case["check"] for case in full.loc["KUR-4a", "cases"]}) == 1 + len(paper.figures.VARIED)
     assert full.loc["KUR-1", "readings"].count("under") >= 1
-    assert {claim for _, claim in paper.PAPER.found} <= set(ledger.index)
+    assert {claim for _, claim in paper.PAPER.findings} <= set(ledger.index)
 
 
 def test_what_was_chosen_after_results_is_said(small, shared_runs):

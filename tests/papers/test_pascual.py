@@ -135,7 +135,7 @@ def test_the_ledger_has_every_target_under_each_reading(small, shared_runs, size
         checks = {case["check"].rpartition(", ")[2] for case in ledger.loc[name, "cases"]}
         assert checks == set([*paper.ledger.RULE][:readings])
     assert grids.BLUE in ledger.loc["PAS-3a", "trace"]
-    assert {claim for _, claim in paper.PAPER.found} <= set(ledger.index)
+    assert {claim for _, claim in paper.PAPER.findings} <= set(ledger.index)
 
 
 def test_a_run_that_several_figures_ask_for_is_done_once(small, monkeypatch, counting):

@@ -14,12 +14,12 @@ PAPER = Paper(
     venue="University of Zagreb",
     year=2010,
     says="Filling the hole before EASY's reservation with the best set of jobs lowers the mean bounded slowdown.",
-    found=(
+    findings=(
         ("Preferring narrow jobs (DPSAn) beats EASY on every available log where jobs wait", "GRU-1a"),
         ("On most logs the effect of DPSAp (first come, first served) is smaller than chance variation", "GRU-2a"),
         ("Preferring wide jobs (DPSAw) is worse", "GRU-3a"),
     ),
-    words=(
+    terms=(
         ("EASY", "backfilling: jobs may pass the head of the queue if they do not delay it"),
         ("DPSA", "the paper's scheduler: like EASY, but the set of jobs that passes the head is the best one"),
         ("DPSAn, DPSAp, DPSAw", "among equal sets, that of narrow jobs, of jobs that came first, of wide jobs"),

@@ -15,12 +15,12 @@ PAPER = Paper(
         "A parameter sweep is many independent tasks. Started one by one on processors that would otherwise idle, they "
         "finish much sooner and hardly delay the other jobs; flooding the queue with them delays all other jobs."
     ),
-    found=(
+    findings=(
         ("The slowdown of sweeps improves about as much as published", "KUR-1"),
         ("The loss of capacity falls by more than published, and further with more sweeps", "KUR-2"),
         ("Short jobs lose more than published under EASY, and not under conservative backfilling", "KUR-4a"),
     ),
-    words=(
+    terms=(
         ("sweep", "many independent tasks, submitted as one parallel job; the paper's PSA"),
         ("flooding", "all tasks of a sweep are put into the queue as jobs of their own"),
         ("shredding", "the tasks run on processors that would idle, while the sweep's parallel job still waits"),

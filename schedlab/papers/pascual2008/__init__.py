@@ -16,12 +16,12 @@ PAPER = Paper(
         "Jobs that must lie in one block of a k-ary n-tree wait 7 to 100 times as long. Contiguity pays if it shortens "
         "their run times by 25 to 30 % or more."
     ),
-    found=(
+    findings=(
         ("On HPC2N contiguity pays from a speed-up of 0.22 on (published: about 0.25)", "PAS-2a"),
         ("If the head of the queue is promised nodes, contiguity costs backfilling little", "PAS-1"),
         ("For backfilling the threshold depends on the reservation rule, and the paper names none", "PAS-7"),
     ),
-    words=(
+    terms=(
         ("contiguous", "all nodes of a job lie in one block: a switch, or a subtree of switches"),
         ("quasi-contiguous", "in one block, or in one a stage higher"),
         ("first-free", "the first free nodes, wherever they lie"),

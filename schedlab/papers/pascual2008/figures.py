@@ -246,7 +246,7 @@ def allocations(size: str, progress: bool) -> pd.DataFrame:
     for name in grids.LOGS if size == "full" else (HPC2N,):
         trace = log(name) if size == "full" else _hpc2n(size)
         trees = [grids.machine(name, allocation) for allocation in ALLOCATIONS]
-        data = grids._on_trees(trace, f"allocations on {name}", progress, policy=list(DRAWN), tree=trees, local=True)
+        data = grids.on_trees(trace, f"allocations on {name}", progress, policy=list(DRAWN), tree=trees, local=True)
         data = data.assign(tree=[*ALLOCATIONS] * len(DRAWN)).rename(columns={"tree": "allocation"})
         data.insert(0, "trace", trace.title)
         rows.append(data.drop(columns=["seed", "overrun", "local"]))
@@ -287,12 +287,12 @@ def _costs(trace, label, size, progress, k, n, policies, scaled=False, **setting
     """Write down, under each policy, what contiguity costs at s = 0, and where it begins to pay."""
     trees = [KaryTree(k, n, allocation=grids.ANYWHERE)]
     trees += [KaryTree(k, n, allocation=CONTIGUOUS, speedup=s, scale_estimates=scaled) for s in COARSE[size]]
-    runs = grids._on_trees(trace, label, progress, policy=list(policies), tree=trees, **settings)
+    runs = grids.on_trees(trace, label, progress, policy=list(policies), tree=trees, **settings)
     for policy, part in runs.groupby("policy", sort=False):
         free, *means = part.to_dict("records")
         at = crossing(COARSE[size], [mean[TOTAL] - free[TOTAL] for mean in means])
         crossed = grids.NEVER.format(max(COARSE[size])) if np.isnan(at) else grids.S.format(at)
-        yield {"policy": policy, "wait at s = 0, times as long": grids._ratio(means[0], free), CROSS: crossed}
+        yield {"policy": policy, "wait at s = 0, times as long": grids.ratio_to_free(means[0], free), CROSS: crossed}
 
 
 WITHIN = "speed-up within one switch"
@@ -322,9 +322,9 @@ def by_stage(size: str, progress: bool) -> pd.DataFrame:
     n = grids.TREES[HPC2N][1]
     falling = [tuple(share * (n - stage) / (n - 1) for stage in range(1, n + 1)) for _, share in cases]
     trees = [
-        grids.machine(HPC2N, allocation, speedup=each) for (allocation, _), each in zip(cases, falling, strict=True)
+        grids.machine(HPC2N, allocation, speedup=shares) for (allocation, _), shares in zip(cases, falling, strict=True)
     ]
-    runs = grids._on_trees(_hpc2n(size), "speed-up by stage", progress, policy="EASY (block)", tree=trees)
+    runs = grids.on_trees(_hpc2n(size), "speed-up by stage", progress, policy="EASY (block)", tree=trees)
     return pd.DataFrame(cases, columns=["allocation", WITHIN]).join(runs[list(grids.MEANS)])
 
 

@@ -74,20 +74,20 @@ def against_speedup(name: str, size: str, progress: bool = True, policies: tuple
     shares, copies = (COARSE[size], READ_COPIES) if few else (SHARES[chosen_size(size)], COPIES[size])
     trees = [machine(name, ANYWHERE), *(machine(name, CONTIGUOUS, speedup=share) for share in shares)]
     label = f"placing {name}{', as read' * few}"
-    data = _on_trees(trace, label, progress, seed=range(copies), policy=list(policies), tree=trees)
+    data = on_trees(trace, label, progress, seed=range(copies), policy=list(policies), tree=trees)
     rows, free = [], {}
     for run, tree in zip(data.to_dict("records"), trees * (len(data) // len(trees)), strict=True):
         means = {key: run[key] for key in MEANS}
         if tree.allocation == ANYWHERE:  # the first of each copy and policy
             free = means
         row = {"trace": trace.title, "seed": run["seed"], "policy": run["policy"], "allocation": tree.allocation}
-        row |= means | {"free_minutes": free[WAIT], "ratio": _ratio(means, free)}
+        row |= means | {"free_minutes": free[WAIT], "ratio": ratio_to_free(means, free)}
         row["difference"] = means[TOTAL] - free[TOTAL]
         rows += [{**row, "s": share} for share in (shares if tree.allocation == ANYWHERE else (tree.speedup,))]
     return pd.DataFrame(rows)
 
 
-def _on_trees(trace, label, progress, seed=0, overrun=KILL_BACKFILLED, **values):
+def on_trees(trace, label, progress, seed=0, overrun=KILL_BACKFILLED, **values):
     """Place the jobs of a trace under policies on trees; one row a run.
 
     All values are passed on, even defaults, so that a run that several figures ask for is recognised as the same.
@@ -120,7 +120,7 @@ def _means(schedule: Schedule):
     }
 
 
-def _ratio(means, free):
+def ratio_to_free(means, free):
     """Return how many times as long jobs wait with contiguity; nan if nothing waits without it."""
     return means[WAIT] / free[WAIT] if free[WAIT] else np.nan
 

@@ -17,12 +17,12 @@ PAPER = Paper(
         "If jobs scale to the whole machine, overbooked shares with efficiency are best; if they scale to about what "
         "they ask for, plain shares are; an iterative scheme without parameters beats both."
     ),
-    found=(
+    findings=(
         ("If jobs scale to the whole machine, iteration beats ObF 4 with EF 1, by 6 %", "SAB-11"),
         ("If they scale to what they ask for, iteration beats all shares only at high load", "SAB-13a"),
         ("Against ObF 4 with EF 1, iteration helps small jobs; the largest pay for it", "SAB-12b"),
     ),
-    words=(
+    terms=(
         ("moldable", "the scheduler chooses a job's processors when it starts the job; they stay as they are"),
         ("plain shares", "each job gets processors by the square root of its work (ObF 1, EF 0)"),
         ("ObF", "overbooking factor: multiplies a job's share of the machine"),

@@ -223,15 +223,13 @@ def classes_of(system: pd.DataFrame, random: pd.DataFrame, alike: pd.DataFrame) 
     }
 
 
-def by_class(data: pd.DataFrame, one: Scheme, other: Scheme) -> str:
-    """Say how the turnaround of each class changes from `other` to `one`, on average over the loads, on the whole log
-    if there are such runs.
-    """
-    rows = _compared(data, [(one, other)], groups=CLASSES)
+def by_class(data: pd.DataFrame, scheme: Scheme, other: Scheme) -> str:
+    """Say how a scheme changes the turnaround of each class, over the loads of the whole log if it was run."""
+    rows = _compared(data, [(scheme, other)], groups=CLASSES)
     rows = rows[rows["jobs"] == max(rows["jobs"], key=lambda jobs: jobs == WHOLE)]
     means = rows.groupby("group")["value"].mean()
     changes = ", ".join(f"{100 * np.expm1(means[name]):+.0f} % ({name})" for name in CLASSES if name in means)
-    return f"{short(one)} against {short(other)} by class, in processor-seconds: {changes}."
+    return f"{short(scheme)} against {short(other)} by class, in processor-seconds: {changes}."
 
 
 def _smallest(check):

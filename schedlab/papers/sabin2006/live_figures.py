@@ -81,14 +81,14 @@ def live(
         charts.distribution(schedules, measure, up_to=most[measure], title=title, subtitle="", width=grids.HALF)
         for measure, title in (("turnaround", "Turnaround"), ("procs", "Processors of a job"))
     ]
-    taken = {each: duration(float(schedule.metrics()["turnaround"])) for each, schedule in schedules.items()}
-    title = f"Mean turnaround: {'; '.join(f'{mean} under {grids.short(each)}' for each, mean in taken.items())}"
-    means = {
+    means = {label: duration(float(schedule.metrics()["turnaround"])) for label, schedule in schedules.items()}
+    title = f"Mean turnaround: {'; '.join(f'{mean} under {grids.short(label)}' for label, mean in means.items())}"
+    by_class = {
         f"{label}: turnaround (h)": grids.measured(schedule).set_index("group")["turnaround"] / 3600
         for label, schedule in schedules.items()
     }
     chart = headed(charts.stacked(panels), title, WIDE, grids.about(name, jobs, machine))
-    return chart, charts.table(pd.DataFrame(means).rename_axis("processor-seconds in the log"))
+    return chart, charts.table(pd.DataFrame(by_class).rename_axis("processor-seconds in the log"))
 
 
 def _limits(scheme, share):

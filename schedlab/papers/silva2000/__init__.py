@@ -17,12 +17,12 @@ PAPER = Paper(
         "Measuring at run time what each task does, and running another task where one blocks, doubles the utilization "
         "of a gang-scheduled machine with I/O jobs and completes 1.5 times as many jobs."
     ),
-    found=(
+    findings=(
         ("Every mix with I/O jobs gains in utilization and throughput", "SIL-8"),
         ("With I/O jobs alone utilization less than doubles, unless bursts have a constant length", "SIL-2a"),
         ("Spin control lowers utilization a little; throughput does not gain, and falls with one job model", "SIL-6a"),
     ),
-    words=(
+    terms=(
         ("PE", "processing element: a processor with its own disk"),
         ("IO", "jobs that compute and use the disk by turns"),
         ("Msg", "jobs whose tasks send one another messages"),
