@@ -440,7 +440,7 @@ def test_the_digest_of_a_kernel_counts_what_it_does_and_what_it_imports(tmp_path
 
 def test_the_digest_of_a_kernel_is_the_same_with_any_python():
     code = "def f(a):\n    return [a.b, None]\n"
-    assert kept._told(ast.parse(code)) == (  # ast.dump has more or fewer fields in each version
+    assert kept._dumped(ast.parse(code)) == (  # ast.dump has more or fewer fields in each version
         "Module(body=[FunctionDef(name='f', args=arguments(args=[arg(arg='a')]), body=[Return(value=List(elts=["
         "Attribute(value=Name(id='a', ctx=Load()), attr='b', ctx=Load()), Constant()], ctx=Load()))])])"
     )

@@ -27,7 +27,7 @@ FLOODING, SHREDDING = "flooding", "shredding"
 SCHEMES = {FLOODING: Flooding(), SHREDDING: OpportuneShredding()}
 SWEEPS, OTHERS, CLASSES = "sweeps", "other jobs", ("SN", "SW", "LN", "LW")
 WORDS = {"turnaround": "turnaround", "slowdown": "slowdown", "loss": "loss of capacity"}
-IMPROVED = {key: f"{key}improvements_of" for key in WORDS}
+IMPROVED = {key: f"{key}_better" for key in WORDS}
 BLUES = ("#0066C5", "#487DB3", "#5897D4")
 OF_SITES = {  # from dark to light
     "sweeps, site": ("#007567", "#00897A", "#3AA296"),
@@ -38,7 +38,7 @@ charts.register(
     colours={f"{bar} {i}": shade for bar, shades in OF_SITES.items() for i, shade in enumerate(shades, 1)}
     | {f"{share} %": shade for share, shade in zip(SHARES, reversed(BLUES), strict=True)}
     | dict(zip(metrics.CLASS_WORDS.values(), charts.colours([*metrics.CLASS_WORDS]), strict=True)),
-    axes={f"{key}improvements_of": f"{label} better by (%)" for key, label in WORDS.items()},
+    axes={f"{key}_better": f"{label} better by (%)" for key, label in WORDS.items()},
 )
 DRAWN = (
     "Each draw chooses other sweeps and moves each submission by up to a minute, also for the run without shredding. "
