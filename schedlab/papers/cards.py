@@ -114,10 +114,8 @@ class Card(Drawing):
         Which logs are not at hand, so that stand-ins were simulated just now.
     paper : str
         Name of the paper's module.
-    size : str
-        Of the data.
-    kept : bool
-        Whether the data is the kept full size.
+    size, kept : str, bool
+        Of the data; whether it is the kept full size.
     now : DataFrame, optional
         What was simulated just now, beside kept data.
     rings : DataFrame, optional
