@@ -9,6 +9,7 @@ import vl_convert
 from workloads import trace_of
 
 import schedlab as sl
+from schedlab.contest import entrants
 from schedlab.contest import study as paper
 from schedlab.contest.entrants import BOUNDED, JUDGED, Setting
 from schedlab.contest.results import Arena
@@ -191,13 +192,13 @@ def test_a_log_of_ones_own_is_added_by_one_line(found):
 
 
 def test_what_changes_jobs_or_machine_is_said_by_its_kind(traces):
-    wide = sl.Entrant(sl.FairShareMoldable(), "moldable", change=paper.moldable)
-    placed = sl.Entrant(sl.EASY(shadow="block"), "on nodes", machine=paper.tree)
+    wide = sl.Entrant(sl.FairShareMoldable(), "moldable", change=entrants.moldable)
+    placed = sl.Entrant(sl.EASY(shadow="block"), "on nodes", machine=entrants.tree)
     result = sl.arena(traces[0], ["easy", wide, placed], 0.8, range(2), rounds=0, progress=False)
     cells = result.cells("wait_time").set_index("scheme")
     assert cells["kind"].to_dict() == {"EASY": "rigid", "moldable": "jobs changed", "on nodes": "machine changed"}
     assert cells["bound"].notna().to_dict() == {"EASY": True, "moldable": False, "on nodes": False}
-    assert paper.tree(traces[0]) == sl.KaryTree(4, 3)
+    assert entrants.tree(traces[0]) == sl.KaryTree(4, 3)
 
 
 @pytest.mark.parametrize(
@@ -230,8 +231,8 @@ def test_what_cannot_compete_is_refused(traces, settings, message):
         ({"change": "x"}, TypeError, "change of EASY is 'x', expected a function"),
         ({"name": 5}, TypeError, "name of an entrant is 5, expected a text"),
         ({"name": "a; b"}, ValueError, "entrant 'a; b' has '; ', which separates tied names"),
-        ({"kind": "rigid", "machine": paper.tree}, ValueError, "EASY is not a rigid entrant: machine changed"),
-        ({"kind": "rigid", "change": paper.moldable}, ValueError, "EASY is not a rigid entrant: jobs changed"),
+        ({"kind": "rigid", "machine": entrants.tree}, ValueError, "EASY is not a rigid entrant: machine changed"),
+        ({"kind": "rigid", "change": entrants.moldable}, ValueError, "EASY is not a rigid entrant: jobs changed"),
     ],
 )
 def test_bad_entrants(settings, kind, message):
