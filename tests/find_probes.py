@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from mutants import MUTANTS, RIGHT, ByHand, Clocked, ForgetsMixed, ForgetsTheSecondArrival, has_ties, starts_of
+from mutants import MUTANTS, RIGHT, ByHand, ForgetsMixed, ForgetsTheSecondArrival, has_ties, starts_of
 
 from schedlab import conformance
 from schedlab.schedule.simulation import simulate
@@ -73,7 +73,7 @@ def starts_in(probe, member):
 @cache
 def _starts_in(number, member):
     probe = conformance.probe(number)
-    scheme, events = (ByHand(member.scheduler, member.clock), "batched") if isinstance(member, Clocked) else member
+    scheme, events = (member, "batched") if isinstance(member, ByHand) else member
     schedule = simulate(probe.trace, scheme, events=events)
     starts = dict(zip(schedule.trace.table.index.tolist(), schedule.start.tolist(), strict=True))
     return tuple(starts.get(job, conformance.NONE) for job in probe.records.index)
@@ -92,7 +92,7 @@ def under(probe):
     """
     every, by_starts = {}, {}
     for name, member in RIGHT[probe.scheme].items():
-        if len(probe.records) > LONG and probe.scheme == "conservative" and isinstance(member, Clocked):
+        if len(probe.records) > LONG and probe.scheme == "conservative" and isinstance(member, ByHand):
             continue
         own = by_starts.setdefault(starts_in(probe, member), {})
         for choice, convention in conventions_of(probe.scheme, name).items():
@@ -194,27 +194,29 @@ def choose(kind, workloads, pairs, wanted, plain=True):
         yield jobs, procs, starts
 
 
+def smaller(jobs):
+    """Yield the workloads in which one number of one job is less."""
+    for i, job in enumerate(jobs):
+        for field in range(4):
+            for value in range(0 if field == 0 else 1, job[field]):
+                new = [*jobs[:i], (*job[:field], value, *job[field + 1 :]), *jobs[i + 1 :]]
+                in_order = new[0][0] == 0 and new == sorted(new, key=lambda job: job[0])
+                if in_order and all(estimate >= run for _, run, estimate, _ in new):
+                    yield new
+
+
 def simpler(kind, jobs, procs, pairs, wanted, worth, plain):
     """Make the numbers of a workload smaller as long as it tells as many pairs apart; large ones stay as they are."""
     starts = schedules(kind, jobs, procs)
-    left = len(jobs) <= 8
-    while left:
-        left = False
-        for i, job in enumerate(jobs):
-            for field in range(4):
-                for value in range(0 if field == 0 else 1, job[field]):
-                    new = [*jobs[:i], (*job[:field], value, *job[field + 1 :]), *jobs[i + 1 :]]
-                    if any(one[2] < one[1] for one in new) or new != sorted(new, key=lambda one: one[0]) or new[0][0]:
-                        continue
-                    if not plain or is_plain(kind, new, procs):
-                        found = schedules(kind, new, procs)
-                        if pairs.worth(found, wanted) >= worth:
-                            jobs, starts, left = new, found, True
-                            break
-                if left:
+    while len(jobs) <= 8:
+        for new in smaller(jobs):
+            if not plain or is_plain(kind, new, procs):
+                found = schedules(kind, new, procs)
+                if pairs.worth(found, wanted) >= worth:
+                    jobs, starts = new, found
                     break
-            if left:
-                break
+        else:
+            break
     return jobs, procs, starts
 
 

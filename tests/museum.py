@@ -16,7 +16,6 @@ class OneByOne(sl.Scheme):
     """One job at a time, in the order of arrival."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         start, now = [], 0
         for submit, run in zip(case.jobs.submit, case.jobs.run, strict=True):
             start.append(max(now, submit))

@@ -1,7 +1,7 @@
-"""Wrong FCFS, EASY and conservative backfilling: one plain loop, and a class for each mistake that people make.
+"""Wrong FCFS, EASY and conservative backfilling: one plain loop, and the mistakes that people make.
 
 `MUTANTS` holds them by kind and by name; the name is what `schedlab.conformance` says of them ("looks at the first
-candidate only"). Each differs from a right scheduler in one method. They import nothing from the kernels; only other
+candidate only"). Most differ from a right scheduler in one method. They import nothing from the kernels; only other
 schemes altogether (k reservations, DPSA, ...) are those of schedlab. `RIGHT` holds what is right, by convention.
 """
 
@@ -9,13 +9,14 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, pairwise, product, takewhile
 
 import numpy as np
 
 import schedlab as sl
 
 NEVER = -1
+ALL = 10**9  # jobs
 
 
 class Simulation:
@@ -75,8 +76,6 @@ class Simulation:
 
 
 # --- EASY backfilling ---
-
-
 class Easy:
     """Right: heads start while they fit; then what ends by the shadow time, or needs extra processors only."""
 
@@ -89,16 +88,28 @@ class Easy:
         if s.queue:
             self.backfill(s)
 
-    def start_heads(self, s):
-        while s.queue and s.procs[s.queue[0]] <= s.free:
-            s.begin(s.queue[0])
+    def start_heads(self, s, most=ALL):
+        while most and s.queue and self.fits(s, self.first(s)):
+            s.begin(self.first(s))
+            most -= 1
 
-    def backfill(self, s):
-        shadow, extra = self.reservation(s, self.head(s))
+    def first(self, s):
+        return s.queue[0]
+
+    def fits(self, s, job):
+        return s.procs[job] <= s.free
+
+    def backfill(self, s, most=ALL):
+        self.fill(s, *self.reservation(s, self.head(s)), most)
+
+    def fill(self, s, shadow, extra, most=ALL):
+        """Start candidates, and return the extra processors that are left."""
         for job in self.candidates(s):
-            if s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
+            if most and self.fits(s, job) and self.may_start(s, job, shadow, extra):
                 extra = self.left_over(s, job, shadow, extra)
                 s.begin(job)
+                most -= 1
+        return extra
 
     def head(self, s):
         return s.queue[0]
@@ -135,87 +146,9 @@ class Easy:
         return extra if self.in_time(s, job, shadow) else extra - s.procs[job]
 
 
-class FirstCandidate(Easy):
-    """looks at the first candidate only"""
-
-    many = 1
-
-    def candidates(self, s):
-        return super().candidates(s)[: self.many]
-
-
-class TwoCandidates(FirstCandidate):
-    """looks at the first two candidates only"""
-
-    many = 2
-
-
-class TenCandidates(FirstCandidate):
-    """looks at the first ten candidates only"""
-
-    many = 10
-
-
-class LastFirst(Easy):
-    """tries the candidates from the last to the first"""
-
-    def candidates(self, s):
-        return super().candidates(s)[::-1]
-
-
-class LongestFirst(Easy):
-    """tries the longest candidates first"""
-
-    def candidates(self, s):
-        return sorted(super().candidates(s), key=lambda job: -s.estimate[job])
-
-
-class NarrowestFirst(Easy):
-    """tries the narrowest candidates first"""
-
-    def candidates(self, s):
-        return sorted(super().candidates(s), key=lambda job: s.procs[job])
-
-
-class WidestFirst(Easy):
-    """tries the widest candidates first"""
-
-    def candidates(self, s):
-        return sorted(super().candidates(s), key=lambda job: -s.procs[job])
-
-
-class SmallestAreaFirst(Easy):
-    """tries the candidates with the smallest area first"""
-
-    def candidates(self, s):
-        return sorted(super().candidates(s), key=lambda job: s.procs[job] * s.estimate[job])
-
-
-class NewcomersOnly(Easy):
-    """backfills a job only when it arrives"""
-
-    def candidates(self, s):
-        return [job for job in super().candidates(s) if job in s.arrived]
-
-
-class NoNewcomers(Easy):
-    """does not backfill a job when it arrives"""
-
-    def candidates(self, s):
-        return [job for job in super().candidates(s) if job not in s.arrived]
-
-
-class StopsWhereNothingFits(Easy):
-    """stops at the first candidate that does not fit"""
-
-    def backfill(self, s):
-        shadow, extra = self.reservation(s, s.queue[0])
-        for job in self.candidates(s):
-            if s.procs[job] > s.free:
-                break
-            if self.may_start(s, job, shadow, extra):
-                extra = self.left_over(s, job, shadow, extra)
-                s.begin(job)
+def behind(s):
+    """Return the candidates of a right scheduler."""
+    return s.queue[1:]
 
 
 class StopsAtTheFirstRefused(Easy):
@@ -223,59 +156,11 @@ class StopsAtTheFirstRefused(Easy):
 
     def backfill(self, s):
         shadow, extra = self.reservation(s, s.queue[0])
-        for job in self.candidates(s):
-            if s.procs[job] > s.free or not self.may_start(s, job, shadow, extra):
+        for job in behind(s):
+            if not self.fits(s, job) or not self.may_start(s, job, shadow, extra):
                 break
             extra = self.left_over(s, job, shadow, extra)
             s.begin(job)
-
-
-class SerialOnly(Easy):
-    """backfills jobs of one processor only"""
-
-    def candidates(self, s):
-        return [job for job in super().candidates(s) if s.procs[job] == 1]
-
-
-class NarrowOnly(Easy):
-    """backfills no job wider than half the machine"""
-
-    def candidates(self, s):
-        return [job for job in super().candidates(s) if 2 * s.procs[job] <= s.machine]
-
-
-class ShortOnly(Easy):
-    """backfills no job longer than the head"""
-
-    def candidates(self, s):
-        return [job for job in super().candidates(s) if s.estimate[job] <= s.estimate[s.queue[0]]]
-
-
-class OneBackfilled(Easy):
-    """backfills one job in a pass"""
-
-    many = 1
-
-    def backfill(self, s):
-        shadow, extra = self.reservation(s, s.queue[0])
-        left = self.many
-        for job in self.candidates(s):
-            if left and s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
-                extra, left = self.left_over(s, job, shadow, extra), left - 1
-                s.begin(job)
-
-
-class TwoBackfilled(OneBackfilled):
-    """backfills two jobs in a pass"""
-
-    many = 2
-
-
-class NoExtra(Easy):
-    """uses no extra processors"""
-
-    def may_start(self, s, job, shadow, extra):
-        return self.in_time(s, job, shadow)
 
 
 class OnlyExtra(Easy):
@@ -288,88 +173,13 @@ class OnlyExtra(Easy):
         return extra - s.procs[job]
 
 
-class BothAsked(Easy):
-    """asks for an end by the shadow time and for extra processors at once"""
-
-    def may_start(self, s, job, shadow, extra):
-        return self.in_time(s, job, shadow) and s.procs[job] <= extra
-
-
-class ExtraNotUsedUp(Easy):
-    """never uses up the extra processors"""
-
-    def left_over(self, s, job, shadow, extra):
-        return extra
-
-
-class ExtraUsedByAll(Easy):
-    """lets jobs that end by the shadow time use up extra processors"""
-
-    def left_over(self, s, job, shadow, extra):
-        return extra - s.procs[job]
-
-
-class ExtraUsedFirst(Easy):
-    """lets jobs that end by the shadow time use up extra processors while there are enough"""
-
-    def left_over(self, s, job, shadow, extra):
-        return extra - s.procs[job] if s.procs[job] <= extra else extra
-
-
-class ExtraUsedByOne(Easy):
-    """counts one extra processor for each job, whatever its width"""
-
-    def left_over(self, s, job, shadow, extra):
-        return extra if self.in_time(s, job, shadow) else extra - 1
-
-
-class ExtraGoneAtOnce(Easy):
-    """lets the first job on extra processors use up all of them"""
-
-    def left_over(self, s, job, shadow, extra):
-        return extra if self.in_time(s, job, shadow) else 0
-
-
-class ExtraStrict(Easy):
-    """keeps one extra processor back"""
-
-    def may_start(self, s, job, shadow, extra):
-        return self.in_time(s, job, shadow) or s.procs[job] < extra
-
-
-class ExtraOfNow(Easy):
-    """takes the processors that the head lacks now for the extra ones"""
-
-    def reservation(self, s, head):
-        shadow, _ = super().reservation(s, head)
-        return shadow, max(s.procs[head] - s.free, 0)
-
-
-class ExtraOfTheMachine(Easy):
-    """counts as extra all processors of the machine that the head does not need"""
-
-    def reservation(self, s, head):
-        shadow, _ = super().reservation(s, head)
-        return shadow, s.machine - s.procs[head]
-
-
-class ExtraOfTheLastEnd(Easy):
-    """counts as extra only what the last job to end leaves over"""
-
-    def reservation(self, s, head):
-        free = s.free
-        for end, procs in sorted((s.end(job), s.procs[job]) for job in s.running):
-            if free + procs >= s.procs[head]:
-                return end, max(procs - (s.procs[head] - free) - s.free, 0)
-            free += procs
-        raise AssertionError("the head is wider than the machine")
-
-
-class WithoutTheBegun(Easy):
-    """does not count, for the shadow time, the jobs that started in the same pass"""
-
-    def counted(self, s):
-        return [job for job in s.running if s.start[job] < s.now]
+def extra_of_the_last_end(self, s, head):
+    free = s.free
+    for end, procs in sorted((s.end(job), s.procs[job]) for job in s.running):
+        if free + procs >= s.procs[head]:
+            return end, max(procs - (s.procs[head] - free) - s.free, 0)
+        free += procs
+    raise AssertionError("the head is wider than the machine")
 
 
 class ShadowByRunTimes(Easy):
@@ -379,47 +189,19 @@ class ShadowByRunTimes(Easy):
         return s.start[job] + s.run[job]
 
 
-class CandidatesByRunTimes(Easy):
-    """knows how long candidates will really run"""
-
-    def in_time(self, s, job, shadow):
-        return s.now + s.run[job] <= shadow
+def in_time_by_run_time(self, s, job, shadow):
+    return s.now + s.run[job] <= shadow
 
 
 class AllByRunTimes(ShadowByRunTimes):
     """knows all run times"""
 
-    def in_time(self, s, job, shadow):
-        return s.now + s.run[job] <= shadow
+    in_time = in_time_by_run_time
 
 
-class EqualEndsApart(Easy):
-    """stops counting with the job that suffices, though others end at the same time"""
-
-    def more_at(self, ends, place):
-        return False
-
-
-class ShadowOfAll(Easy):
-    """takes the end of all running jobs for the shadow time"""
-
-    def reservation(self, s, head):
-        return max(s.end(job) for job in s.running), s.machine - s.procs[head]
-
-
-class ShadowOfTheFirst(Easy):
-    """takes the next end for the shadow time"""
-
-    def reservation(self, s, head):
-        end, procs = min((s.end(job), s.procs[job]) for job in s.running)
-        return end, max(s.free + procs - s.procs[head], 0)
-
-
-class ShadowFromNow(Easy):
-    """counts the estimates of running jobs from now, not from their starts"""
-
-    def expected_end(self, s, job):
-        return s.now + s.estimate[job]
+def shadow_of_the_first(self, s, head):
+    end, procs = min((s.end(job), s.procs[job]) for job in s.running)
+    return end, max(s.free + procs - s.procs[head], 0)
 
 
 class ShadowKept(Easy):
@@ -431,11 +213,7 @@ class ShadowKept(Easy):
     def backfill(self, s):
         head = s.queue[0]
         shadow, extra = self.kept.get(head) or self.reservation(s, head)
-        for job in self.candidates(s):
-            if s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
-                extra = self.left_over(s, job, shadow, extra)
-                s.begin(job)
-        self.kept[head] = shadow, extra
+        self.kept[head] = shadow, self.fill(s, shadow, extra)
 
 
 class HeadWaits(Easy):
@@ -448,7 +226,7 @@ class HeadWaits(Easy):
         return self.promised.values()
 
     def decide(self, s):
-        while s.queue and s.procs[s.queue[0]] <= s.free and self.promised.get(s.queue[0], s.now) <= s.now:
+        while s.queue and self.fits(s, s.queue[0]) and self.promised.get(s.queue[0], s.now) <= s.now:
             s.begin(s.queue[0])
         if s.queue:
             head = s.queue[0]
@@ -456,39 +234,7 @@ class HeadWaits(Easy):
                 self.promised[head] = self.reservation(s, head)[0]
             shadow = max(self.promised[head], s.now)
             free = s.free + sum(s.procs[job] for job in s.running if s.end(job) <= shadow)
-            extra = free - s.procs[head]
-            for job in self.candidates(s):
-                if s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
-                    extra = self.left_over(s, job, shadow, extra)
-                    s.begin(job)
-
-
-class ShadowExcluded(Easy):
-    """does not backfill what ends exactly at the shadow time"""
-
-    def in_time(self, s, job, shadow):
-        return s.now + s.estimate[job] < shadow
-
-
-class ShadowPassed(Easy):
-    """backfills what ends a second after the shadow time"""
-
-    def in_time(self, s, job, shadow):
-        return s.now + s.estimate[job] <= shadow + 1
-
-
-class FromSubmission(Easy):
-    """counts the estimates of candidates from their submission"""
-
-    def in_time(self, s, job, shadow):
-        return s.submit[job] + s.estimate[job] <= shadow
-
-
-class WholeShadow(Easy):
-    """compares a candidate's estimate with the shadow time itself, not with the time until then"""
-
-    def in_time(self, s, job, shadow):
-        return s.estimate[job] <= shadow
+            self.fill(s, shadow, free - s.procs[head])
 
 
 class NoReservation(Easy):
@@ -505,56 +251,43 @@ class ReservesForTheWidest(Easy):
         return max(s.queue, key=lambda job: s.procs[job])
 
     def backfill(self, s):
-        if s.procs[self.head(s)] > s.free:
+        if not self.fits(s, self.head(s)):
             super().backfill(s)
 
 
-class ReservesForTheLast(Easy):
+class ReservesForTheLast(ReservesForTheWidest):
     """reserves for the last waiting job, not for the first"""
 
     def head(self, s):
         return s.queue[-1]
 
-    def backfill(self, s):
-        if s.procs[s.queue[-1]] > s.free:
-            super().backfill(s)
 
-
-class ReservesForTheSecond(Easy):
+class ReservesForTheSecond(ReservesForTheWidest):
     """reserves for the second waiting job, if there is one, not for the first"""
 
     def head(self, s):
         return s.queue[min(1, len(s.queue) - 1)]
 
     def candidates(self, s):
-        return [job for job in s.queue[1:] if job != self.head(s)]
-
-    def backfill(self, s):
-        if s.procs[self.head(s)] > s.free:
-            super().backfill(s)
+        return [job for job in behind(s) if job != self.head(s)]
 
 
 class OneStart(Easy):
     """starts one job in a pass"""
 
     def decide(self, s):
-        if s.queue and s.procs[s.queue[0]] <= s.free:
+        if s.queue and self.fits(s, s.queue[0]):
             s.begin(s.queue[0])
         elif s.queue:
-            shadow, extra = self.reservation(s, s.queue[0])
-            for job in self.candidates(s):
-                if s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
-                    s.begin(job)
-                    break
+            self.backfill(s, 1)
 
 
 class OneHead(Easy):
     """starts one head in a pass, and reserves for the next even if it fits"""
 
     def decide(self, s):
-        if s.queue and s.procs[s.queue[0]] <= s.free:
-            s.begin(s.queue[0])
-        if s.queue and s.procs[s.queue[0]] > s.free:
+        self.start_heads(s, 1)
+        if s.queue and not self.fits(s, s.queue[0]):
             self.backfill(s)
 
 
@@ -576,29 +309,9 @@ class BackfillsFirst(Easy):
 
     def decide(self, s):
         if self.last is not None and s.queue and s.queue[0] == self.last[0]:
-            _, shadow, extra = self.last
-            for job in s.queue[1:]:
-                if s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
-                    extra = self.left_over(s, job, shadow, extra)
-                    s.begin(job)
+            self.fill(s, *self.last[1:])
         super().decide(s)
         self.last = (s.queue[0], *self.reservation(s, s.queue[0])) if s.queue else None
-
-
-class AtCompletionsOnly(Easy):
-    """backfills at completions only"""
-
-    def backfill(self, s):
-        if s.ended:
-            super().backfill(s)
-
-
-class AtArrivalsOnly(Easy):
-    """backfills at arrivals only"""
-
-    def backfill(self, s):
-        if s.arrived:
-            super().backfill(s)
 
 
 class ForgetsArrivals(Easy):
@@ -629,84 +342,24 @@ class ForgetsTheSecondArrival(Easy):
     """sees only the first job that arrives at an instant, and the others at the next event"""
 
     def candidates(self, s):
-        return [job for job in super().candidates(s) if job not in s.arrived[1:]]
+        return [job for job in behind(s) if job not in s.arrived[1:]]
 
 
-class HundredCandidates(FirstCandidate):
-    """looks at the first hundred candidates only"""
-
-    many = 100
-
-
-class TenBackfilled(OneBackfilled):
-    """backfills ten jobs in a pass"""
-
-    many = 10
-
-
-class NarrowHeadsUnprotected(Easy):
-    """reserves nothing for a head narrower than a quarter of the machine"""
-
-    def may_start(self, s, job, shadow, extra):
-        return 4 * s.procs[s.queue[0]] < s.machine or super().may_start(s, job, shadow, extra)
-
-
-class NearlyInTime(Easy):
-    """compares times to five digits"""
-
-    def in_time(self, s, job, shadow):
-        return bool(np.isclose(s.now + s.estimate[job], shadow)) or super().in_time(s, job, shadow)
-
-
-class EndsInSinglePrecision(Easy):
-    """computes times in single precision"""
-
-    def in_time(self, s, job, shadow):
-        return bool(np.float32(s.now + s.estimate[job]) <= np.float32(shadow))
-
-
-class DayAtMost(Easy):
-    """expects no running job to take more than a day"""
-
-    def expected_end(self, s, job):
-        return s.start[job] + min(s.estimate[job], 86_400)
-
-
-class NothingBeyondADay(Easy):
-    """reserves nothing for a head that cannot start within a day"""
-
-    def may_start(self, s, job, shadow, extra):
-        return shadow > s.now + 86_400 or super().may_start(s, job, shadow, extra)
-
-
-class BusyAtArrivals(Easy):
-    """does not decide at arrivals while more than sixty-four jobs wait"""
-
-    def decide(self, s):
-        if s.ended or len(s.queue) <= 64 or not s.running:
-            super().decide(s)
+def among_sixty_four(self, s, job):
+    return s.procs[job] <= s.free and len(s.running) < 64
 
 
 class SixtyFourRunning(Easy):
     """runs at most sixty-four jobs at once"""
 
-    def start_heads(self, s):
-        while s.queue and s.procs[s.queue[0]] <= s.free and len(s.running) < 64:
-            s.begin(s.queue[0])
+    fits = among_sixty_four
 
     def backfill(self, s):
-        if s.procs[s.queue[0]] <= s.free:
-            return
-        shadow, extra = self.reservation(s, s.queue[0])
-        for job in self.candidates(s):
-            if s.procs[job] <= s.free and len(s.running) < 64 and self.may_start(s, job, shadow, extra):
-                extra = self.left_over(s, job, shadow, extra)
-                s.begin(job)
+        if s.procs[s.queue[0]] > s.free:
+            super().backfill(s)
 
 
 # --- First come, first served ---
-
-
 class Fcfs(Easy):
     """Right: nothing passes the first job that does not fit."""
 
@@ -714,20 +367,12 @@ class Fcfs(Easy):
         pass
 
 
-class FcfsLast(Fcfs):
-    """serves the last that came first"""
-
-    def start_heads(self, s):
-        while s.queue and s.procs[s.queue[-1]] <= s.free:
-            s.begin(s.queue[-1])
-
-
 class FcfsSkipsOne(Fcfs):
     """lets the second pass the first"""
 
     def start_heads(self, s):
         super().start_heads(s)
-        while len(s.queue) > 1 and s.procs[s.queue[1]] <= s.free:
+        while len(s.queue) > 1 and self.fits(s, s.queue[1]):
             s.begin(s.queue[1])
 
 
@@ -736,7 +381,7 @@ class FcfsFirstFit(Fcfs):
 
     def start_heads(self, s):
         for job in [*s.queue]:
-            if s.procs[job] <= s.free:
+            if self.fits(s, job):
                 s.begin(job)
 
 
@@ -745,33 +390,9 @@ class FcfsNewcomersFirst(Fcfs):
 
     def start_heads(self, s):
         for job in s.arrived:
-            if s.procs[job] <= s.free:
+            if self.fits(s, job):
                 s.begin(job)
         super().start_heads(s)
-
-
-class FcfsOneStart(Fcfs):
-    """starts one job in a pass"""
-
-    def start_heads(self, s):
-        if s.queue and s.procs[s.queue[0]] <= s.free:
-            s.begin(s.queue[0])
-
-
-class FcfsStrict(Fcfs):
-    """keeps one processor back while others run"""
-
-    def start_heads(self, s):
-        while s.queue and (s.procs[s.queue[0]] < s.free or (not s.running and s.procs[s.queue[0]] == s.free)):
-            s.begin(s.queue[0])
-
-
-class FcfsAlone(Fcfs):
-    """runs one job at a time"""
-
-    def start_heads(self, s):
-        if s.queue and not s.running:
-            s.begin(s.queue[0])
 
 
 class FcfsForgetsArrivals(Fcfs, ForgetsArrivals):
@@ -788,78 +409,9 @@ class FcfsByEstimate(Fcfs):
     def alarms(self, s):
         return [s.start[job] + s.estimate[job] for job in range(len(s.start)) if s.start[job] != NEVER]
 
-    def start_heads(self, s):
-        while s.queue:
-            begun = [job for job in range(len(s.start)) if s.start[job] != NEVER and s.end(job) > s.now]
-            if s.machine - sum(s.procs[job] for job in begun) < s.procs[s.queue[0]]:
-                return
-            s.begin(s.queue[0])
-
-
-class FcfsShortest(Fcfs):
-    """serves the shortest first"""
-
-    def start_heads(self, s):
-        while s.queue and s.procs[shortest := min(s.queue, key=lambda job: s.estimate[job])] <= s.free:
-            s.begin(shortest)
-
-
-class FcfsNarrowest(Fcfs):
-    """serves the narrowest first"""
-
-    def start_heads(self, s):
-        while s.queue and s.procs[narrowest := min(s.queue, key=lambda job: s.procs[job])] <= s.free:
-            s.begin(narrowest)
-
-
-class FcfsTenStarts(Fcfs):
-    """starts ten jobs in a pass"""
-
-    def start_heads(self, s):
-        for _ in range(10):
-            if s.queue and s.procs[s.queue[0]] <= s.free:
-                s.begin(s.queue[0])
-
-
-class FcfsSixtyFourRunning(Fcfs):
-    """runs at most sixty-four jobs at once"""
-
-    def start_heads(self, s):
-        while s.queue and s.procs[s.queue[0]] <= s.free and len(s.running) < 64:
-            s.begin(s.queue[0])
-
-
-class FcfsNarrowestOfEqual(Fcfs):
-    """serves the narrowest of those that came together"""
-
-    def value(self, s, job):
-        return s.procs[job]
-
-    def start_heads(self, s):
-        s.queue.sort(key=lambda job: (s.submit[job], self.value(s, job)))
-        super().start_heads(s)
-
-
-class FcfsShortestOfEqual(FcfsNarrowestOfEqual):
-    """serves the shortest of those that came together"""
-
-    def value(self, s, job):
-        return s.estimate[job]
-
-
-class FcfsLastOfEqual(FcfsNarrowestOfEqual):
-    """serves the last in the log of those that came together"""
-
-    def value(self, s, job):
-        return -job
-
-
-class FcfsLastOfMany(Fcfs):
-    """serves the last first while more than a hundred wait"""
-
-    def start_heads(self, s):
-        while s.queue and s.procs[job := s.queue[-1 if len(s.queue) > 100 else 0]] <= s.free:
-            s.begin(job)
+    def fits(self, s, job):
+        begun = [other for other in range(len(s.start)) if s.start[other] != NEVER and s.end(other) > s.now]
+        return s.machine - sum(s.procs[other] for other in begun) >= s.procs[job]
 
 
 class FcfsOnceAMinute(Fcfs):
@@ -874,8 +426,6 @@ class FcfsOnceAMinute(Fcfs):
 
 
 # --- Conservative backfilling ---
-
-
 class Conservative:
     """Right: each job is placed where its processors are free for its estimate; early ends move reservations."""
 
@@ -904,11 +454,12 @@ class Conservative:
         for job in jobs:
             self.reserved[job] = self.earliest(s, job)
 
-    def start_due(self, s):
+    def start_due(self, s, most=ALL):
         for job in [*s.queue]:
-            if self.reserved.get(job, s.now + 1) <= s.now and s.procs[job] <= s.free:
+            if most and self.reserved.get(job, s.now + 1) <= s.now and s.procs[job] <= s.free:
                 s.begin(job)
                 del self.reserved[job]
+                most -= 1
 
     def moves(self, s):
         early = [job for job in s.ended if s.run[job] < s.estimate[job]]
@@ -969,19 +520,9 @@ class Conservative:
         return True
 
 
-class StartOnly(Conservative):
-    """asks whether a new reservation fits at its start, not through its length"""
-
-    def fits(self, s, job, time, times, free):
-        return free[bisect_right(times, time) - 1] >= s.procs[job]
-
-
-class StartAndEndOnly(Conservative):
-    """asks whether a new reservation fits at its start and at its end, not in between"""
-
-    def fits(self, s, job, time, times, free):
-        last = time + s.estimate[job] - 1
-        return min(free[bisect_right(times, at) - 1] for at in (time, last)) >= s.procs[job]
+def fits_at_start_and_end(self, s, job, time, times, free):
+    last = time + s.estimate[job] - 1
+    return min(free[bisect_right(times, at) - 1] for at in (time, last)) >= s.procs[job]
 
 
 class RunningOnly(Conservative):
@@ -1005,41 +546,6 @@ class BehindAll(Conservative):
             self.reserved[job] = next(time for time in later if self.fits(s, job, time, times, free))
 
 
-class AtEndsOnly(Conservative):
-    """places new reservations at the ends of running jobs or now, not at the ends of reservations"""
-
-    def starts(self, s, times):
-        return sorted({s.now, *(self.free_again(s, job) for job in s.running), times[-1]})
-
-
-class FirstMovesOnly(Conservative):
-    """moves only the first waiting job when a job ends early"""
-
-    def visited(self, s):
-        return super().visited(s)[:1]
-
-
-class LastMovesFirst(Conservative):
-    """moves reservations from the last to the first"""
-
-    def visited(self, s):
-        return super().visited(s)[::-1]
-
-
-class ShortestMovesFirst(Conservative):
-    """moves the shortest job first"""
-
-    def visited(self, s):
-        return sorted(super().visited(s), key=lambda job: s.estimate[job])
-
-
-class WidestMovesFirst(Conservative):
-    """moves the widest job first"""
-
-    def visited(self, s):
-        return sorted(super().visited(s), key=lambda job: -s.procs[job])
-
-
 class MovesToNowOnly(Conservative):
     """moves a reservation only if the job can start at once"""
 
@@ -1058,58 +564,20 @@ class OwnPlaceInTheWay(Conservative):
         return min(was, time)
 
 
-class MovesAtArrivals(Conservative):
-    """moves reservations at arrivals, too"""
-
-    def moves(self, s):
-        return bool(s.arrived) or super().moves(s)
-
-
-class MovesAtArrivalsOnly(Conservative):
-    """moves reservations at arrivals, not when a job ends early"""
-
-    def moves(self, s):
-        return bool(s.arrived)
-
-
-class MovesOnTimeOnly(Conservative):
-    """moves reservations when a job ends on time, not when it ends early"""
-
-    def moves(self, s):
-        return bool(s.ended) and not super().moves(s)
+def again_in_a_second(self, s):
+    """Return the instants of reservations, and the next second if a job that is due did not fit."""
+    return [*self.reserved.values(), *([s.now + 1] if any(r <= s.now for r in self.reserved.values()) else [])]
 
 
 class MovesTogether(Conservative):
     """moves all reservations forward by the time that the job ended early"""
 
+    alarms = again_in_a_second
+
     def compress(self, s):
         saved = max(s.end(job) - s.now for job in s.ended)
         for job in self.reserved:
             self.reserved[job] = max(self.reserved[job] - saved, s.now)
-
-    def alarms(self, s):
-        return [*self.reserved.values(), *([s.now + 1] if any(r <= s.now for r in self.reserved.values()) else [])]
-
-
-class ByRunTimes(Conservative):
-    """reserves for the true run times"""
-
-    def expected(self, s, job):
-        return s.run[job]
-
-
-class WaitingByRunTimes(Conservative):
-    """reserves for the true run times of waiting jobs, and expects running ones to end by their estimates"""
-
-    def expected(self, s, job):
-        return s.estimate[job] if job in s.running else s.run[job]
-
-
-class ASecondApart(Conservative):
-    """leaves a second between a reservation and the next"""
-
-    def expected(self, s, job):
-        return s.estimate[job] + 1
 
 
 class EstimatesKept(Conservative):
@@ -1137,12 +605,11 @@ class NewcomersFirst(Conservative):
 class NewcomersBackfilled(Conservative):
     """starts a newcomer that fits at once, whatever is reserved"""
 
+    alarms = again_in_a_second
+
     def place(self, s, jobs):
         for job in jobs:
             self.reserved[job] = s.now if s.procs[job] <= s.free else self.earliest(s, job)
-
-    def alarms(self, s):
-        return [*self.reserved.values(), *([s.now + 1] if any(r <= s.now for r in self.reserved.values()) else [])]
 
 
 class RebuildsShortestFirst(Conservative):
@@ -1154,20 +621,6 @@ class RebuildsShortestFirst(Conservative):
         return sorted(s.queue, key=lambda job: s.estimate[job])
 
 
-class ShortQueuesMoveOnly(Conservative):
-    """moves reservations only while at most thirty-two jobs wait"""
-
-    def moves(self, s):
-        return len(s.queue) <= 32 and super().moves(s)
-
-
-class FirstFiftyMove(Conservative):
-    """moves the first fifty waiting jobs only"""
-
-    def visited(self, s):
-        return super().visited(s)[:50]
-
-
 class ThirtyTwoReserved(Conservative):
     """gives only the first thirty-two waiting jobs a reservation"""
 
@@ -1176,13 +629,9 @@ class ThirtyTwoReserved(Conservative):
     def decide(self, s):
         if self.moves(s):
             self.compress(s)
-        self.give(s)
-        self.start_due(s)
-        self.give(s)
-        self.start_due(s)
-
-    def give(self, s):
-        self.place(s, [job for job in s.queue[: self.many] if job not in self.reserved])
+        for _ in range(2):
+            self.place(s, [job for job in s.queue[: self.many] if job not in self.reserved])
+            self.start_due(s)
 
 
 class HundredReserved(ThirtyTwoReserved):
@@ -1191,35 +640,306 @@ class HundredReserved(ThirtyTwoReserved):
     many = 100
 
 
-class OneDue(Conservative):
-    """starts one job in a pass"""
+def tried(key):
+    """Try the candidates in another order."""
+    return lambda self, s: sorted(behind(s), key=partial(key, s))
 
-    def start_due(self, s):
-        due = [job for job in s.queue if self.reserved.get(job, s.now + 1) <= s.now and s.procs[job] <= s.free]
-        if due:
-            s.begin(due[0])
-            del self.reserved[due[0]]
+
+def only(test):
+    """Try some candidates only."""
+    return lambda self, s: [job for job in behind(s) if test(s, job)]
+
+
+def served(key):
+    """Serve the queue in another order."""
+    return lambda self, s: min(s.queue, key=partial(key, s))
+
+
+# --- What people get wrong: classes, or one method, the words for it, and the method ---
+_EASY = [
+    ("candidates", "looks at the first candidate only", lambda self, s: behind(s)[:1]),
+    ("candidates", "looks at the first two candidates only", lambda self, s: behind(s)[:2]),
+    ("candidates", "looks at the first ten candidates only", lambda self, s: behind(s)[:10]),
+    ("candidates", "looks at the first hundred candidates only", lambda self, s: behind(s)[:100]),
+    ("candidates", "tries the candidates from the last to the first", lambda self, s: behind(s)[::-1]),
+    ("candidates", "tries the longest candidates first", tried(lambda s, job: -s.estimate[job])),
+    ("candidates", "tries the narrowest candidates first", tried(lambda s, job: s.procs[job])),
+    ("candidates", "tries the widest candidates first", tried(lambda s, job: -s.procs[job])),
+    (
+        "candidates",
+        "tries the candidates with the smallest area first",
+        tried(lambda s, job: s.procs[job] * s.estimate[job]),
+    ),
+    ("candidates", "backfills a job only when it arrives", only(lambda s, job: job in s.arrived)),
+    ("candidates", "does not backfill a job when it arrives", only(lambda s, job: job not in s.arrived)),
+    (
+        "candidates",
+        "stops at the first candidate that does not fit",
+        lambda self, s: takewhile(partial(self.fits, s), behind(s)),
+    ),
+    StopsAtTheFirstRefused,
+    ("candidates", "backfills jobs of one processor only", only(lambda s, job: s.procs[job] == 1)),
+    ("candidates", "backfills no job wider than half the machine", only(lambda s, job: 2 * s.procs[job] <= s.machine)),
+    (
+        "candidates",
+        "backfills no job longer than the head",
+        only(lambda s, job: s.estimate[job] <= s.estimate[s.queue[0]]),
+    ),
+    ("backfill", "backfills one job in a pass", lambda self, s: Easy.backfill(self, s, 1)),
+    ("backfill", "backfills two jobs in a pass", lambda self, s: Easy.backfill(self, s, 2)),
+    ("backfill", "backfills ten jobs in a pass", lambda self, s: Easy.backfill(self, s, 10)),
+    ("may_start", "uses no extra processors", lambda self, s, job, shadow, extra: self.in_time(s, job, shadow)),
+    OnlyExtra,
+    (
+        "may_start",
+        "asks for an end by the shadow time and for extra processors at once",
+        lambda self, s, job, shadow, extra: self.in_time(s, job, shadow) and s.procs[job] <= extra,
+    ),
+    ("left_over", "never uses up the extra processors", lambda self, s, job, shadow, extra: extra),
+    (
+        "left_over",
+        "lets jobs that end by the shadow time use up extra processors",
+        lambda self, s, job, shadow, extra: extra - s.procs[job],
+    ),
+    (
+        "left_over",
+        "lets jobs that end by the shadow time use up extra processors while there are enough",
+        lambda self, s, job, shadow, extra: extra - s.procs[job] if s.procs[job] <= extra else extra,
+    ),
+    (
+        "left_over",
+        "counts one extra processor for each job, whatever its width",
+        lambda self, s, job, shadow, extra: extra if self.in_time(s, job, shadow) else extra - 1,
+    ),
+    (
+        "left_over",
+        "lets the first job on extra processors use up all of them",
+        lambda self, s, job, shadow, extra: extra if self.in_time(s, job, shadow) else 0,
+    ),
+    (
+        "may_start",
+        "keeps one extra processor back",
+        lambda self, s, job, shadow, extra: self.in_time(s, job, shadow) or s.procs[job] < extra,
+    ),
+    (
+        "reservation",
+        "takes the processors that the head lacks now for the extra ones",
+        lambda self, s, head: (Easy.reservation(self, s, head)[0], max(s.procs[head] - s.free, 0)),
+    ),
+    (
+        "reservation",
+        "counts as extra all processors of the machine that the head does not need",
+        lambda self, s, head: (Easy.reservation(self, s, head)[0], s.machine - s.procs[head]),
+    ),
+    ("reservation", "counts as extra only what the last job to end leaves over", extra_of_the_last_end),
+    (
+        "counted",
+        "does not count, for the shadow time, the jobs that started in the same pass",
+        lambda self, s: [job for job in s.running if s.start[job] < s.now],
+    ),
+    ShadowByRunTimes,
+    AllByRunTimes,
+    ("in_time", "knows how long candidates will really run", in_time_by_run_time),
+    (
+        "more_at",
+        "stops counting with the job that suffices, though others end at the same time",
+        lambda self, ends, place: False,
+    ),
+    (
+        "reservation",
+        "takes the end of all running jobs for the shadow time",
+        lambda self, s, head: (max(s.end(job) for job in s.running), s.machine - s.procs[head]),
+    ),
+    ("reservation", "takes the next end for the shadow time", shadow_of_the_first),
+    (
+        "expected_end",
+        "counts the estimates of running jobs from now, not from their starts",
+        lambda self, s, job: s.now + s.estimate[job],
+    ),
+    ShadowKept,
+    HeadWaits,
+    (
+        "in_time",
+        "does not backfill what ends exactly at the shadow time",
+        lambda self, s, job, shadow: s.now + s.estimate[job] < shadow,
+    ),
+    (
+        "in_time",
+        "backfills what ends a second after the shadow time",
+        lambda self, s, job, shadow: s.now + s.estimate[job] <= shadow + 1,
+    ),
+    (
+        "in_time",
+        "counts the estimates of candidates from their submission",
+        lambda self, s, job, shadow: s.submit[job] + s.estimate[job] <= shadow,
+    ),
+    (
+        "in_time",
+        "compares a candidate's estimate with the shadow time itself, not with the time until then",
+        lambda self, s, job, shadow: s.estimate[job] <= shadow,
+    ),
+    NoReservation,
+    ReservesForTheWidest,
+    ReservesForTheLast,
+    ReservesForTheSecond,
+    OneStart,
+    OneHead,
+    NoBackfillAfterHeads,
+    BackfillsFirst,
+    ("backfill", "backfills at completions only", lambda self, s: s.ended and Easy.backfill(self, s)),
+    ("backfill", "backfills at arrivals only", lambda self, s: s.arrived and Easy.backfill(self, s)),
+    ForgetsArrivals,
+    ForgetsCompletions,
+    ForgetsMixed,
+    ForgetsTheSecondArrival,
+    (
+        "may_start",
+        "reserves nothing for a head narrower than a quarter of the machine",
+        lambda self, s, job, shadow, extra: (
+            4 * s.procs[s.queue[0]] < s.machine or Easy.may_start(self, s, job, shadow, extra)
+        ),
+    ),
+    (
+        "in_time",
+        "compares times to five digits",
+        lambda self, s, job, shadow: (
+            bool(np.isclose(s.now + s.estimate[job], shadow)) or Easy.in_time(self, s, job, shadow)
+        ),
+    ),
+    (
+        "in_time",
+        "computes times in single precision",
+        lambda self, s, job, shadow: bool(np.float32(s.now + s.estimate[job]) <= np.float32(shadow)),
+    ),
+    (
+        "expected_end",
+        "expects no running job to take more than a day",
+        lambda self, s, job: s.start[job] + min(s.estimate[job], 86_400),
+    ),
+    (
+        "may_start",
+        "reserves nothing for a head that cannot start within a day",
+        lambda self, s, job, shadow, extra: shadow > s.now + 86_400 or Easy.may_start(self, s, job, shadow, extra),
+    ),
+    (
+        "decide",
+        "does not decide at arrivals while more than sixty-four jobs wait",
+        lambda self, s: (s.ended or len(s.queue) <= 64 or not s.running) and Easy.decide(self, s),
+    ),
+    SixtyFourRunning,
+]
+_FCFS = [
+    ("first", "serves the last that came first", lambda self, s: s.queue[-1]),
+    FcfsSkipsOne,
+    FcfsFirstFit,
+    FcfsNewcomersFirst,
+    ("start_heads", "starts one job in a pass", lambda self, s: Easy.start_heads(self, s, 1)),
+    (
+        "fits",
+        "keeps one processor back while others run",
+        lambda self, s, job: s.procs[job] < s.free or (not s.running and s.procs[job] == s.free),
+    ),
+    ("fits", "runs one job at a time", lambda self, s, job: not s.running),
+    FcfsForgetsArrivals,
+    FcfsForgetsCompletions,
+    FcfsByEstimate,
+    ("first", "serves the shortest first", served(lambda s, job: s.estimate[job])),
+    ("first", "serves the narrowest first", served(lambda s, job: s.procs[job])),
+    ("start_heads", "starts ten jobs in a pass", lambda self, s: Easy.start_heads(self, s, 10)),
+    ("fits", "runs at most sixty-four jobs at once", among_sixty_four),
+    ("first", "serves the narrowest of those that came together", served(lambda s, job: (s.submit[job], s.procs[job]))),
+    (
+        "first",
+        "serves the shortest of those that came together",
+        served(lambda s, job: (s.submit[job], s.estimate[job])),
+    ),
+    ("first", "serves the last in the log of those that came together", served(lambda s, job: (s.submit[job], -job))),
+    (
+        "first",
+        "serves the last first while more than a hundred wait",
+        lambda self, s: s.queue[-1 if len(s.queue) > 100 else 0],
+    ),
+    FcfsOnceAMinute,
+]
+_CONSERVATIVE = [
+    (
+        "fits",
+        "asks whether a new reservation fits at its start, not through its length",
+        lambda self, s, job, time, times, free: free[bisect_right(times, time) - 1] >= s.procs[job],
+    ),
+    ("fits", "asks whether a new reservation fits at its start and at its end, not in between", fits_at_start_and_end),
+    RunningOnly,
+    BehindAll,
+    (
+        "starts",
+        "places new reservations at the ends of running jobs or now, not at the ends of reservations",
+        lambda self, s, times: sorted({s.now, *(self.free_again(s, job) for job in s.running), times[-1]}),
+    ),
+    (
+        "visited",
+        "moves only the first waiting job when a job ends early",
+        lambda self, s: Conservative.visited(self, s)[:1],
+    ),
+    ("visited", "moves reservations from the last to the first", lambda self, s: Conservative.visited(self, s)[::-1]),
+    (
+        "visited",
+        "moves the shortest job first",
+        lambda self, s: sorted(Conservative.visited(self, s), key=lambda job: s.estimate[job]),
+    ),
+    (
+        "visited",
+        "moves the widest job first",
+        lambda self, s: sorted(Conservative.visited(self, s), key=lambda job: -s.procs[job]),
+    ),
+    MovesToNowOnly,
+    OwnPlaceInTheWay,
+    ("moves", "moves reservations at arrivals, too", lambda self, s: bool(s.arrived) or Conservative.moves(self, s)),
+    ("moves", "moves reservations at arrivals, not when a job ends early", lambda self, s: bool(s.arrived)),
+    (
+        "moves",
+        "moves reservations when a job ends on time, not when it ends early",
+        lambda self, s: bool(s.ended) and not Conservative.moves(self, s),
+    ),
+    MovesTogether,
+    ("expected", "reserves for the true run times", lambda self, s, job: s.run[job]),
+    (
+        "expected",
+        "reserves for the true run times of waiting jobs, and expects running ones to end by their estimates",
+        lambda self, s, job: s.estimate[job] if job in s.running else s.run[job],
+    ),
+    ("expected", "leaves a second between a reservation and the next", lambda self, s, job: s.estimate[job] + 1),
+    EstimatesKept,
+    NewcomersFirst,
+    NewcomersBackfilled,
+    RebuildsShortestFirst,
+    (
+        "moves",
+        "moves reservations only while at most thirty-two jobs wait",
+        lambda self, s: len(s.queue) <= 32 and Conservative.moves(self, s),
+    ),
+    ("visited", "moves the first fifty waiting jobs only", lambda self, s: Conservative.visited(self, s)[:50]),
+    ThirtyTwoReserved,
+    HundredReserved,
+    ("start_due", "starts one job in a pass", lambda self, s: Conservative.start_due(self, s, 1)),
+]
 
 
 # --- The library ---
-
-
 @dataclass(frozen=True)
 class ByHand(sl.Scheme):
-    """A scheduler of this file as a scheme."""
+    """A scheduler of this file as a scheme, under a convention about the events of an instant."""
 
     scheduler: Callable
     clock: str | tuple = "instant"
 
     def simulate(self, case):
-        """As of `Scheme`."""
         jobs = list(zip(*(column.tolist() for column in case.jobs), strict=True))
         return case.outcome(np.array(Simulation(self.scheduler(), jobs, case.machine.procs, self.clock).starts()))
 
 
 def starts_of(member, jobs, procs):
     """Return the starts of jobs (submit, run, estimate, procs) under a member of the library; `NEVER` for none."""
-    if isinstance(member, Clocked):
+    if isinstance(member, ByHand):
         return tuple(Simulation(member.scheduler(), jobs, procs, member.clock).starts())
     table = np.array(jobs, np.int64).T
     case = sl.Case(sl.schemes.Jobs(*(np.ascontiguousarray(column) for column in table)), sl.Flat(procs))
@@ -1227,22 +947,15 @@ def starts_of(member, jobs, procs):
     return tuple(scheme.outcome(sl.Case(case.jobs, case.machine, events=events)).start.tolist())
 
 
-@dataclass(frozen=True)
-class Clocked:
-    """A scheduler of this file under a convention about the events of an instant."""
-
-    scheduler: Callable
-    clock: str | tuple = "instant"
-
-
-def _subclasses(base):
-    for each in base.__subclasses__():
-        yield each
-        yield from _subclasses(each)
-
-
-def _by_name(base, without=()):
-    return {cls.__doc__: Clocked(cls) for cls in _subclasses(base) if not issubclass(cls, without)}
+def _by_name(right, mistakes):
+    """Return the wrong schedulers by name: classes, or the one method in which they differ from what is right."""
+    members = {}
+    for mistake in mistakes:
+        if isinstance(mistake, tuple):
+            method, words, function = mistake
+            mistake = type(right.__name__, (right,), {"__doc__": words, method: function})
+        members[mistake.__doc__] = ByHand(mistake)
+    return members
 
 
 CLOCKS = {
@@ -1252,18 +965,11 @@ CLOCKS = {
     "arrivals, then completions, a pass after each": ("arrivals", True),
 }
 AS_PYSS = "as pyss: arrivals, then completions, a pass after each, and a job at its estimated end is gone before them"
-COMPRESSIONS = {
-    **{
-        f"{order}{', repeated' * repeat}{', at every completion' * (on == 'completion')}": {
-            "compression": order,
-            "repeat": repeat,
-            "compress_on": on,
-        }
-        for order, repeat, on in product(("queue", "reservation"), (False, True), ("early", "completion"))
-    },
-    "none": {"compression": "none"},
-    "rebuild": {"compression": "rebuild"},
-}
+COMPRESSIONS = {}
+for order, repeat, on in product(("queue", "reservation"), (False, True), ("early", "completion")):
+    name = f"{order}{', repeated' * repeat}{', at every completion' * (on == 'completion')}"
+    COMPRESSIONS[name] = {"compression": order, "repeat": repeat, "compress_on": on}
+COMPRESSIONS |= {name: {"compression": name} for name in ("none", "rebuild")}
 
 _OTHERS = {
     "is first come, first served": sl.FCFS(),
@@ -1289,20 +995,20 @@ def _others(*without):
 
 
 MUTANTS = {
-    "FCFS": _by_name(Fcfs) | _others("is first come"),
-    "EASY": {name: member for name, member in (_by_name(Easy, without=Fcfs) | _others()).items() if name != "is EASY"},
-    "conservative": _by_name(Conservative)
-    | {NoReservation.__doc__: Clocked(NoReservation)}
+    "FCFS": _by_name(Fcfs, _FCFS) | _others("is first come"),
+    "EASY": {name: member for name, member in (_by_name(Easy, _EASY) | _others()).items() if name != "is EASY"},
+    "conservative": _by_name(Conservative, _CONSERVATIVE)
+    | {NoReservation.__doc__: ByHand(NoReservation)}
     | _others("is conservative"),
 }
 RIGHT = {
-    "FCFS": {name: Clocked(Fcfs, clock) for name, clock in CLOCKS.items()},
-    "EASY": {name: Clocked(Easy, clock) for name, clock in CLOCKS.items()} | {AS_PYSS: (sl.EASY(), "each")},
+    "FCFS": {name: ByHand(Fcfs, clock) for name, clock in CLOCKS.items()},
+    "EASY": {name: ByHand(Easy, clock) for name, clock in CLOCKS.items()} | {AS_PYSS: (sl.EASY(), "each")},
     "conservative": {
         **{
             f"{name}; {clock_name}": (sl.Conservative(**settings), "batched")
             if clock == "instant"
-            else Clocked(partial(_conservative, **settings), clock)
+            else ByHand(partial(_conservative, **settings), clock)
             for (name, settings), (clock_name, clock) in product(COMPRESSIONS.items(), CLOCKS.items())
         },
         **{f"{name}; {AS_PYSS}": (sl.Conservative(**settings), "each") for name, settings in COMPRESSIONS.items()},

@@ -9,6 +9,7 @@ import os
 import random
 import sys
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 from museum import ByHand, OneByOne, plain_easy, plain_fcfs
@@ -17,24 +18,19 @@ import schedlab as sl
 from schedlab.kernels.parts import (
     EXTRA,
     FREE,
-    NEVER,
     NOW,
     SHADOW,
-    add,
     back,
-    begin,
     begin_behind_head,
-    earliest,
     ends_by_shadow,
-    fill_profile,
     front,
-    new_profile,
     reserve_for_head,
     start_heads_that_fit,
     waiting,
 )
 
 DAY = 86_400
+UNKNOWN = ("run_time", "wait_time", "status", "avg_cpu_time", "used_memory")
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,6 @@ class Wrong(sl.Scheme):
     bug: str
 
     def decide(self, state):
-        """As of `Scheme`."""
         BUGS[self.bug](state)
 
 
@@ -65,40 +60,7 @@ def first_fit(state, queue=None):
             state.start(job)
 
 
-# Candidates that are left out: EASY to the eye ----------------------------------------------------------------------
-
-
-def short_only(state):
-    easy(state, may=lambda job: job.estimate <= 12)
-
-
-def day_only(state):
-    easy(state, may=lambda job: job.estimate <= DAY)
-
-
-def first_ten(state):
-    easy(state, state.queue[:10])
-
-
-def first_fifty(state):
-    easy(state, state.queue[:50])
-
-
-def not_too_many(state):
-    easy(state, state.queue[:256])
-
-
-def three_a_pass(state):
-    easy(state, most=3)
-
-
-def small_machines_only(state):
-    easy(state, may=lambda job: state.procs < 5_000 or job.procs < 4_096)
-
-
 # Numbers that are too small -----------------------------------------------------------------------------------------
-
-
 def _ends_in_time(state, kind):
     """EASY by hand: only what ends by the shadow time may start behind the head, by a clock of some type."""
     queue = state.queue
@@ -114,14 +76,6 @@ def _ends_in_time(state, kind):
             state.start(job)
 
 
-def clock_of_32_bits(state):
-    _ends_in_time(state, np.int32)
-
-
-def clock_in_single_precision(state):
-    _ends_in_time(state, np.float32)
-
-
 def area_of_32_bits(state):
     area = (state.queue.procs * state.queue.estimate).astype(np.int32)
     queue = state.queue
@@ -132,7 +86,6 @@ class ProcessorsOf16Bits(sl.Scheme):
     """First fit in arrays that are too small for large machines."""
 
     def decide(self, state):
-        """As of `Scheme`."""
         procs = state.queue.procs.astype(np.int16)
         free = np.array([state.free]).astype(np.int16)[0]
         for job, own in zip(state.queue, procs, strict=True):
@@ -142,8 +95,6 @@ class ProcessorsOf16Bits(sl.Scheme):
 
 
 # What identifies a job ----------------------------------------------------------------------------------------------
-
-
 def number_as_an_index(state):
     tried = np.zeros(60)
     for job in state.queue:
@@ -152,22 +103,7 @@ def number_as_an_index(state):
             state.start(job)
 
 
-def large_numbers_last(state):
-    easy(state, sorted(state.queue, key=lambda job: job.number > 1_000 and job.number % 2))
-
-
-_lengths = {}
-
-
-def remembered_by_number(state):
-    first_fit(state, sorted(state.queue, key=lambda job: _lengths.setdefault(job.number, job.estimate)))
-
-
-_estimates = {}
-
-
-def remembered_by_place(state):
-    first_fit(state, sorted(state.queue, key=lambda job: _estimates.setdefault(job.place, job.estimate)))
+_lengths, _estimates = {}, {}
 
 
 def default_argument(state, tried=set()):  # noqa: B006 - the mistake
@@ -184,7 +120,6 @@ class Counts(sl.Scheme):
     runs = 0
 
     def simulate(self, case):
-        """As of `Scheme`."""
         Counts.runs += 1
         return case.outcome(sl.FCFS().simulate(case).start + Counts.runs % 2)
 
@@ -194,14 +129,6 @@ def in_any_order(state):
     first_fit(state, [names[name] for name in set(names)])
 
 
-def by_chance(state):
-    first_fit(state, state.queue[::-1] if random.random() < 0.5 else None)
-
-
-def by_numpys_chance(state):
-    first_fit(state, [state.queue[place] for place in np.random.permutation(len(state.queue))])  # noqa: NPY002
-
-
 _scratch = []
 
 
@@ -209,7 +136,6 @@ class SharesAList(sl.Scheme):
     """One job at a time, in a list that all simulations share."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         _scratch.clear()
         now = 0
         for submit, run in zip(case.jobs.submit.tolist(), case.jobs.run.tolist(), strict=True):
@@ -221,17 +147,10 @@ class SharesAList(sl.Scheme):
 
 
 # The future ---------------------------------------------------------------------------------------------------------
-
-
-def _by(column):
-    return lambda state: first_fit(state, sorted(state.queue, key=lambda job: getattr(job, column)))
-
-
 class CountsWhatComes(sl.Scheme):
     """Waits a second if many jobs will come."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         return case.outcome(sl.FCFS().simulate(case).start + (len(case) > 2))
 
 
@@ -239,7 +158,6 @@ class LastOne(sl.Scheme):
     """First come, first served, but the last job of a trace of over 50 waits for all others."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         start = sl.FCFS().simulate(case).start.copy()
         if len(start) > 50:
             start[-1] = (start + case.jobs.run).max()
@@ -250,7 +168,6 @@ class CountsAll(sl.Scheme):
     """Takes twice the processors in traces of over 120 jobs."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         wide = np.minimum(2 * case.jobs.procs, case.machine.procs)
         jobs = case.jobs._replace(procs=wide) if len(case) > 120 else case.jobs
         return case.outcome(sl.FCFS().simulate(_with_jobs(case, jobs)).start)
@@ -260,7 +177,6 @@ class WidestTenth(sl.Scheme):
     """Gives the whole machine to the widest tenth of all jobs of the trace."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         procs = case.jobs.procs
         wide = (procs > np.quantile(procs, 0.9)) & (len(case) > 30)
         jobs = case.jobs._replace(procs=np.where(wide, case.machine.procs, procs))
@@ -271,7 +187,6 @@ class SeesEnds(sl.Scheme):
     """EASY by hand, with the true ends instead of the estimated ones."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         known = case.jobs._replace(estimate=case.jobs.run)
         return case.outcome(sl.EASY().simulate(_with_jobs(case, known)).start)
 
@@ -281,21 +196,11 @@ def _with_jobs(case, jobs):
 
 
 # The clock and the past ---------------------------------------------------------------------------------------------
-
-
 def long_ones_at_night(state):
     night = not 7 * 3600 <= state.now % DAY < 19 * 3600
     first_fit(state, [job for job in state.queue if night or job.estimate < 3600 or not state.running])
     if not night and state.queue:
         state.wake(state.now - state.now % DAY + 19 * 3600)
-
-
-def by_the_logarithm(state):
-    first_fit(state, sorted(state.queue, key=lambda job: np.log1p(job.submit) + job.estimate / 86_400))
-
-
-def by_the_date(state):
-    first_fit(state, sorted(state.queue, key=lambda job: job.estimate % (job.submit_time % 1009 + 1)))
 
 
 def used_so_far(state):
@@ -307,13 +212,10 @@ def used_so_far(state):
 
 
 # Laws ---------------------------------------------------------------------------------------------------------------
-
-
 class AtOnce(sl.Scheme):
     """Starts every job when it is submitted."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         return case.outcome(case.jobs.submit.copy())
 
 
@@ -321,7 +223,6 @@ class TooEarly(sl.Scheme):
     """Starts one second before the submission if it can."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         return case.outcome(np.maximum(sl.FCFS().simulate(case).start - 1, 0))
 
 
@@ -331,7 +232,6 @@ class Promises(sl.Scheme):
     promises = True
 
     def decide(self, state):
-        """As of `Scheme`."""
         first_fit(state)
         for job in state.queue:
             state.reserve(job, state.earliest(job))
@@ -343,7 +243,6 @@ class InOrder(sl.Scheme):
     in_order = True
 
     def decide(self, state):
-        """As of `Scheme`."""
         first_fit(state)
 
 
@@ -351,7 +250,6 @@ class CutsRunTimes(sl.Scheme):
     """Cuts long run times in the arrays that it is given."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         np.minimum(case.jobs.run, 64_800, out=case.jobs.run)
         return sl.FCFS().simulate(case)
 
@@ -381,32 +279,21 @@ def raises_without_text(state):
     first_fit(state)
 
 
-def never_the_whole_machine(state):
-    first_fit(state, [job for job in state.queue if job.procs < max(2, state.procs)])
-
-
 def ends_are_in_time(state):
     assert all(job.end >= state.now for job in state.running), "a job is late"
     easy(state)
-
-
-def divides(state):
-    first_fit(state, sorted(state.queue, key=lambda job: job.procs / (job.estimate - 1)))
 
 
 class NoLengthHolds(sl.Scheme):
     """EASY in which a job of no length holds its processors for a second."""
 
     def simulate(self, case):
-        """As of `Scheme`."""
         return case.outcome(
             ByHand().simulate(_with_jobs(case, case.jobs._replace(run=np.maximum(case.jobs.run, 1)))).start
         )
 
 
 # What ends the process, or never ends -------------------------------------------------------------------------------
-
-
 def endless(state):
     while state.queue and state.queue[0].procs > state.free:
         pass
@@ -426,10 +313,41 @@ def reads_at_address_zero(state):
 
 
 BUGS = {name: value for name, value in globals().items() if callable(value) and not isinstance(value, type)}
-BUGS |= {f"by {column}": _by(column) for column in ("run_time", "wait_time", "status", "avg_cpu_time", "used_memory")}
+# Candidates that are left out, EASY to the eye; numbers that are too small; chance.
+BUGS |= {
+    "short_only": lambda state: easy(state, may=lambda job: job.estimate <= 12),
+    "day_only": lambda state: easy(state, may=lambda job: job.estimate <= DAY),
+    "first_ten": lambda state: easy(state, state.queue[:10]),
+    "first_fifty": lambda state: easy(state, state.queue[:50]),
+    "not_too_many": lambda state: easy(state, state.queue[:256]),
+    "three_a_pass": lambda state: easy(state, most=3),
+    "small_machines_only": lambda state: easy(state, may=lambda job: state.procs < 5_000 or job.procs < 4_096),
+    "never_the_whole_machine": lambda state: first_fit(
+        state, [job for job in state.queue if job.procs < max(2, state.procs)]
+    ),
+    "clock_of_32_bits": lambda state: _ends_in_time(state, np.int32),
+    "clock_in_single_precision": lambda state: _ends_in_time(state, np.float32),
+    "by_chance": lambda state: first_fit(state, state.queue[::-1] if random.random() < 0.5 else None),
+    "by_numpys_chance": lambda state: first_fit(
+        state,
+        [state.queue[place] for place in np.random.permutation(len(state.queue))],  # noqa: NPY002
+    ),
+}
+# Wrong orders of the queue, most of them by what a scheduler cannot know.
+BUGS |= {
+    name: lambda state, key=key, pass_over=pass_over: pass_over(state, sorted(state.queue, key=key))
+    for name, pass_over, key in [
+        ("large_numbers_last", easy, lambda job: job.number > 1_000 and job.number % 2),
+        ("remembered_by_number", first_fit, lambda job: _lengths.setdefault(job.number, job.estimate)),
+        ("remembered_by_place", first_fit, lambda job: _estimates.setdefault(job.place, job.estimate)),
+        ("by_the_logarithm", first_fit, lambda job: np.log1p(job.submit) + job.estimate / 86_400),
+        ("by_the_date", first_fit, lambda job: job.estimate % (job.submit_time % 1009 + 1)),
+        ("divides", first_fit, lambda job: job.procs / (job.estimate - 1)),
+        *((f"by {column}", first_fit, attrgetter(column)) for column in UNKNOWN),
+    ]
+}
 
 # Compiled ones, in a single function, since each takes seconds to compile ---------------------------------------------
-
 BUG = 3  # the place in the memory that says which
 RIGHT_ONE, PAST_THE_END, BEYOND_THE_MEMORY, LAST_BY_MINUS_ONE, BEFORE_THE_FIRST = range(5)
 NARROW_CLOCK, FIRST_FIT, CUT, MOVES = range(5, 9)
@@ -471,22 +389,6 @@ def compiled(bug, **declared):
     return sl.compiled_scheme(compiled_easy, memory=lambda jobs, procs: np.array([0, 0, 0, bug]), **declared)
 
 
-@sl.compiled_scheme(memory=new_profile)
-def compiled_conservative(c, steps):
-    """Conservative backfilling of the kernels' parts."""
-    fill_profile(c, steps)
-    place = front(c.queue)
-    while place < back(c.queue):
-        job = c.queue.item[place]
-        procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
-        begins = earliest(steps, c.clock[NOW], NEVER, procs, estimate)
-        add(steps, begins, begins + estimate, -procs)
-        if begins == c.clock[NOW]:
-            place = begin(c, place)
-        else:
-            place += 1
-
-
 @sl.python_scheme
 def plain_conservative(state):
     """Conservative backfilling in plain Python: all reservations are made anew at each pass."""
@@ -499,7 +401,6 @@ def plain_conservative(state):
 
 
 # What refuses them --------------------------------------------------------------------------------------------------
-
 LIKE_EASY = "starts every job when EASY does"
 LIKE_SAF = "starts every job when EASY-SAF does"
 APART = "ends, and stays within its arrays, in a process of its own"
@@ -564,11 +465,7 @@ WRONG = [
     Bug(Wrong("by_chance"), AGAIN, "draws random numbers"),
     Bug(Wrong("by_numpys_chance"), AGAIN, "draws random numbers"),
     Bug(SharesAList(), THREADS, "", effort=0.3),
-    Bug(Wrong("by run_time"), FUTURE, "run_time", options=PAST),
-    Bug(Wrong("by wait_time"), FUTURE, "wait_time", options=PAST),
-    Bug(Wrong("by status"), FUTURE, "status", options=PAST),
-    Bug(Wrong("by avg_cpu_time"), FUTURE, "avg_cpu_time", options=PAST),
-    Bug(Wrong("by used_memory"), FUTURE, "used_memory", options=PAST),
+    *(Bug(Wrong(f"by {column}"), FUTURE, column, options=PAST) for column in UNKNOWN),
     Bug(sl.EASY(order=lambda run_time: run_time), FUTURE, "run_time"),
     Bug(CountsWhatComes(), FUTURE, "if other jobs arrive after"),
     Bug(LastOne(), FUTURE, "if other jobs arrive after", effort=0.5),
