@@ -168,21 +168,22 @@ def test_real_times_lose_no_work():
     ]
 
 
-def test_sizes_that_are_not_whole_are_rounded_up():
+def test_sizes_and_a_missing_estimate_that_are_not_whole_are_rounded_up():
     jobs, _, repaired = usable(records(allocated_procs=[1.5, 2.0], requested_procs=[-1, 2]), 2)
     assert jobs["requested_procs"].tolist() == [2, 2]
     assert jobs["requested_procs"].dtype == np.int64
     assert repaired["field"].tolist() == ["allocated_procs", "requested_procs"]
+    assert usable(records(requested_time=[-1, 0, 20]), 4, 0.2)[0]["requested_time"].tolist() == [1, 1, 20]
 
 
-def test_parts_of_a_job_give_way_to_its_summary():
+def test_parts_of_a_job_give_way_to_its_summary_even_where_other_numbers_are_shared():
     log = records(job_number=[1, 1, 1, 2], status=[1, 2, 3, 2], run_time=[30, 10, 20, 5])
     jobs, dropped, _ = usable(log, 4)
     assert jobs["run_time"].to_dict() == {1: 30, 2: 5}  # job 2 has no summary: 2 is a site's own code there
     assert dropped["reason"].tolist() == ["part of a job whose summary line is kept"] * 2
-
-
-def test_parts_are_told_even_where_other_numbers_are_shared():
+    assert kinds(log) == {"2 parts of jobs kept as a whole (left out)": "usual"}
+    jobs, dropped, repaired = usable(records(job_number=[1, 1, 2], status=[2, 1, 1]), 4)  # a summary after its parts
+    assert (jobs.index.tolist(), len(dropped), len(repaired)) == ([1, 2], 1, 0)
     log = records(job_number=[1, 1, 2, 2], status=[1, 3, 1, 1], run_time=[30, 30, 7, 8])
     jobs, dropped, repaired = usable(log, 4)
     assert jobs["run_time"].to_dict() == {1: 30, 3: 7, 4: 8}
@@ -191,14 +192,9 @@ def test_parts_are_told_even_where_other_numbers_are_shared():
     assert repaired["now"].tolist() == repaired["job_number"].tolist() == [2, 3, 4]
 
 
-def test_a_summary_after_its_parts_is_no_second_job():
-    jobs, dropped, repaired = usable(records(job_number=[1, 1, 2], status=[2, 1, 1]), 4)
-    assert jobs.index.tolist() == [1, 2]
-    assert len(dropped) == 1
-    assert repaired.empty
-
-
-def test_jobs_are_sorted_by_submission_ties_in_the_order_of_the_log():
+def test_only_the_first_reason_counts_and_jobs_are_sorted_by_submission_ties_in_the_order_of_the_log():
+    log = records(submit_time=[-1], run_time=[-1], requested_procs=[9])
+    assert usable(log, 4)[1]["reason"].tolist() == ["submit time unknown"]
     jobs, _, _ = usable(records(submit_time=[5, 0, 5, 0]), 4)
     assert jobs.index.tolist() == [2, 4, 1, 3]
     assert jobs.index.name == "job_number"
@@ -208,16 +204,6 @@ def test_jobs_are_sorted_by_submission_ties_in_the_order_of_the_log():
 def test_a_missing_estimate_is_a_word_or_a_positive_number(bad):
     with pytest.raises(ValueError, match=re.escape(f"missing_estimate is {bad!r}, expected")):
         usable(records(requested_time=[-1]), 4, bad)
-
-
-def test_a_missing_estimate_given_as_a_number_is_rounded_up():
-    jobs, _, _ = usable(records(requested_time=[-1, 0, 20]), 4, 0.2)
-    assert jobs["requested_time"].tolist() == [1, 1, 20]
-
-
-def test_only_the_first_reason_counts():
-    log = records(submit_time=[-1], run_time=[-1], requested_procs=[9])
-    assert usable(log, 4)[1]["reason"].tolist() == ["submit time unknown"]
 
 
 # What to make of it -------------------------------------------------------------------------------------
@@ -254,11 +240,6 @@ def test_what_every_log_has_is_told_from_what_is_worth_a_look(columns, words, ki
     assert list(found.values()) == [kind]
 
 
-def test_parts_of_a_job_are_usual():
-    log = records(job_number=[1, 1, 1, 2], status=[1, 2, 3, 2])
-    assert kinds(log) == {"2 parts of jobs kept as a whole (left out)": "usual"}
-
-
 @pytest.mark.parametrize(
     ("columns", "missing", "words"),
     [
@@ -291,7 +272,7 @@ def test_a_field_that_the_log_lacks_altogether():
     assert in_one_line(modelled) == f"nothing to worry about: {sizes}, {estimates}"
 
 
-def test_what_is_worth_a_look_comes_first_and_then_what_is_frequent():
+def test_what_is_worth_a_look_comes_first_and_a_long_line_counts_what_it_leaves_out():
     wide = [2, 2, 9, 2, 2, 2, 2]
     log = records(run_time=[0, 0, 10, 10, -1, -1, -1], status=[1, 1, 1, 1, 5, 5, 5], requested_procs=wide)
     jobs, *tables = usable(log, 4)
@@ -303,9 +284,6 @@ def test_what_is_worth_a_look_comes_first_and_then_what_is_frequent():
         "run time unknown: never started, or not recorded",
         "run time is 0",
     ]
-
-
-def test_a_long_line_counts_what_it_leaves_out():
     log = records(run_time=[0, 10, 10, 10, -1], status=[1, 1, 1, 1, 5], requested_procs=[2, -1, -1, -1, 2])
     jobs, *tables = usable(log, 4)
     line = in_one_line(account(*tables, len(jobs)))
@@ -327,20 +305,12 @@ def test_a_reason_that_nobody_thought_of_is_worth_a_look():
 
 
 # What the checks say of each log: nothing about the archive's own marks, or about fields that nobody uses.
-LOOKS = {
-    "CTC-SP2-1996": None,
-    "HPC2N-2002": None,
-    "KTH-SP2-1996-2.1-cln": None,
-    "SDSC-BLUE-2000": None,
-    "SDSC-SP2-1998": None,
-    "Sandia-Ross-2001": None,
-    "LLNL-Thunder-2007": "80,197 jobs without an estimate (run time taken), "
-    "1,190 records without a submit time (left out)",
-    "LLNL-Atlas-2006": "5,352 jobs without an estimate (run time taken)",
-    "LANL-CM5-1994": "11,286 jobs without an estimate (run time taken)",
-    "SDSC-Par-1996": "all 32,128 jobs without an estimate (run time taken)",
-    "OSC-Clust-2000": "all 35,592 jobs without an estimate (run time taken)",
-}
+CALM = ("CTC-SP2-1996", "HPC2N-2002", "KTH-SP2-1996-2.1-cln", "SDSC-BLUE-2000")
+NO_ESTIMATE = {"LLNL-Thunder-2007": "80,197", "LLNL-Atlas-2006": "5,352", "LANL-CM5-1994": "11,286"}
+NO_ESTIMATE |= {"SDSC-Par-1996": "all 32,128", "OSC-Clust-2000": "all 35,592"}
+LOOKS = dict.fromkeys((*CALM, "SDSC-SP2-1998", "Sandia-Ross-2001"))
+LOOKS |= {name: f"{jobs} jobs without an estimate (run time taken)" for name, jobs in NO_ESTIMATE.items()}
+LOOKS["LLNL-Thunder-2007"] += ", 1,190 records without a submit time (left out)"
 
 
 @pytest.mark.traces
@@ -357,12 +327,8 @@ def test_what_is_worth_a_look_in_the_archives_logs(name):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("LANL-CM5-1994", "24.7 % of the work"),
-        ("RICC-2010", "6.3 %"),
-        *(
-            (name, "")
-            for name in ("CTC-SP2-1996", "HPC2N-2002", "KTH-SP2-1996-2.1-cln", "SDSC-BLUE-2000", "LLNL-Thunder-2007")
-        ),
+        *[("LANL-CM5-1994", "24.7 % of the work"), ("RICC-2010", "6.3 %")],
+        *((name, "") for name in (*CALM, "LLNL-Thunder-2007")),
     ],
 )
 def test_what_is_cut_at_the_estimates_in_the_archives_logs(name, words):
@@ -398,13 +364,9 @@ def test_as_many_jobs_as_published(name, missing, count):
 
 
 @pytest.mark.traces
-def test_reasons_on_thunder():
+def test_reasons_on_thunder_and_exit_codes_of_sandia_ross():
     reasons = sl.load_trace("LLNL-Thunder-2007").dropped["reason"].value_counts().to_dict()
     assert reasons == {"run time is 0": 6_236, "submit time unknown": 1_190}
-
-
-@pytest.mark.traces
-def test_exit_codes_of_sandia_ross_are_not_taken_for_partial_executions():
     trace = sl.load_trace("Sandia-Ross-2001")
     codes = (trace.jobs["status"] == 2).sum() + (trace.dropped["status"] == 2).sum()
     assert codes == 1_994

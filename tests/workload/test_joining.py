@@ -81,15 +81,12 @@ def test_conditions_that_cannot_be_are_one_clear_error(chosen, words):
         log().where(chosen)
 
 
-def test_what_is_unknown_meets_no_condition():
+def test_what_is_unknown_meets_no_condition_and_choosing_leaves_the_trace_as_it_was():
     jobs = pd.DataFrame({"submit_time": [0, 1, 2], "run_time": 5, "requested_procs": 1, "job_number": [1, 2, 3]})
     jobs["gpus"] = pd.array([4, None, 0], dtype="Int64")
     trace = sl.from_frame(jobs, machine=8)
     assert kept(trace.where("gpus > 0")) == [1]
     assert kept(trace.where("gpus == 0")) == [3]
-
-
-def test_choosing_leaves_the_trace_as_it_was():
     trace = log()
     before = trace.jobs.copy(deep=True)
     trace.where(lambda jobs: jobs.assign(run_time=1)["run_time"] == 1)
@@ -122,9 +119,6 @@ def test_draws_go_by_job_number():
 def test_a_share_is_above_0_and_at_most_1(share):
     with pytest.raises(ValueError, match=re.escape(f"share must be above 0 and at most 1, got {share!r}")):
         MODEL.sample(share)
-
-
-def test_an_empty_sample_is_an_error():
     with pytest.raises(ValueError, match="a sample of 1e-12 of the 400 jobs of Lublin-Feitelson model is empty"):
         MODEL.sample(1e-12)
 
@@ -138,9 +132,6 @@ def test_another_name_and_other_columns():
     assert trace.history[-2:] == ("called March, was log", "column GPUs was gpus")
     assert sl.simulate(trace).metrics(by="GPUs")["jobs"].tolist() == [2, 2, 2]
     assert log().rename().history == log().rename("log").history == log().history
-
-
-def test_columns_may_swap_names():
     jobs = pd.DataFrame({"submit_time": [0], "run_time": 5, "requested_procs": 1, "a": 1, "b": 2})
     swapped = sl.from_frame(jobs, machine=8).rename(columns={"a": "b", "b": "a"}).jobs
     assert (swapped["a"].tolist(), swapped["b"].tolist()) == ([2], [1])
@@ -180,11 +171,16 @@ def test_months_by_date():
     sl.simulate(both, "easy").validate()
 
 
-def test_the_order_of_months_does_not_matter():
+def test_the_order_of_months_does_not_matter_and_missing_columns_are_empty():
     both, other = MARCH.concat(APRIL), APRIL.concat(MARCH)
     assert other.header.unix_start_time == both.header.unix_start_time
     columns = ["submit_time", "wait_time", "run_time", "requested_procs", "gpus"]
     assert other.jobs[columns].to_numpy().tolist() == both.jobs[columns].to_numpy().tolist()
+    assert len(MARCH.concat(MARCH, MARCH)) == 18
+    pd.testing.assert_frame_equal(MARCH.concat().jobs, MARCH.jobs)
+    both = MARCH.concat(APRIL.rename(columns={"gpus": "GPUs"}))
+    assert both.jobs["gpus"].isna().tolist() == [False] * 6 + [True] * 3
+    assert both.jobs["GPUs"].isna().tolist() == [True] * 6 + [False] * 3
 
 
 def test_traces_that_begin_together_or_one_after_the_other():
@@ -196,12 +192,15 @@ def test_traces_that_begin_together_or_one_after_the_other():
             sl.recorded(MARCH.concat(APRIL, by=by))
 
 
-def test_job_numbers_that_come_twice_are_numbered_anew():
+def test_job_numbers_that_come_twice_are_numbered_anew_and_preceding_jobs_go_with_them():
     both = MARCH.concat(APRIL)
     anew = both.repaired[both.repaired["field"] == "job_number"]
     assert anew["job_number"].tolist() == anew["now"].tolist() == [7, 8, 9]
     assert anew["was"].tolist() == [1, 2, 3]
     assert "3 records numbered anew (numbers were not unique)" in both.repairs["words"].tolist()
+    jobs = MARCH.jobs.reset_index().assign(preceding_job=[-1, 1, 2, -1, 99, 5])
+    trace = sl.from_frame(jobs, machine=8)
+    assert trace.concat(trace, by="end").jobs["preceding_job"].tolist() == [-1, 1, 2, -1, -1, 5, -1, 7, 8, -1, -1, 11]
 
 
 @pytest.mark.parametrize("first", [0, -7])
@@ -213,27 +212,12 @@ def test_job_numbers_from_0_or_less_are_numbered_anew(first):
     assert len(both) == 6
 
 
-def test_preceding_jobs_go_with_their_numbers():
-    jobs = MARCH.jobs.reset_index().assign(preceding_job=[-1, 1, 2, -1, 99, 5])
-    trace = sl.from_frame(jobs, machine=8)
-    assert trace.concat(trace, by="end").jobs["preceding_job"].tolist() == [-1, 1, 2, -1, -1, 5, -1, 7, 8, -1, -1, 11]
-
-
-def test_columns_that_a_trace_does_not_have_are_empty_there():
-    both = MARCH.concat(APRIL.rename(columns={"gpus": "GPUs"}))
-    assert both.jobs["gpus"].isna().tolist() == [False] * 6 + [True] * 3
-    assert both.jobs["GPUs"].isna().tolist() == [True] * 6 + [False] * 3
-
-
-def test_users_without_names_are_those_with_the_same_number():
+def test_numbers_of_users_stay_where_all_agree_and_without_names_are_those_of_the_same_number():
     numbers = [replace(trace, people=None) for trace in (MARCH, APRIL)]
     assert numbers[0].concat(numbers[1]).jobs["user_id"].tolist() == [1, 2, -1, 1, 2, 3, 1, 2, 1]
     half = MARCH.concat(numbers[1])
     assert half.names["user_id"] == {1: "ann", 2: "bob", 3: "cy", 4: "1", 5: "2"}
     assert half.jobs["user_id"].tolist() == [1, 2, -1, 1, 2, 3, 4, 5, 4]
-
-
-def test_numbers_on_which_all_agree_stay():
     march = replace(MARCH, people={"user_id": {1: "ann", 2: "bob", 3: "cy", 9: "eve"}})
     june = replace(MARCH.where("user_id == 3"), people={"user_id": {3: "cy", 7: "dan"}})
     both = march.concat(june)
@@ -241,31 +225,12 @@ def test_numbers_on_which_all_agree_stay():
     assert both.names["user_id"] == {1: "ann", 2: "bob", 3: "cy", 7: "dan", 9: "eve"}
 
 
-def test_several_runs_of_one_trace_and_none():
-    assert len(MARCH.concat(MARCH, MARCH)) == 18
-    pd.testing.assert_frame_equal(MARCH.concat().jobs, MARCH.jobs)
-
-
-PIECES = sl.from_frame(
-    pd.DataFrame(
-        {
-            "submit": pd.Timestamp("2024-03-01") + pd.to_timedelta(np.arange(40) // 3 * 50, unit="s"),
-            "run": np.arange(40) % 7 * 30,  # each seventh job ran 0 s, and is left out
-            "size": np.arange(40) % 8 + 1,
-            "who": [f"u{number % 5}" for number in range(40)],
-            "estimate": [np.nan, 500] * 20,
-        }
-    ),
-    submit="submit",
-    run="run",
-    procs="size",
-    user="who",
-    queue="who",
-    estimate="estimate",
-    machine=8,
-)
-
-
+ROWS = np.arange(40)
+PIECES = pd.DataFrame({"submit": pd.Timestamp("2024-03-01") + pd.to_timedelta(ROWS // 3 * 50, unit="s")})
+PIECES = PIECES.assign(run=ROWS % 7 * 30, size=ROWS % 8 + 1)  # each seventh job ran 0 s, and is left out
+PIECES = PIECES.assign(who=[f"u{number % 5}" for number in ROWS], estimate=[np.nan, 500] * 20)
+ROLES = {"submit": "submit", "run": "run", "procs": "size", "user": "who", "queue": "who", "estimate": "estimate"}
+PIECES = sl.from_frame(PIECES, **ROLES, machine=8)
 masks = st.lists(st.booleans(), min_size=len(PIECES), max_size=len(PIECES))
 
 
@@ -305,13 +270,9 @@ def test_traces_that_do_not_fit_are_one_clear_error(others, by, error, words):
         MARCH.concat(*others, by=by)
 
 
-def test_the_same_speed_up_data_stay():
+def test_speed_up_data_stay_and_the_least_real_of_the_sources_names_the_whole():
     both = MARCH.with_speedup(sl.Amdahl(0.1)).concat(APRIL.with_speedup(sl.Amdahl(0.1)))
-    assert both.has_speedup
-    assert len(both) == 9
-
-
-def test_the_least_real_of_the_sources_names_the_whole():
+    assert (both.has_speedup, len(both)) == (True, 9)
     trace = MARCH.concat(sl.model_trace("lublin", jobs=9, machine=8), by="end")
     assert trace.source == "model"
     with pytest.raises(ValueError):

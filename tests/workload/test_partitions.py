@@ -59,24 +59,25 @@ def test_processors_of_partitions_lie_side_by_side(rows):
     assert (first[of == "long"] >= 4).all()
 
 
-def test_what_idles_in_one_partition_is_no_loss_to_another():
+def test_what_idles_or_overfills_one_partition_is_no_loss_to_another():
     rows = [(0, 10, 0, 4, "short"), (0, 10, 0, 4, "short"), (0, 10, 0, 1, "long")]
     schedule = sl.simulate(trace_of(rows), "easy", machine=SIZES)
     assert schedule.start.tolist() == [0, 10, 0]
     assert schedule.loss_of_capacity() == 0
     assert schedule.metrics(by="partition")["wait_time"].to_dict() == {"short": 5, "long": 0}
+    schedule = sl.simulate(trace_of([(0, 10, 0, 4, "short"), (0, 10, 0, 4, "short")]), machine=SIZES)
+    wrong = replace(schedule, outcome=replace(schedule.outcome, start=np.array([0, 0])))
+    with pytest.raises(sl.schedule.ScheduleError, match="8 processors held at 0 s, expected at most 4"):
+        wrong.validate()
 
 
-def test_partitions_by_number_and_by_another_column():
+def test_partitions_by_number_by_another_column_and_without_jobs():
     rows = [(0, 10, 0, 4, "short"), (0, 10, 0, 4, "long")]
     assert sl.simulate(trace_of(rows), machine={1: 4, 2: 8}).start.tolist() == [0, 0]
     trace = trace_of(rows, partition=None)
     machine = sl.Partitions(SIZES, column="where")
     assert sl.simulate(trace, machine=machine).validate().start.tolist() == [0, 0]
     assert {sl.Partitions(SIZES): 1}[sl.Partitions(SIZES)] == 1
-
-
-def test_a_partition_without_jobs():
     schedule = sl.simulate(trace_of([(0, 10, 0, 4, "short")]), machine=SIZES | {"gpu": 2}).validate()
     assert len(schedule.partitions["gpu"]) == 0
     assert schedule.machine.procs == 14
@@ -88,13 +89,6 @@ def test_the_example_of_sacct():
     assert schedule.metrics(by="partition")["jobs"].sum() == len(trace)
     assert sl.fair_starts(schedule, jobs=trace.jobs.index[:3]).size == 3
     assert sl.charts.gantt(schedule.partitions["debug"]).to_dict()
-
-
-def test_a_start_that_overfills_a_partition_is_found():
-    schedule = sl.simulate(trace_of([(0, 10, 0, 4, "short"), (0, 10, 0, 4, "short")]), machine=SIZES)
-    wrong = replace(schedule, outcome=replace(schedule.outcome, start=np.array([0, 0])))
-    with pytest.raises(sl.schedule.ScheduleError, match="8 processors held at 0 s, expected at most 4"):
-        wrong.validate()
 
 
 @pytest.mark.parametrize(
@@ -127,15 +121,12 @@ def test_jobs_without_a_partition_are_refused(partition, problem):
         sl.simulate(trace, machine=SIZES)
 
 
-def test_jobs_without_a_value_in_a_column_of_partitions_are_refused():
-    trace = trace_of([(0, 10, 0, 4, "short"), (0, 10, 0, 4, None)], partition=None)
-    with pytest.raises(ValueError, match="^1 jobs without where, expected one of"):
-        sl.simulate(trace, machine=sl.Partitions(SIZES, column="where"))
-
-
 def test_what_cannot_be_split():
     trace = trace_of([(0, 10, 0, 4, "short")])
     with pytest.raises(ValueError, match="runs jobs in pieces, which partitions do not allow"):
         sl.simulate(trace.with_parameter_sweeps(1, min_procs=1), "ojs", machine=SIZES)
     with pytest.raises(ValueError, match="partitions need a machine that has them"):
         _ = sl.simulate(trace).partitions
+    trace = trace_of([(0, 10, 0, 4, "short"), (0, 10, 0, 4, None)], partition=None)
+    with pytest.raises(ValueError, match="^1 jobs without where, expected one of"):
+        sl.simulate(trace, machine=sl.Partitions(SIZES, column="where"))

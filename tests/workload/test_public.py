@@ -20,10 +20,9 @@ def read(log, path, **settings):
     return sl.read_public(path, log, **settings)
 
 
-def checked(trace, **columns):
-    """Compare columns of the jobs with the expected values, and simulate."""
-    for name, expected in columns.items():
-        assert trace.jobs[name].tolist() == expected, name
+def checked(trace, columns, *rows):
+    """Compare columns of the jobs with the expected rows, and simulate."""
+    assert list(trace.jobs[columns.split()].itertuples(index=False, name=None)) == list(rows)
     sl.simulate(trace, "easy").validate()
     return trace
 
@@ -84,15 +83,9 @@ def pm100(tmp_path):
 def test_pm100_has_limits_in_minutes(pm100):
     trace = checked(
         read("pm100", pm100),
-        submit_time=[0, 569],
-        wait_time=[10, 1],
-        run_time=[720, 723],
-        requested_time=[600, 7200],
-        requested_procs=[16, 2],
-        user_id=[310, 7],
-        status=[0, 1],
-        priority=[100, 200],
-        mem_alloc=[3800, 475],
+        "submit_time wait_time run_time requested_time requested_procs user_id status priority mem_alloc",
+        (0, 10, 720, 600, 16, 310, 0, 100, 3800),
+        (569, 1, 723, 7200, 2, 7, 1, 200, 475),
     )
     assert (trace.procs, trace.name) == (980, "job_table")
     assert trace.jobs.index.tolist() == [10, 11]
@@ -108,7 +101,7 @@ def test_pm100_has_limits_in_minutes(pm100):
 
 @pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 def test_pm100_in_gpus(pm100):
-    trace = checked(read("pm100", pm100, procs_of="gpus"), requested_procs=[64, 8], num_nodes_alloc=[16, 2])
+    trace = checked(read("pm100", pm100, procs_of="gpus"), "requested_procs num_nodes_alloc", (64, 16), (8, 2))
     assert trace.procs == 3_920
     assert len(read("pm100", pm100, machine=981)) == 3
     with pytest.raises(ValueError, match="unknown procs_of 'cores'; known: nodes, gpus"):
@@ -136,23 +129,18 @@ def test_fdata_has_dates_with_short_offsets_and_nodes_allocated_or_requested(tmp
     )
     trace = checked(
         read("fdata", parquet(frame, tmp_path / "21_04.parquet")),
-        submit_time=[0, 37_680, 43_199],
-        wait_time=[0, 30, 9],
-        run_time=[3600, 600, 1800],
-        requested_time=[86_400, 3_600, 600],
-        requested_procs=[384, 12, 2],
-        status=[0, 1, 1],
-        econ=[2.5, 1.5, 4.5],
+        "submit_time wait_time run_time requested_time requested_procs status econ",
+        (0, 0, 3600, 86_400, 384, 0, 2.5),
+        (37_680, 30, 600, 3_600, 12, 1, 1.5),
+        (43_199, 9, 1800, 600, 2, 1, 4.5),
     )
     assert (trace.procs, trace.name) == (158_976, "21_04")
     assert named(trace, "user_id") == ["usr_0", "usr_5", "usr_1"]
     assert trace.at(0) == pd.Timestamp("2021-04-01 00:00:01", tz="Asia/Tokyo")  # in March by UTC
-    assert reasons(trace) == [
-        "row 3: column 'edt' (end) is '2021-04-01 11:00:05+09', expected a time at or after the start"
-    ]
-    assert sl.read_public(
-        log="fdata", path=parquet(frame.drop(columns="nnumr"), tmp_path / "few.parquet")
-    ).jobs.index.tolist() == [2, 4]
+    late = "row 3: column 'edt' (end) is '2021-04-01 11:00:05+09', expected a time at or after the start"
+    assert reasons(trace) == [late]
+    few = parquet(frame.drop(columns="nnumr"), tmp_path / "few.parquet")
+    assert sl.read_public(log="fdata", path=few).jobs.index.tolist() == [2, 4]
     with pytest.raises(sl.workload.TableError, match="^few.parquet: no column 'nnuma' for procs"):
         read("fdata", parquet(frame.drop(columns="nnuma"), tmp_path / "few.parquet"))
 
@@ -164,24 +152,16 @@ def test_months_of_fdata_go_together(tmp_path):
         return read("fdata", parquet(pd.DataFrame([row]), tmp_path / f"{name}.parquet"))
 
     both = month("2021-04-01", "usr_1", "21_04").concat(month("2021-05-01", "usr_0", "21_05"))
-    checked(both, submit_time=[0, 30 * 86_400])
+    checked(both, "submit_time", (0,), (30 * 86_400,))
     assert named(both, "user_id") == ["usr_1", "usr_0"]
 
 
 # Frontier -----------------------------------------------------------------------------------------------
-FIELDS = ["job_id", "submit_time", "wait_time", "runtime", "allocated_nodes", "CPU_time_used", "RAM_used"]
-FIELDS += [
-    "required_nodes",
-    "walltime_limit",
-    "RAM_requested",
-    "job_status",
-    "user_id",
-    "group_id",
-    "executable_number",
-]
-FIELDS += ["queue_id", "partition", "preceding_job", "think_time", "used_GPUs", "soft_walltime", "required_properties"]
+FIELDS = "job_id submit_time wait_time runtime allocated_nodes CPU_time_used RAM_used required_nodes walltime_limit"
+FIELDS += " RAM_requested job_status user_id group_id executable_number queue_id partition preceding_job think_time"
+FIELDS += " used_GPUs soft_walltime required_properties"
 HEAD = ["; Version: 1.0", "; Computer:  Frontier", "; UnixStartTime: 1735689600", "; number of jobs: 4"]
-HEAD += ["; JOB FIELDS MEANING: ", *(f"; {place:2}: {name}   (words)" for place, name in enumerate(FIELDS))]
+HEAD += ["; JOB FIELDS MEANING: ", *(f"; {place:2}: {name}   (words)" for place, name in enumerate(FIELDS.split()))]
 
 
 @pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
@@ -194,16 +174,10 @@ def test_frontier_has_its_nodes_in_field_21(tmp_path):
     ]
     trace = checked(
         read("frontier", text([*HEAD, *jobs], tmp_path / "frontier-2025.swf")),
-        submit_time=[1, 5],
-        wait_time=[0, 7],
-        run_time=[5585, 100],
-        requested_time=[7200, 600],
-        requested_procs=[3, 2048],
-        allocated_procs=[3, 2048],
-        user_id=[0, 3],
-        queue=[0, 2],
-        used_GPUs=[0, 4096],
-        required_properties=["frontier:excl:3x112", "frontier:excl:2048x112"],
+        "submit_time wait_time run_time requested_time requested_procs allocated_procs user_id queue used_GPUs "
+        "required_properties",
+        (1, 0, 5585, 7200, 3, 3, 0, 0, 0, "frontier:excl:3x112"),
+        (5, 7, 100, 600, 2048, 2048, 3, 2, 4096, "frontier:excl:2048x112"),
     )
     assert (trace.procs, trace.name) == (9_472, "frontier-2025")
     assert trace.at(0) == pd.Timestamp("2025-01-01", tz="UTC")
@@ -233,14 +207,10 @@ def test_theta_comes_in_order_of_its_ends(tmp_path):
     path.write_bytes(gzip.compress(("\ufeff" + "\n".join([DJC, *lines])).encode()))
     trace = checked(
         read("theta", path),
-        submit_time=[0, 600, 1200],
-        wait_time=[1800, 0.5, 600],
-        run_time=[3600, 3690, 4200],
-        requested_time=[7200, 3600, 7200],
-        requested_procs=[8, 128, 256],
-        user_id=[5, 77, 5],
-        group_id=[8, 8, 9],
-        status=[1, 0, -1],
+        "submit_time wait_time run_time requested_time requested_procs user_id group_id status",
+        (0, 1800, 3600, 7200, 8, 5, 8, 1),
+        (600, 0.5, 3690, 3600, 128, 77, 8, 0),
+        (1200, 600, 4200, 7200, 256, 5, 9, -1),
     )
     assert (trace.procs, trace.name) == (4_392, "ANL-ALCF-DJC-THETA_20230101_20231231")
     assert named(trace, "queue") == ["debug-cache-quad", "default", "default"]
@@ -262,11 +232,9 @@ def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
     ]
     trace = checked(
         read("cori", text(lines, tmp_path / "knl.csv")),
-        submit_time=[0, 600],
-        wait_time=[-1, -1],
-        run_time=[3600, 60],
-        requested_time=[3600, 60],
-        requested_procs=[2, 1],
+        "submit_time wait_time run_time requested_time requested_procs",
+        (0, -1, 3600, 3600, 2),
+        (600, -1, 60, 60, 1),
     )
     assert trace.procs == 9_688
     assert trace.jobs.index.is_unique  # of 7 and 7
@@ -304,7 +272,8 @@ def kestrel():
 
 
 LIMITS = [7_200, 172_800, 3_600]
-KESTREL = {"run_time": [3600, 60, 3610], "wait_time": [10, 0, 0], "requested_time": LIMITS, "status": [1, 5, 0]}
+KESTREL = "submit_time wait_time run_time requested_time requested_procs status"
+THREE = (0, 10, 3600, 7_200, 2, 1), (60, 0, 60, 172_800, 1, 5), (149, 0, 3610, 3_600, 10, 0)
 
 
 @pytest.mark.parametrize(
@@ -314,9 +283,7 @@ def test_kestrel_names_several_partitions_and_who_cancelled(kestrel, limits, tmp
     if limits is not None:
         kestrel = kestrel.assign(wallclock_req=limits)
     path = parquet(kestrel, tmp_path / "part-0.parquet")
-    trace = checked(
-        read("kestrel", path, machine=2_304), submit_time=[0, 60, 149], requested_procs=[2, 1, 10], **KESTREL
-    )
+    trace = checked(read("kestrel", path, machine=2_304), KESTREL, *THREE)
     assert named(trace, "user_id") == ["a1b2c3d", "0000001", "a1b2c3d"]
     assert named(trace, "group_id") == ["fff0001", "fff0001", "fff0002"]
     assert named(trace, "queue") == ["normal", "high", "normal"]
@@ -324,7 +291,7 @@ def test_kestrel_names_several_partitions_and_who_cancelled(kestrel, limits, tmp
     assert trace.at(0) == pd.Timestamp("2024-02-19 16:17:31", tz="America/Denver")
     assert len(trace.dropped) == 1
     assert reasons(trace) == [NEVER]
-    cpus = checked(read("kestrel", path, procs_of="cpus"), requested_procs=[208, 26, 1040])
+    cpus = checked(read("kestrel", path, procs_of="cpus"), "requested_procs", (208,), (26,), (1040,))
     assert cpus.procs == 1_040 + 208  # of the first and the third, from 16:20 on
     assert "the most processors in use at one instant: 1,248" in " ".join(cpus.history)
 
@@ -333,7 +300,8 @@ def test_kestrel_with_dates_of_parquet_and_without_any_partition(kestrel, tmp_pa
     for column in ("submit_time", "start_time", "end_time"):
         kestrel[column] = pd.to_datetime(kestrel[column], utc=True).dt.tz_convert("America/Denver")
     path = parquet(kestrel.assign(partition=None), tmp_path / "part-0.parquet")
-    trace = checked(read("kestrel", path, machine=2_304), submit_time=[0, 60, 149], partition=[-1, -1, -1], **KESTREL)
+    trace = checked(read("kestrel", path, machine=2_304), KESTREL, *THREE)
+    assert trace.jobs["partition"].tolist() == [-1] * 3
     assert trace.at(0) == pd.Timestamp("2024-02-19 16:17:31", tz="America/Denver")
 
 
@@ -351,12 +319,9 @@ def job(number, submitted, attempts, status="Pass", user="aaaaaa", vc="ee9e8c"):
 
 def test_philly_has_attempts(tmp_path):
     noon, hour = "2017-10-07 12:00:00", "2017-10-07 13:00:00"
+    two = [attempt("2017-10-07 12:00:30", "2017-10-07 12:10:00", 8, 2), attempt(hour, "2017-10-07 14:00:30", 4)]
     jobs = [
-        job(
-            1,
-            noon,
-            [attempt("2017-10-07 12:00:30", "2017-10-07 12:10:00", 8, 2), attempt(hour, "2017-10-07 14:00:30", 4)],
-        ),
+        job(1, noon, two),
         job(2, "2017-10-07 12:30:00", [attempt(hour, "2017-10-07 13:00:10", 1)], "Killed", "bbbbbb", "6c71a0"),
         job(3, hour, [], "Failed"),
         job(4, hour, [attempt(hour, None, 1)]),
@@ -369,13 +334,10 @@ def test_philly_has_attempts(tmp_path):
     path.write_text(json.dumps(jobs))
     trace = checked(
         read("philly", path, machine=2_816),
-        submit_time=[0, 1800, 3600],
-        wait_time=[30, 1800, 0],
-        run_time=[7200, 10, 1200],
-        requested_time=[7200, 10, 1200],
-        requested_procs=[10, 1, 1],
-        status=[1, 5, 0],
-        jobid=[f"application_1506638472019_{number}" for number in (1, 2, 8)],
+        "submit_time wait_time run_time requested_time requested_procs status jobid",
+        (0, 30, 7200, 7200, 10, 1, "application_1506638472019_1"),
+        (1800, 1800, 10, 10, 1, 5, "application_1506638472019_2"),
+        (3600, 0, 1200, 1200, 1, 0, "application_1506638472019_8"),
     )
     assert trace.name == "cluster_job_log"
     assert named(trace, "user_id") == ["aaaaaa", "bbbbbb", "aaaaaa"]
@@ -415,14 +377,10 @@ def test_helios_counts_gpus_and_calls_the_wait_a_queue(tmp_path):
     path = text(lines, tmp_path / "cluster_log.csv")
     trace = checked(
         read("helios", path, machine=1_264),
-        submit_time=[0, 10, 540],
-        wait_time=[0, 60, 0],
-        run_time=[36_848, 249, 60],
-        requested_procs=[1, 16, 8],
-        requested_time=[36_848, 249, 60],
-        status=[1, 0, 0],
-        cpu_num=[1, 64, 8],
-        node_num=[1, 2, 1],
+        "submit_time wait_time run_time requested_procs requested_time status cpu_num node_num",
+        (0, 0, 36_848, 1, 36_848, 1, 1, 1),
+        (10, 60, 249, 16, 249, 0, 64, 2),
+        (540, 0, 60, 8, 60, 0, 8, 1),
     )
     assert trace.jobs.index.tolist() == [1425511, 1425512, 1425515]
     assert named(trace, "queue") == ["vcJkd", "vchbv", "vcJkd"]
@@ -436,33 +394,23 @@ def test_helios_counts_gpus_and_calls_the_wait_a_queue(tmp_path):
     assert read("helios", path).procs == 17
 
 
-# Files of other logs ------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("log", "missing"),
-    [
-        ("pm100", "no column 'submit_time' for submit"),
-        ("fdata", "no column 'adt' for submit"),
-        ("theta", "no column 'QUEUED_TIMESTAMP' for submit"),
-        ("cori", "no column 'Submit' for submit"),
-        ("kestrel", "no column 'submit_time' for submit"),
-        ("helios", "no column 'submit_time' for submit"),
-    ],
-)
-def test_the_file_of_another_log_is_one_clear_error(log, missing, tmp_path):
+SUBMIT = {"fdata": "adt", "theta": "QUEUED_TIMESTAMP", "cori": "Submit"}
+
+
+@pytest.mark.parametrize("log", ["pm100", "fdata", "theta", "cori", "kestrel", "helios"])
+def test_the_file_of_another_log_is_one_clear_error(log, tmp_path):
     path = text(["a,b", "1,2"], tmp_path / "other.csv")
+    missing = f"no column '{SUBMIT.get(log, 'submit_time')}' for submit"
     with pytest.raises(sl.workload.TableError, match=f"^other.csv: {re.escape(missing)}(.|\n)*columns: 'a', 'b'$"):
         sl.read_public(path, log)
     with pytest.raises(FileNotFoundError, match="nothing.csv: no such file"):
         sl.read_public(tmp_path / "nothing.csv", log)
 
 
-def test_helios_is_no_pm100(tmp_path):
+def test_helios_is_no_pm100_and_a_plain_log_no_frontier(tmp_path):
     path = text(["job_id,user,submit_time,start_time,end_time,gpu_num", "1,u,1,2,3,4"], tmp_path / "cluster_log.csv")
     with pytest.raises(sl.workload.TableError, match="^cluster_log.csv: no column 'time_limit' for estimate"):
         read("pm100", path)
-
-
-def test_a_plain_log_is_no_frontier(tmp_path):
     path = text(["1 0 0 10 1 -1 -1 1 20 -1 1 1 1 -1 1 -1 -1 -1"], tmp_path / "plain.swf")
     with pytest.raises(ValueError, match="^plain.swf: records of 18 fields, expected 21; read_swf reads other logs$"):
         read("frontier", path)

@@ -58,14 +58,11 @@ def test_amdahl_and_his_derivative(serial, n):
     assert laws.slope(n) == pytest.approx((laws.speedup(n + step) - laws.speedup(n)) / step, rel=1e-4, abs=1e-6)
 
 
-def test_amdahl_by_hand():
+def test_amdahl_and_a_table_by_hand():
     # Half serial: 2 n / (n + 1), with the derivative 2 / (n + 1)^2.
     laws = trace().with_speedup(sl.Amdahl(0.5)).laws()
     assert laws.speedup(np.full(400, 3))[0] == 1.5
     assert laws.slope(np.full(400, 3))[0] == 0.125
-
-
-def test_a_table_of_speedups():
     laws = trace_of(JOBS[:1], 4).with_speedup(sl.Speedup([1, 2.5, 3, 3, 9])).laws()
     assert [laws.speedup(n).item() for n in (1, 2, 3, 4)] == [1, 2.5, 3, 3]  # more than twice as fast on two
     assert [laws.slope(n).item() for n in (1, 2, 3, 4)] == [1.5, 0.5, 0, 0]  # the machine ends there
@@ -110,7 +107,7 @@ def test_durations_are_those_of_the_kernel(model):
 
 
 # --- What is drawn ---
-def test_downey_draws_what_it_says():
+def test_draws_are_what_downey_says_and_independent_of_each_other():
     assert set(column("parallelism", sl.Downey())) == {16}
     assert set(column("parallelism", sl.Downey(A=5))) == {5}
     for model, low, high in (
@@ -128,9 +125,6 @@ def test_downey_draws_what_it_says():
     assert set(column("sigma", sl.Downey(sigma=1.5))) == {1.5}
     serial = column("serial_share", sl.Amdahl((0.1, 0.2)))
     assert 0.1 <= serial.min() < serial.max() < 0.2
-
-
-def test_draws_are_independent_of_each_other():
     drawn = [uniforms(7, name, np.arange(20_000)) for name in ("parallelism", "sigma", "moldable")]
     assert np.abs(np.corrcoef(drawn) - np.eye(3)).max() < 0.02
 
@@ -277,7 +271,7 @@ def test_what_cannot_be_is_said(make, message):
         make()
 
 
-def test_columns_that_cannot_be_are_said():
+def test_columns_that_cannot_be_and_what_is_wrong_with_a_function_are_said():
     jobs = sl.model_trace("downey", jobs=10, machine=8)
     jobs = replace(jobs, table=jobs.table.assign(parallelism=0.5))
     with pytest.raises(ValueError, match="parallelism of job 1 is 0.5, expected at least 1"):
@@ -286,9 +280,6 @@ def test_columns_that_cannot_be_are_said():
     jobs = replace(jobs, table=jobs.table.assign(serial_share=2))
     with pytest.raises(ValueError, match="serial_share of job 1 is 2, expected from 0 to 1"):
         jobs.effective_load()
-
-
-def test_what_is_wrong_with_a_function_is_shown():
     with pytest.raises(ZeroDivisionError):
         trace().with_speedup(sl.Speedup(lambda n: 1 / 0))
     with pytest.raises(TypeError, match="not callable"):

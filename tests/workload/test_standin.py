@@ -22,14 +22,8 @@ from schedlab.workload.standin.digits import numbers_of
 pytestmark = pytest.mark.tables
 
 LOGS = (
-    "CTC-SP2-1996-3.1-cln",
-    "HPC2N-2002-2.2-cln",
-    "KTH-SP2-1996-2.1-cln",
-    "LLNL-Atlas-2006-2.1-cln",
-    "LLNL-Thunder-2007-1.1-cln",
-    "SDSC-BLUE-2000-4.2-cln",
-    "SDSC-Par-1996-3.1-cln",
-    "SDSC-SP2-1998-4.2-cln",
+    *("CTC-SP2-1996-3.1-cln", "HPC2N-2002-2.2-cln", "KTH-SP2-1996-2.1-cln", "LLNL-Atlas-2006-2.1-cln"),
+    *("LLNL-Thunder-2007-1.1-cln", "SDSC-BLUE-2000-4.2-cln", "SDSC-Par-1996-3.1-cln", "SDSC-SP2-1998-4.2-cln"),
 )
 CLOSE = ("CTC-SP2-1996-3.1-cln", "KTH-SP2-1996-2.1-cln", "SDSC-SP2-1998-4.2-cln")
 
@@ -51,13 +45,13 @@ def table_of(name):
     return standin.load(archive.standin_table(name))
 
 
-# The tables
-
-
-def test_every_log_of_the_papers_has_a_table_of_some_tens_of_kilobytes():
+# --- The tables ---
+def test_every_log_of_the_papers_has_a_table_of_some_tens_of_kilobytes_and_a_row_in_the_readme():
     assert sorted(standin.names()) == sorted(LOGS)
     for name in LOGS:
         assert 10_000 < archive.standin_table(name).stat().st_size < 70_000
+    text = (Path(__file__).parents[2] / "data" / "README.md").read_text()
+    assert set(re.findall(r"^\| ([A-Z][\w.-]+-cln) \|", text, re.MULTILINE)) >= set(LOGS)
 
 
 def entries(value):
@@ -153,15 +147,17 @@ def test_of_submissions_a_table_keeps_the_hour_alone(start):
     assert submitted.min() >= 0
 
 
-def test_a_log_that_is_too_long_for_a_small_table_is_refused():
+def test_logs_that_are_too_long_or_have_no_stand_in_are_refused():
     most = fitting.BLOCKS * fitting.MOST
     with pytest.raises(ValueError, match=f"long has {most + 1:,} jobs, expected {most:,} at most"):
         standin.fit(small_log(most + 1), "long")
+    with pytest.raises(TraceNotFound, match=r"^NASA-iPSC-1993-3.1-cln has no stand-in; there are stand-ins for .*KTH"):
+        sl.load_trace("NASA-iPSC-1993", standin=True)
+    with pytest.raises(TraceNotFound, match="^unknown trace 'nonesuch'"):
+        sl.load_trace("nonesuch", standin=True)
 
 
-# What is generated
-
-
+# --- What is generated ---
 def digest(records):
     return hashlib.sha256(records.to_numpy().astype("<i8").tobytes()).hexdigest()
 
@@ -214,7 +210,13 @@ def test_loading_gives_a_trace_that_says_what_it_is():
     sl.simulate(trace, "easy").validate()
     with pytest.warns(sl.workload.LoadWarning, match="18.1 % of the work left out"):
         assert len(sl.load_trace("KTH-SP2-1996", standin=True, machine=50)) < len(trace)
-    assert not sl.load_trace("KTH-SP2-1996", standin=True, seed=2).jobs.equals(trace.jobs)
+    other = sl.load_trace("KTH-SP2-1996", standin=True, seed=2)
+    assert not other.jobs.equals(trace.jobs)
+    assert other.title == "KTH-SP2-1996-2.1-cln, seed 2 (stand-in, not the real log)"
+    assert sl.load_trace("KTH-SP2-1996", standin=True, seed=standin.SEED).title == trace.title
+    for seed in (-1, 1.5, "x", None):
+        with pytest.raises(ValueError, match="^seed must be a whole number of at least 0"):
+            sl.load_trace("KTH-SP2-1996", standin=True, seed=seed)
 
 
 @pytest.mark.parametrize("unasked", [None, False])
@@ -227,25 +229,6 @@ def test_a_stand_in_never_comes_unasked(monkeypatch, unasked):
         sl.load_trace("KTH-SP2-1996", standin=unasked)
 
 
-def test_a_log_without_a_stand_in_says_which_have_one():
-    with pytest.raises(TraceNotFound, match=r"^NASA-iPSC-1993-3.1-cln has no stand-in; there are stand-ins for .*KTH"):
-        sl.load_trace("NASA-iPSC-1993", standin=True)
-    with pytest.raises(TraceNotFound, match="^unknown trace 'nonesuch'"):
-        sl.load_trace("nonesuch", standin=True)
-
-
-def test_another_seed_is_in_the_name():
-    first, other = (sl.load_trace("KTH-SP2-1996", standin=True, seed=seed) for seed in (standin.SEED, 2))
-    assert first.title == "KTH-SP2-1996-2.1-cln (stand-in, not the real log)"
-    assert other.title == "KTH-SP2-1996-2.1-cln, seed 2 (stand-in, not the real log)"
-
-
-@pytest.mark.parametrize("seed", [-1, 1.5, "x", None])
-def test_a_seed_is_a_whole_number(seed):
-    with pytest.raises(ValueError, match="^seed must be a whole number of at least 0"):
-        sl.load_trace("KTH-SP2-1996", standin=True, seed=seed)
-
-
 def test_two_hundred_thousand_jobs_take_less_than_two_seconds(record_property):
     table = table_of("SDSC-BLUE-2000")
     begin = time.process_time()
@@ -256,9 +239,7 @@ def test_two_hundred_thousand_jobs_take_less_than_two_seconds(record_property):
     assert took < 2
 
 
-# Likeness
-
-
+# --- Likeness ---
 @pytest.mark.traces
 @pytest.mark.parametrize("both", LOGS, indirect=True)
 def test_marginals_are_close(both):
@@ -293,8 +274,3 @@ def test_weeks_carry_the_same_work(both):
     assert fake.table["submit_time"].max() <= end + 3600
     work = [series(trace, 604_800, end + 3600)[1] for trace in (real, fake)]
     assert np.corrcoef(*work)[0, 1] > 0.85
-
-
-def test_the_readme_names_every_stand_in():
-    text = (Path(__file__).parents[2] / "data" / "README.md").read_text()
-    assert set(re.findall(r"^\| ([A-Z][\w.-]+-cln) \|", text, re.MULTILINE)) >= set(LOGS)

@@ -172,15 +172,12 @@ def test_tail_values(hours, distinct):
     assert hours * HOUR - 60 < tail[-1] < hours * HOUR
 
 
-def test_tail_shares():
+def test_tail_shares_and_counts():
     shares = tsafrir._tail_shares(70, 11.0, np.random.default_rng(1))
     expected = np.array([795.6 * x**-2.267 for x in range(21, 91)])
     np.testing.assert_allclose(np.sort(shares)[::-1], expected * 11 / expected.sum())
     assert not np.array_equal(shares, np.sort(shares)[::-1])
     assert tsafrir._tail_shares(0, 11.0, np.random.default_rng(1)).size == 0
-
-
-def test_counts():
     assert tsafrir._counts(np.array([0.5, 0.3, 0.2]), 10).tolist() == [5, 3, 2]
     assert tsafrir._counts(np.array([0.002, 0.996, 0.002]), 100).tolist() == [1, 98, 1]  # at least 1 each
     with pytest.raises(ValueError, match="3 jobs cannot have 4 different estimates"):
@@ -250,14 +247,6 @@ def test_the_longest_job_takes_any_estimate_that_is_long_enough():
         assert found[value] == pytest.approx(mean, abs=4.5 * math.sqrt(mean) + 1)
 
 
-def test_too_many_long_jobs_are_an_error():
-    run_times = np.full(1000, 10 * HOUR)
-    with pytest.raises(ValueError, match=r"\d+ of 1,000 jobs run for 36,000 s or longer, but only \d+ of the"):
-        Tsafrir(longest=18 * HOUR).assign(run_times)
-    with pytest.raises(ValueError, match="1 of 1,000 jobs run for 36,000 s or longer, but only 0 of the estimates"):
-        Tsafrir(longest=5 * HOUR).assign(run_times)
-
-
 # --- Settings -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("settings_", "message"),
@@ -278,7 +267,11 @@ def test_settings_that_cannot_be(settings_, message):
         Tsafrir(**settings_)
 
 
-def test_draws_that_cannot_be():
+def test_draws_that_cannot_be_and_too_many_long_jobs_are_errors():
+    few = trace_of([(0, 10, 20, 2), (5, 30, 25, 1)], 4)
+    for use in (lambda: few.with_estimates("tsafrir"), lambda: sl.workload.fit_tsafrir(few)):
+        with pytest.raises(ValueError, match="the model of estimates needs at least 200 jobs, got 2"):
+            use()
     with pytest.raises(ValueError, match="the model of estimates needs at least 200 jobs, got 199"):
         Tsafrir(longest=7200).draw(199)
     with pytest.raises(ValueError, match="seed must be a whole number of at least 0"):
@@ -287,6 +280,11 @@ def test_draws_that_cannot_be():
         Tsafrir(longest=7200, distinct=10).draw(200)
     with pytest.raises(ValueError, match="200 jobs cannot have .* different estimates"):
         Tsafrir(longest=360_000, distinct=500).draw(200)
+    run_times = np.full(1000, 10 * HOUR)
+    with pytest.raises(ValueError, match=r"\d+ of 1,000 jobs run for 36,000 s or longer, but only \d+ of the"):
+        Tsafrir(longest=18 * HOUR).assign(run_times)
+    with pytest.raises(ValueError, match="1 of 1,000 jobs run for 36,000 s or longer, but only 0 of the estimates"):
+        Tsafrir(longest=5 * HOUR).assign(run_times)
 
 
 def test_settings_are_hashable_and_seeds_tell():
@@ -335,14 +333,6 @@ def test_run_times_above_the_longest_estimate_are_cut_and_listed(trace):
     assert changed.jobs["run_time"].equals(run.clip(upper=longest))
 
 
-def test_few_jobs_are_refused():
-    few = trace_of([(0, 10, 20, 2), (5, 30, 25, 1)], 4)
-    with pytest.raises(ValueError, match="the model of estimates needs at least 200 jobs, got 2"):
-        few.with_estimates("tsafrir")
-    with pytest.raises(ValueError, match="the model of estimates needs at least 200 jobs, got 2"):
-        sl.workload.fit_tsafrir(few)
-
-
 def test_fit_takes_over_the_popular_estimates(trace):
     own = trace.with_estimates("tsafrir", seed=5)
     fitted = sl.workload.fit_tsafrir(own)
@@ -354,18 +344,13 @@ def test_fit_takes_over_the_popular_estimates(trace):
         # Exact to one job, except for the most popular value, which takes the remainder of the rounding.
         assert again[seconds] == pytest.approx(counts[seconds], abs=0.5 if seconds != fitted.head[0][0] else 60)
     assert len(again) <= len(counts)
+    whole = own.with_estimates(sl.workload.fit_tsafrir(own, popular=1000), seed=7)
+    assert histogram(whole).equals(histogram(own))
+    assert not whole.jobs["requested_time"].equals(own.jobs["requested_time"])
 
 
 def histogram(trace):
     return trace.jobs["requested_time"].value_counts().sort_index()
-
-
-def test_a_log_taken_over_whole_gives_its_own_histogram(trace):
-    own = trace.with_estimates("tsafrir", seed=5)
-    whole = sl.workload.fit_tsafrir(own, popular=1000)
-    shuffled = own.with_estimates(whole, seed=7)
-    assert histogram(shuffled).equals(histogram(own))
-    assert not shuffled.jobs["requested_time"].equals(own.jobs["requested_time"])
 
 
 def test_equally_popular_estimates_are_taken_in_one_order(trace):
