@@ -107,3 +107,18 @@ def reference():
     if not folder.is_dir():
         pytest.skip(f"needs the published schedules in {folder}")
     return folder
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process; return exit code, standard output and standard error."""
+    from schedlab import cli
+
+    def run(*arguments):
+        try:
+            code = cli.main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            code = stop.code
+        return code, *capsys.readouterr()
+
+    return run

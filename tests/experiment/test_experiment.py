@@ -41,7 +41,7 @@ def table(traces):
     return sl.sweep(traces, SCHEMES, LOADS, progress=False)
 
 
-def test_a_row_for_each_combination_in_order(traces, table):
+def test_a_row_for_each_combination_in_order_has_the_measures_of_its_schedule(traces, table):
     titles = [f"{trace.title}, {trace.history[0]}" for trace in traces]
     names = [(title, load, scheme) for title in titles for load in LOADS for scheme in SCHEMES]
     assert table.index.tolist() == [*range(16)]
@@ -50,9 +50,6 @@ def test_a_row_for_each_combination_in_order(traces, table):
     expected = [(trace, load, {"fcfs": "FCFS", "easy-sjf": "EASY-SJF"}.get(s, str(s))) for trace, load, s in names]
     assert list(found) == expected
     assert table["jobs"].tolist() == [300] * 8 + [120] * 8
-
-
-def test_the_measures_are_those_of_the_schedules(traces, table):
     rows = table.iterrows()
     for trace in traces:
         for load in LOADS:
@@ -90,16 +87,10 @@ def test_single_values_are_taken(traces, load, scheme):
     assert table[["load", "scheme"]].to_dict("records") == [{"load": 0.7, "scheme": "EASY"}]
 
 
-def test_a_whole_number_is_a_load(traces):
+def test_whole_numbers_generators_and_stand_ins_are_taken(traces):
     for load in (1, np.int64(1)):
         assert sl.sweep(traces[1], load=load, progress=False)["load"].tolist() == [1]
-
-
-def test_traces_may_come_from_a_generator(traces):
     assert len(sl.sweep((trace for trace in traces), progress=False)) == 2
-
-
-def test_a_stand_in_says_so(traces):
     table = sl.sweep(replace(traces[1], name="CTC", source="stand-in"), progress=False)
     assert table["trace"].tolist() == ["CTC (stand-in, not the real log)"]
 
@@ -139,7 +130,10 @@ def test_an_empty_list_is_an_error(traces, name, made):
         sl.sweep(**given, progress=False)
 
 
-def test_progress_shows_on_standard_error_where_it_takes_long(traces, monkeypatch, capsys):
+def test_progress_shows_on_standard_error_where_it_takes_long_and_what_is_quick_is_silent(traces, capsys, monkeypatch):
+    sl.sweep(traces[1], "easy", progress=False)  # now compiled
+    sl.sweep(traces[1], "easy")
+    assert capsys.readouterr() == ("", "")
     done = sweeps.simulate
     monkeypatch.setattr(sl.experiment.progress, "SILENT", 0.2)
     monkeypatch.setattr(sweeps, "simulate", lambda *args, **options: time.sleep(0.15) or done(*args, **options))
@@ -151,17 +145,9 @@ def test_progress_shows_on_standard_error_where_it_takes_long(traces, monkeypatc
         assert ("simulating" in err) == progress
 
 
-def test_what_is_quick_is_silent(traces, capsys):
-    sl.sweep(traces[1], "easy", progress=False)  # now compiled
-    sl.sweep(traces[1], "easy")
-    assert capsys.readouterr() == ("", "")
-
-
 def test_schemes_of_one_name_are_numbered(traces):
-    def order(key):
-        return sl.FCFS(order=key)
-
-    short, wide = order(lambda submit, estimate, procs: estimate), order(lambda submit, estimate, procs: -procs)
+    orders = (lambda submit, estimate, procs: estimate, lambda submit, estimate, procs: -procs)
+    short, wide = (sl.FCFS(order=order) for order in orders)
     table = sl.sweep(traces[0], [short, wide, short], progress=False)
     first = str(short)
     assert table["scheme"].tolist() == [first, f"{first} (2)", first]
@@ -174,11 +160,8 @@ def test_traces_of_one_name_are_told_apart_by_what_was_done_to_them(traces):
     names = ["CTC", "CTC, estimates: exact", "CTC, estimates: run time x 3", "CTC, estimates: exact"]
     assert table["trace"].tolist() == [name for name in names for _ in range(2)]
     sl.charts.lines(table.iloc[:6], x="load", y="wait_time", dash="trace")
-
-
-def test_traces_that_differ_in_nothing_that_can_be_said_are_numbered(traces):
     one, other = (replace(trace, name="CTC", source="archive", history=()) for trace in traces)
-    table = sl.sweep([one, other, one], progress=False)
+    table = sl.sweep([one, other, one], progress=False)  # these differ in nothing that can be said
     assert table["trace"].tolist() == ["CTC", "CTC (2)", "CTC"]
 
 
@@ -273,7 +256,11 @@ def test_a_grid_runs_on_the_backend_that_joblib_is_told(backend, jobs):
     assert (os.getpid() in set(table["pid"])) == (backend != "loky")
 
 
-def test_several_rows_a_run_and_numbers_alone():
+def test_cases_are_combined_with_all_values_and_runs_give_several_rows_or_numbers_alone():
+    table = sl.grid(product_of, [{"a": 1, "b": 2}, {"a": 5, "b": 6}], seed=[7, 8], progress=False)
+    assert table[["a", "b", "seed"]].to_numpy().tolist() == [[1, 2, 7], [1, 2, 8], [5, 6, 7], [5, 6, 8]]
+    assert sl.grid(product_of, [], seed=[7, 8], progress=False).empty
+
     def by_class(a):
         return pd.DataFrame({"wait": [a, 2 * a]}, index=pd.Index(["SN", "LW"], name="class"))
 
@@ -281,12 +268,6 @@ def test_several_rows_a_run_and_numbers_alone():
     assert table.to_dict("list") == {"a": [1, 1, 5, 5], "class": ["SN", "LW"] * 2, "wait": [1, 2, 5, 10]}
     assert sl.grid(lambda a: a / 2, a=3, progress=False).to_dict("list") == {"a": [3], "value": [1.5]}
     assert sl.grid(lambda a: pd.Series({"b": a}), a=[3], progress=False).to_dict("list") == {"a": [3], "b": [3]}
-
-
-def test_cases_are_combined_with_all_values():
-    table = sl.grid(product_of, [{"a": 1, "b": 2}, {"a": 5, "b": 6}], seed=[7, 8], progress=False)
-    assert table[["a", "b", "seed"]].to_numpy().tolist() == [[1, 2, 7], [1, 2, 8], [5, 6, 7], [5, 6, 8]]
-    assert sl.grid(product_of, [], seed=[7, 8], progress=False).empty
 
 
 def test_schemes_and_traces_stand_in_a_grid_by_their_names(traces):
@@ -346,20 +327,26 @@ def test_a_grid_that_ends_early_leaves_nothing_behind(run, progress):
     assert [str(one.message) for one in warned] == []
 
 
+CLASH = "the run gives a, which is also one of its values; rename the measure"
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: sl.grid(product_of, a=[]), "a is an empty list, expected at least one a"),
         (lambda: sl.grid(product_of, a=1, errors="some"), "unknown errors 'some'; known: raise, keep"),
-        (
-            lambda: sl.grid(product_of, [{"a": 1}], a=[1]),
-            "a: given both in the cases and as values of their own; give them once",
-        ),
+        (lambda: sl.grid(product_of, [{"a": 1}], a=[1]), "a: given both in the cases and as values of their own; give"),
         (lambda: sl.grid(product_of, c=1), "the function takes a, b, seed; with c: .*'a'|'c'"),
         (lambda: sl.grid(lambda threads: {}, threads=2), "threads: names of grid's own parameters"),
+        *[(lambda a=a: sl.grid(lambda a: {"a": 1}, a=a), CLASH) for a in (1, [1, 2])],
         (
-            lambda: sl.grid(lambda a: {"a": 1}, a=1),
-            "the run gives a, which is also one of its values; rename the measure",
+            lambda: sl.grid(lambda a: {"x": np.arange(3)}, a=[1, 2]),
+            "measure x is a ndarray, expected a number, a text or",
+        ),
+        (lambda: sl.grid(lambda a: pd.Series([1, 2], index=["x", "x"]), a=[1, 2]), "the run gives x more than once"),
+        (
+            lambda: sl.grid(lambda a: pd.DataFrame([[1, 2]], columns=["x", "x"]), a=[1, 2]),
+            "the run gives x more than once",
         ),
         (lambda: sl.grid(lambda a: "abc", a=1), "the run gave a str, expected measures"),
         (lambda: sl.grid(product_of, a=1, threads=0), "threads must be a whole number greater than 0, got 0"),
@@ -441,6 +428,12 @@ def test_what_is_remembered_is_made_once_and_only_so_much_is_kept(made):
     trace(3)
     assert made == [1, 2, 3, 2, 3]
 
+    def run(seed):
+        return len(trace(seed))
+
+    assert digest(run) == digest(run)
+    assert sl.grid(run, seed=[1, 2], progress=False)["value"].tolist() == [10, 10]
+
 
 def test_two_threads_that_ask_for_the_same_wait_for_one_run(made):
     @experiment.remember(2)
@@ -508,15 +501,13 @@ def test_what_differs_has_another_digest(values):
     assert [digest(value) for value in values] == [digest(value) for value in values]
 
 
-def test_traces_are_told_by_their_jobs_and_history(traces):
+def test_traces_are_told_by_their_jobs_and_history_and_a_class_by_its_methods(traces):
     one, other = traces
     again = sl.model_trace("lublin", jobs=300, machine=64, seed=300)
     assert digest(one) == digest(again) != digest(other)
     assert digest(one.scale_load(0.8)) == digest(again.scale_load(0.8)) != digest(one)
     assert digest(one.shake(60, 1)) != digest(one.shake(60, 2))
 
-
-def test_a_class_of_ones_own_is_told_by_its_methods():
     def made(by):
         class Mine(sl.Scheme):
             def simulate(self, case):
@@ -535,7 +526,6 @@ class Later(sl.EASY):
         object.__setattr__(self, "by", by)
 
     def simulate(self, case):
-        """As of `Scheme`."""
         return case.outcome(super().simulate(case).start + self.by)
 
 
@@ -579,17 +569,24 @@ def of_metaclass(factor):
         ({1: 5.0}.get, {1: 6.0}.get),
         (Seed(1), Seed(2)),
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        (pd.Series([1, 2], dtype=object), pd.Series(["1", "2"], dtype=object)),
+        (pd.Series(["a", "b"], dtype="category"), pd.Series(["a", "b"], dtype=pd.CategoricalDtype(["b", "a"]))),
+        (pd.DataFrame({"a": [1]}, index=[0]), pd.DataFrame({"a": [1]}, index=[1])),
+        (numba.njit(product_of), numba.njit(fastmath=True)(product_of)),
     ],
 )
 def test_what_looks_alike_has_another_digest(one, other):
     assert digest(one) != digest(other)
 
 
-def test_what_holds_itself_has_no_digest():
+def test_what_holds_itself_and_a_ufunc_of_ones_own_have_no_digest():
     one = []
     one.append(one)
     with pytest.raises(NoDigestError, match="contains itself"):
         digest(one)
+    with pytest.raises(NoDigestError, match="ufunc whose code is unknown"):
+        digest(np.frompyfunc(lambda x: x + 1, 1, 1))
+    assert digest(np.sqrt) != digest(np.exp)
 
 
 def test_a_measure_called_error_is_not_lost():
@@ -606,47 +603,6 @@ def test_what_cannot_be_told_is_run_each_time(tmp_path):
     assert (tmp_path / "a").read_text() == "xyxy"
 
 
-def test_a_path_is_told_by_its_file(tmp_path):
-    path = tmp_path / "a"
-    before = digest(path)
-    path.write_text("1")
-    assert digest(path) != before
-
-
-# --- What users may pass and return -------------------------------------------------------------------------
-def test_helpers_in_a_module_of_ones_own_count(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "my_helpers.py").write_text("def twice(x):\n    return 2 * x\n")
-    import my_helpers
-
-    def run(x):
-        return my_helpers.twice(x)
-
-    before = digest(run)
-    monkeypatch.setattr(my_helpers, "twice", lambda x: 3 * x)
-    assert digest(run) != before
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (pd.Series([1, 2], dtype=object), pd.Series(["1", "2"], dtype=object)),
-        (pd.Series(["a", "b"], dtype="category"), pd.Series(["a", "b"], dtype=pd.CategoricalDtype(["b", "a"]))),
-        (pd.DataFrame({"a": [1]}, index=[0]), pd.DataFrame({"a": [1]}, index=[1])),
-        (numba.njit(product_of), numba.njit(fastmath=True)(product_of)),
-    ],
-    ids=["objects", "categories", "index", "options of the compiler"],
-)
-def test_tables_and_compiled_functions_that_look_alike_differ(one, other):
-    assert digest(one) != digest(other)
-
-
-def test_a_ufunc_of_ones_own_has_no_digest():
-    with pytest.raises(NoDigestError, match="ufunc whose code is unknown"):
-        digest(np.frompyfunc(lambda x: x + 1, 1, 1))
-    assert digest(np.sqrt) != digest(np.exp)
-
-
 def test_times_and_equal_lists_stand_in_the_table_as_they_are():
     days = np.array(["1996-07-01", "1996-08-01"], "datetime64[D]")
     table = sl.grid(lambda day: day.month, day=days, progress=False)
@@ -656,20 +612,6 @@ def test_times_and_equal_lists_stand_in_the_table_as_they_are():
     table = sl.grid(lambda limits, seed: limits[0] + seed, cases, progress=False)
     assert table["limits"].tolist() == ["[1, 2]", "[1, 2]"]
     assert sl.grid(lambda load: load, load=np.array(0.7), progress=False)["load"].tolist() == [0.7]
-
-
-@pytest.mark.parametrize(
-    ("run", "message"),
-    [
-        (lambda a: {"x": np.arange(3)}, "measure x is a ndarray, expected a number, a text or a time"),
-        (lambda a: pd.Series([1, 2], index=["x", "x"]), "the run gives x more than once"),
-        (lambda a: pd.DataFrame([[1, 2]], columns=["x", "x"]), "the run gives x more than once"),
-        (lambda a: {"a": 1}, "the run gives a, which is also one of its values; rename the measure"),
-    ],
-)
-def test_what_a_run_may_not_give(run, message):
-    with pytest.raises((ValueError, sl.experiment.RunError), match=message):
-        sl.grid(run, a=[1, 2], progress=False)
 
 
 def test_a_clash_is_told_after_the_first_run():
@@ -738,6 +680,7 @@ def cached(x):
     return x
 """
 USES = {
+    "a module": "import my_lab.near\ndef run(x):\n    return my_lab.near.direct(x)\n",
     "a submodule": "import my_lab.deep\ndef run(x):\n    return my_lab.deep.far(x)\n",
     "a cached helper": "from my_lab.near import cached\ndef run(x):\n    return cached(x)\n",
     "an import within": "def run(x):\n    import my_lab.near\n    return my_lab.near.direct(x)\n",
@@ -766,18 +709,6 @@ def test_helpers_count_however_they_are_reached(tmp_path, monkeypatch, use):
 
     assert digest_with(2) == digest_with(2)
     assert digest_with(2) != digest_with(3)
-
-
-def test_a_grid_remembers_runs_that_use_what_is_remembered():
-    @experiment.remember(2)
-    def helper(x):
-        return 2 * x
-
-    def run(x):
-        return helper(x)
-
-    assert digest(run) == digest(run)
-    assert sl.grid(run, x=[1, 2], progress=False)["value"].tolist() == [2, 4]
 
 
 def test_what_is_being_computed_is_not_computed_again(made):

@@ -144,33 +144,9 @@ def name_of_a_text(name):
     return len(sl.read_swf(FOLDER / f"{name}.swf"))
 
 
-def a_tuple(name):
-    return len(sl.read_swf(name[0]))
-
-
-def a_dict(name):
-    return len(sl.read_swf(name["log"]))
-
-
-def a_global(name):
-    return len(sl.read_swf(LOG))
-
-
-def in_the_body(name):
-    return len(sl.read_swf(os.path.join(os.environ["MY_FOLDER"], "my.swf")))
-
-
-def a_value(name):
-    return len(sl.read_swf(name))
-
-
 @experiment.remember(4)
 def log_of(name):
     return sl.read_swf(FOLDER / f"{name}.swf")
-
-
-def remembered(name):
-    return len(log_of(name))
 
 
 @experiment.remember(4)
@@ -178,30 +154,18 @@ def simulated(name):
     return sl.simulate(log_of(name), "fcfs")
 
 
-def remembered_twice(name):
-    return len(simulated(name).jobs)
-
-
-def in_another_grid(name):
-    return sl.grid(name_of_a_text, name=name, progress=False)["value"].iloc[0]
-
-
-def leniently(name):
-    return len(sl.read_swf(FOLDER / f"{name}.swf", lenient=True))
-
-
 WAYS = {
-    name_of_a_text: "my",
-    a_tuple: [("{log}",)],
-    a_dict: [{"log": "{log}"}],
-    a_global: "my",
-    in_the_body: "my",
-    a_value: "{log}",
-    partial(a_value): "{log}",
-    remembered: "my",
-    remembered_twice: "my",
-    in_another_grid: "my",
-    leniently: "my",
+    "a text": (name_of_a_text, "my"),
+    "a tuple": (lambda name: len(sl.read_swf(name[0])), [("{log}",)]),
+    "a dict": (lambda name: len(sl.read_swf(name["log"])), [{"log": "{log}"}]),
+    "a global": (lambda name: len(sl.read_swf(LOG)), "my"),
+    "in the body": (lambda name: len(sl.read_swf(os.path.join(os.environ["MY_FOLDER"], "my.swf"))), "my"),
+    "a value": (lambda name: len(sl.read_swf(name)), "{log}"),
+    "a partial function": (partial(lambda name: len(sl.read_swf(name))), "{log}"),
+    "remembered": (lambda name: len(log_of(name)), "my"),
+    "remembered twice": (lambda name: len(simulated(name).jobs), "my"),
+    "in another grid": (lambda name: sl.grid(name_of_a_text, name=name, progress=False)["value"].iloc[0], "my"),
+    "leniently": (lambda name: len(sl.read_swf(FOLDER / f"{name}.swf", lenient=True)), "my"),
 }
 
 
@@ -214,13 +178,14 @@ def named(way, log):
     return type(way)(named(one, log) for one in way)
 
 
-@pytest.mark.parametrize("run", WAYS, ids=lambda run: getattr(run, "__name__", "a partial function"))
-def test_a_file_counts_by_its_content(ask, tmp_path, monkeypatch, run):
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_counts_by_its_content(ask, tmp_path, monkeypatch, way):
+    run, value = WAYS[way]
     log = tmp_path / "my.swf"
     monkeypatch.setitem(globals(), "FOLDER", tmp_path)
     monkeypatch.setitem(globals(), "LOG", str(log))
     monkeypatch.setenv("MY_FOLDER", str(tmp_path))
-    value = named(WAYS[run], log)
+    value = named(value, log)
     write(log, 3)
     assert ask(run, name=value) == [3]
     write(log, 5)

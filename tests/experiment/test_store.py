@@ -146,22 +146,10 @@ def test_all_runs_of_a_table_without_rows_are_kept(runs, made, lines):
     assert len(sl.store(runs).table()) == 0
 
 
-@given(
-    st.lists(
-        st.dictionaries(
-            st.sampled_from("xyz"),
-            st.none()
-            | st.booleans()
-            | st.integers(-(2**63), 2**63 - 1)
-            | st.floats()
-            | st.text(max_size=5)
-            | st.dates(),
-            min_size=1,
-        ),
-        min_size=1,
-        max_size=6,
-    )
-)
+scalars = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats() | st.text(max_size=5) | st.dates()
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("xyz"), scalars, min_size=1), min_size=1, max_size=6))
 @examples(60)
 def test_any_measures_come_back(tmp_path_factory, given_back):
     folder = tmp_path_factory.mktemp("any")
@@ -175,31 +163,24 @@ def test_any_measures_come_back(tmp_path_factory, given_back):
     pd.testing.assert_frame_equal(again(run, place=places, store=folder), expected, check_exact=True)
 
 
-# --- What is there is not run again ---
-def test_a_second_session_runs_what_is_missing(runs, made, lines):
+def test_a_run_is_made_once_in_this_session_and_others_in_a_block_and_outside(runs, made, lines):
     def run(a, b=1):
         made(a)
         return a * b
 
-    again(run, a=[1, 2], store=runs)
+    sl.grid(run, a=1, progress=False)
+    sl.grid(run, a=[1, 2], store=runs, progress=False)
     assert again(run, a=[3, 2, 1], store=runs)["value"].tolist() == [3, 2, 1]
     assert sorted(lines()) == ["1", "2", "3"]
     again(run, [{"a": 2}], b=[1, 2], store=str(runs))
     assert sorted(lines()) == ["1", "2", "2", "2", "3"]  # the given values differ: b was left out before
+    with experiment.storing(runs):
+        again(run, a=4)
+    again(run, a=4, store=runs)
+    assert lines().count("4") == 1
 
 
-def test_what_this_session_has_run_is_kept_too(runs, made, lines):
-    def run(a):
-        made(a)
-        return a
-
-    sl.grid(run, a=[1, 2], progress=False)
-    sl.grid(run, a=[1, 2], store=runs, progress=False)
-    again(run, a=[1, 2], store=runs)
-    assert len(lines()) == 2
-
-
-def test_a_changed_function_is_another_one(runs):
+def test_a_changed_function_or_package_makes_everything_new(runs, monkeypatch):
     def version(factor):
         def run(a):
             return factor * a
@@ -209,9 +190,6 @@ def test_a_changed_function_is_another_one(runs):
     assert again(version(1), a=2, store=runs)["value"].tolist() == [2]
     assert again(version(3), a=2, store=runs)["value"].tolist() == [6]
     assert sorted(sl.store(runs).table()["value"]) == [2, 6]
-
-
-def test_a_changed_package_makes_everything_new(runs, monkeypatch):
     before = planned(measures, a=[1]).keys
     monkeypatch.setattr("schedlab._runtime.digests.sources", lambda: "another")
     assert planned(measures, a=[1]).keys != before
@@ -242,17 +220,6 @@ def test_the_table_of_a_store_tells_sweeps_of_different_settings_apart(runs):
     assert table.loc[table["events"].notna(), "machine"].tolist() == [str(sl.KaryTree(4, 2))]
 
 
-def test_grids_in_a_block_share_its_store(runs, made, lines):
-    def run(a):
-        made(a)
-        return a
-
-    with experiment.storing(runs):
-        again(run, a=1)
-    again(run, a=1, store=runs)
-    assert len(lines()) == 1
-
-
 KEYS = """
 import sys
 sys.path[:0] = {folders!r}
@@ -274,18 +241,18 @@ def test_keys_are_the_same_in_any_process():
     assert there == here["keys"]
 
 
-def test_files_count_by_what_is_in_them(tmp_path):
+def test_files_count_by_what_is_in_them_and_variables_named_as_attributes_do_not(tmp_path, monkeypatch):
     log = tmp_path / "log.swf"
+    missing = digest(log)
     log.write_text("1")
     text, path = of_value(str(log)), digest(log)
+    assert path != missing
     log.write_text("2")
     assert (of_value(str(log)) != text, digest(log) != path) == (True, True)
     log.write_text("1")
     os.utime(log, (1, 1))
     assert (of_value(str(log)), digest(log)) == (text, path)
 
-
-def test_a_variable_named_as_an_attribute_does_not_count(monkeypatch):
     def run(a):
         return {"value": a.table}
 
@@ -487,18 +454,15 @@ def test_a_relative_store_stays_where_it_was(tmp_path, monkeypatch):
 
 
 def test_values_named_as_columns_are_told_before_anything_runs(runs):
-    with pytest.raises(
-        ValueError, match="^function is a reserved column of a store; give the function's parameters other names"
-    ):
+    message = "^function is a reserved column of a store; give the function's parameters other names"
+    with pytest.raises(ValueError, match=message):
         again(lambda function: pytest.fail("it ran"), function=[1, 2], store=runs)
 
 
-def test_a_measure_that_cannot_be_kept_is_a_failure_like_others(runs):
+def test_errors_with_lone_surrogates_are_kept_and_measures_that_cannot_be_are_failures(runs):
     table = again(lambda a: {"x": Fraction(a, 2) if a == 2 else a}, a=[1, 2, 3], errors="keep", store=runs)
     assert table["error"].str[:20].tolist() == ["", "TypeError: measure x", ""]
 
-
-def test_odd_words_are_kept(runs):
     def run(a):
         raise ValueError("lone \udc80 surrogate")
 
@@ -845,11 +809,9 @@ def test_arrays_of_numbers_in_a_table_come_back(runs, kind):
             arrays[0] = np.array([1.5, np.nan])
         return pd.DataFrame({"group": ["a", "b", "c"], "widths": arrays})
 
-    first = sl.grid(run, load=[2, 5_000], store=runs, progress=False)
-    experiment.forget()
-    again = sl.grid(run, load=[2, 5_000], store=runs, progress=False)
-    assert again["group"].tolist() == first["group"].tolist()
-    for one, other in zip(first["widths"], again["widths"], strict=True):
+    first, second = (again(run, load=[2, 5_000], store=runs) for _ in range(2))
+    assert second["group"].tolist() == first["group"].tolist()
+    for one, other in zip(first["widths"], second["widths"], strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
 
 
@@ -857,9 +819,8 @@ def test_columns_named_by_numbers_come_back(runs):
     def run(load):
         return pd.DataFrame({"group": ["a"], 10: [load], 60.5: [2.0]})
 
-    first = sl.grid(run, load=[1, 2], store=runs, progress=False)
-    experiment.forget()
-    pd.testing.assert_frame_equal(sl.grid(run, load=[1, 2], store=runs, progress=False), first)
+    first = again(run, load=[1, 2], store=runs)
+    pd.testing.assert_frame_equal(again(run, load=[1, 2], store=runs), first)
     assert {10, 60.5} <= {*sl.store(runs).table()}
 
 
@@ -874,34 +835,30 @@ def test_what_cannot_be_kept_in_the_store_of_a_block_is_given_all_the_same(runs)
     assert len(sl.store(runs).table()) == 0
 
 
-def test_a_file_is_no_store(tmp_path):
-    (tmp_path / "runs").touch()
-    with pytest.raises(ValueError, match="runs: expected a folder for the store, found a file"):
-        sl.grid(lambda load: load, load=[1], store=tmp_path / "runs", progress=False)
-
-
-def test_a_folder_with_other_files_is_no_store(tmp_path):
+def test_a_file_and_a_folder_with_other_files_are_no_store(tmp_path):
     (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ValueError, match="thesis.tex: expected a folder for the store, found a file"):
+        again(measures, a=1, store=tmp_path / "thesis.tex")
     with pytest.raises(ValueError, match="expected an empty folder or a store; it contains thesis.tex"):
         again(measures, a=1, store=tmp_path)
     with pytest.raises(FileNotFoundError, match=r"no store, expected a folder that grid\(..., store=\) has made"):
         sl.store(tmp_path)
 
 
+LOSS, RESERVED = "the column x cannot be stored without loss", ", which is a reserved column; rename the measure"
+TZ = partial(dateutil.tz.tzoffset, "here", 3600)
+
+
 @pytest.mark.parametrize(
     ("run", "words"),
     [
-        (
-            lambda a: {"x": pd.Timestamp("2024-05-01", tz=dateutil.tz.tzoffset("here", 3600))},
-            "measure x is .*, which a store",
-        ),
-        (lambda a: pd.DataFrame({"x": [1j]}), "the column x cannot be stored without loss"),
+        (lambda a: {"x": pd.Timestamp("2024-05-01", tz=TZ())}, "measure x is .*, which a store"),
         (lambda a: {"x": Fraction(1, 3)}, r"measure x is Fraction\(1, 3\), which a store cannot hold"),
         (lambda a: pd.DataFrame({None: [1]}), "the run gives a column None, expected names that are texts or numbers"),
-        (lambda a: pd.DataFrame({"x": [object()]}), "the column x cannot be stored without loss"),
-        (lambda a: pd.DataFrame({"x": [(1, 2)]}), "the column x cannot be stored without loss"),
-        (lambda a: {"run_key": 1}, "the run gives run_key, which is a reserved column; rename the measure"),
-        (lambda a: {"study": 1}, "the run gives study, which is a reserved column; rename the measure"),
+        *[(lambda a: pd.DataFrame({"x": [1j]}), LOSS), (lambda a: pd.DataFrame({"x": [(1, 2)]}), LOSS)],
+        (lambda a: pd.DataFrame({"x": [object()]}), LOSS),
+        (lambda a: {"run_key": 1}, "the run gives run_key" + RESERVED),
+        (lambda a: {"study": 1}, "the run gives study" + RESERVED),
     ],
 )
 def test_what_a_store_cannot_keep(runs, run, words):
@@ -931,14 +888,11 @@ def test_values_without_a_digest_cannot_be_kept(runs, tmp_path):
 )
 def test_a_study_that_is_none(tmp_path, text, words):
     path = tmp_path / "study.py"
+    with pytest.raises(FileNotFoundError, match="no such file, expected a study in Python"):
+        read_study(path)
     path.write_text(text)
     with pytest.raises(ValueError, match=words):
         read_study(path)
-
-
-def test_a_study_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no such file, expected a study in Python"):
-        read_study(tmp_path / "study.py")
 
 
 # --- Clusters ---
@@ -1061,17 +1015,12 @@ def test_what_cannot_be_sent_is_told_at_once(dask):
 
 
 # --- What is wrong is said ---
-@pytest.mark.parametrize("errors", ["raise", "keep"])
-def test_a_name_that_no_file_can_hold_is_a_failure(runs, errors):
+def test_a_name_that_no_file_can_hold_is_a_failure(runs):
     for store in (None, runs):
-        if errors == "raise":
-            with pytest.raises(sl.experiment.RunError, match="a name that cannot be written to a file"):
-                again(lambda a: {"\ud800": 1}, a=1, store=store)
-        else:
-            assert (
-                "cannot be written to a file"
-                in again(lambda a: {"\ud800": 1}, a=1, store=store, errors="keep")["error"][0]
-            )
+        with pytest.raises(sl.experiment.RunError, match="a name that cannot be written to a file"):
+            again(lambda a: {"\ud800": 1}, a=1, store=store)
+        table = again(lambda a: {"\ud800": 1}, a=1, store=store, errors="keep")
+        assert "cannot be written to a file" in table["error"][0]
 
 
 @pytest.mark.parametrize("cases", [3, "abc", [1], {"a": 1}])

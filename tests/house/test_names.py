@@ -13,7 +13,7 @@ import pytest
 from workloads import trace_of
 
 import schedlab as sl
-from schedlab import charts, cli, widgets
+from schedlab import charts, widgets
 from schedlab._runtime.text import plain
 from schedlab.cli import tables
 from schedlab.workload.models.jann import JannTable, jann_table
@@ -51,9 +51,7 @@ def assert_shown(words, lines=True):
         assert unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Zl", "Zp"), f"{letter!r} in {words!r}"
 
 
-# A terminal
-
-
+# --- A terminal ---
 @pytest.mark.parametrize("name", [CONTROLS, LINES, MARKUP])
 def test_reprs_titles_and_messages_control_no_terminal(name):
     trace = named(name).head(5)
@@ -71,7 +69,7 @@ def test_reprs_titles_and_messages_control_no_terminal(name):
         assert plain(name) in str(error.value)
 
 
-def test_an_order_that_fails_is_named_plainly():
+def test_an_order_that_fails_and_a_table_are_shown_plainly(capsys):
     def order(*a):
         return 0
 
@@ -79,20 +77,16 @@ def test_an_order_that_fails_is_named_plainly():
     with pytest.raises(ValueError) as error:
         sl.EASY(order=order)
     assert_shown(str(error.value))
+    tables.print_table(pd.DataFrame({CONTROLS: [CONTROLS, "x"], "value": [1.5, 2]}))
+    out = capsys.readouterr().out
+    assert_shown(out)
+    assert plain(CONTROLS) in out
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def run(run, monkeypatch, tmp_path):
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments):
-        try:
-            code = cli.main([str(argument) for argument in arguments])
-        except SystemExit as stop:
-            code = stop.code
-        return code, *capsys.readouterr()
-
     return run
 
 
@@ -121,16 +115,7 @@ def test_the_command_line_shows_names_plainly(run, tmp_path, name):
     sl.read_swf(tmp_path / f"{name}-out.swf")
 
 
-def test_a_table_shows_words_plainly(capsys):
-    tables.print_table(pd.DataFrame({CONTROLS: [CONTROLS, "x"], "value": [1.5, 2]}))
-    out = capsys.readouterr().out
-    assert_shown(out)
-    assert plain(CONTROLS) in out
-
-
-# A page
-
-
+# --- A page ---
 @pytest.fixture
 def schedule():
     return sl.simulate(named(MARKUP), ordered(MARKUP))
@@ -205,9 +190,7 @@ def test_the_code_of_a_live_figure_is_only_the_code():
     assert code.co_names == ("function", "trace", "chart")
 
 
-# A table
-
-
+# --- A table ---
 @pytest.mark.parametrize("name", [FORMULA, "+1+cmd", "-1+2", "@SUM(1)"])
 def test_no_cell_of_a_csv_is_a_formula(name, run, tmp_path):
     path = tmp_path / f"{name}.swf"
@@ -234,9 +217,7 @@ def test_the_ledger_is_written_without_formulas(run, tmp_path, monkeypatch):
     assert (written["reason"][0], written["measured"][0]) == ("'=1+1", "-5.2 %")
 
 
-# A log
-
-
+# --- A log ---
 @pytest.mark.parametrize("name", [LINES, CONTROLS, "\udce9", MARKUP])
 def test_no_name_makes_a_line_of_a_written_log(name, tmp_path):
     trace = replace(named(name), history=(name,))
