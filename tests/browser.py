@@ -180,14 +180,7 @@ def _write(path, settings):
 class Page:
     """A page that may load from one address only and that records what goes wrong.
 
-    Attributes
-    ----------
-    outside : list of str
-        Addresses that the page requested and was refused.
-    errors : list of str
-        JavaScript errors.
-    warnings : list of str
-        Warnings of Vega.
+    `outside` lists the addresses that it requested and was refused, `errors` are JavaScript's, `warnings` Vega's.
     """
 
     def __init__(self, chromium, address, height=1600, width=1300):

@@ -16,19 +16,9 @@ EXTRAS = ("lab", "parquet")
 
 
 def lowest(project: dict, lock: list[str]) -> list[str]:
-    """Replace the locked versions of a project's requirements by their lower bounds.
+    """Replace the locked versions of the requirements of pyproject.toml's table "project" by their lower bounds.
 
-    Parameters
-    ----------
-    project : dict
-        The table "project" of pyproject.toml.
-    lock : list of str
-        The lines of requirements.lock.
-
-    Raises
-    ------
-    ValueError
-        For a requirement that has no lower bound.
+    A requirement without one is an error.
     """
     bounds = {}
     for line in sum((project["optional-dependencies"][extra] for extra in EXTRAS), project["dependencies"]):

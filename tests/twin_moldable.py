@@ -79,9 +79,7 @@ def duration(seconds, job, n):
     return max(1, ceil(x * (1 - 1e-12)))
 
 
-# ---- limits
-
-
+# --- ---- limits ---
 def fair_limits(weights, procs, overbooking, weight="sqrt"):
     """Share the processors out by weight (2.2)."""
     assert weight in ("sqrt", "proportional"), weight
@@ -161,9 +159,7 @@ def placements(job, profile, widths):
     return options
 
 
-# ---- the schemes
-
-
+# --- ---- the schemes ---
 def fair_share(
     jobs,
     procs,

@@ -15,7 +15,7 @@ instant, blocks, a job on [start, end)), and import nothing from the package. Po
 
 from collections import namedtuple
 
-from twin_tree import GOLDEN, TREE, WHOLE_MACHINE, blocks_of, draw, level_used, shortened
+from twin_tree import TREE, blocks_of, rules
 from twins import planned
 
 Planned = namedtuple("Planned", "start end nodes promise")  # nodes: sorted tuple of node numbers
@@ -236,40 +236,3 @@ def fullest(candidates, place_beside, unused, budget):
             break
         i += 1
     return best
-
-
-def rules(jobs, k, n, installed, allocation, seed, speedup, scale_estimate):
-    """What both schemes share: the jobs in order of arrival, and the functions estimate, run_time and place."""
-    assert allocation in WHOLE_MACHINE + TREE, allocation
-    assert k >= 2
-    assert 1 <= installed <= k**n
-    assert all(1 <= job.procs <= installed for job in jobs)
-    per_level = not isinstance(speedup, (int, float))
-    assert not per_level or (len(speedup) == n and not scale_estimate)
-    arrival = sorted(range(len(jobs)), key=lambda j: (jobs[j].submit, j))
-
-    def estimate(j):
-        if scale_estimate and allocation in TREE:
-            return max(1, shortened(jobs[j].estimate, speedup))
-        return jobs[j].estimate
-
-    def run_time(j, nodes):
-        """The run time on these nodes."""
-        if per_level:
-            return shortened(jobs[j].run, speedup[level_used(nodes, k) - 1])
-        return shortened(jobs[j].run, speedup) if allocation in TREE else jobs[j].run
-
-    def place(j, allowed):
-        """The nodes the allocation policy picks among the allowed ones, or None."""
-        procs = jobs[j].procs
-        if allocation == "random" and procs <= len(allowed):
-            return draw(allowed, procs, seed * GOLDEN + arrival.index(j) + 1)
-        left = set(allowed)
-        rooms = [[v for v in block if v in left] for block in blocks_of(procs, k, n, installed, allocation)]
-        rooms = [room for room in rooms if len(room) >= procs]
-        if not rooms:
-            return None
-        room = min(rooms, key=len) if allocation == "best-fit" else rooms[0]  # min takes the first of equals
-        return room[:procs]
-
-    return arrival, estimate, run_time, place

@@ -67,33 +67,15 @@ def placed(
     count, "on" under block. "any": whatever is free; T then stays, and from T on any backfilled job may be killed.
     """
     assert scheme in ("fcfs", "easy"), scheme
-    assert allocation in WHOLE_MACHINE + TREE, allocation
     assert reservation in ("count", "block"), reservation
     assert spare in (None, "off", "on", "any"), spare
     assert kills or spare != "any"
-    assert k >= 2
-    assert 1 <= installed <= k**n
-    assert all(1 <= job.procs <= installed for job in jobs)
-    per_level = not isinstance(speedup, (int, float))
-    assert not per_level or (len(speedup) == n and not scale_estimate)
-
     jobs = planned(jobs)
-    queue_order = sorted(range(len(jobs)), key=lambda j: (jobs[j].submit, j))
+    queue_order, estimate, run_time, place = rules(jobs, k, n, installed, allocation, seed, speedup, scale_estimate)
     machine = list(range(installed))
     coming, waiting, running = list(queue_order), [], []  # the first two in queue order
     starts, ends, nodes, killed, backfilled, promises = {}, {}, {}, set(), set(), {}
     alarm = None  # the time of a pass that no completion or arrival brings about
-
-    def run_time(j):
-        """The run time on the nodes the job got."""
-        if per_level:
-            return shortened(jobs[j].run, speedup[level_used(nodes[j], k) - 1])
-        return shortened(jobs[j].run, speedup) if allocation in TREE else jobs[j].run
-
-    def estimate(j):
-        if scale_estimate and allocation in TREE:
-            return max(1, shortened(jobs[j].estimate, speedup))
-        return jobs[j].estimate
 
     def free():
         held = [v for j in running for v in nodes[j]]
@@ -103,22 +85,11 @@ def placed(
         """The blocks of a job in the order in which the reservation and kill rules take them."""
         return blocks_of(jobs[j].procs, k, n, installed, allocation)
 
-    def place(j, allowed):
-        """The nodes the ordinary policy picks among the allowed ones, or None."""
-        if allocation == "random" and jobs[j].procs <= len(allowed):
-            return draw(allowed, jobs[j].procs, seed * GOLDEN + queue_order.index(j) + 1)
-        rooms = [[v for v in block if v in allowed] for block in blocks(j)]
-        rooms = [room for room in rooms if len(room) >= jobs[j].procs]
-        if not rooms:
-            return None
-        room = min(rooms, key=len) if allocation == "best-fit" else rooms[0]  # min takes the first of equals
-        return room[: jobs[j].procs]
-
     def start(j, chosen, now):
         waiting.remove(j)
         running.append(j)
         starts[j], nodes[j] = now, tuple(sorted(chosen))
-        ends[j] = now + run_time(j)
+        ends[j] = now + run_time(j, nodes[j])
 
     def past_estimate(j, now):
         return starts[j] + estimate(j) <= now
@@ -226,6 +197,43 @@ def placed(
         Outcome(starts[j], ends[j], nodes[j], j in killed, j in backfilled, promises.get(j, -1))
         for j in range(len(jobs))
     ]
+
+
+def rules(jobs, k, n, installed, allocation, seed, speedup, scale_estimate):
+    """What the schemes share: the jobs in order of arrival, and the functions estimate, run_time and place."""
+    assert allocation in WHOLE_MACHINE + TREE, allocation
+    assert k >= 2
+    assert 1 <= installed <= k**n
+    assert all(1 <= job.procs <= installed for job in jobs)
+    per_level = not isinstance(speedup, (int, float))
+    assert not per_level or (len(speedup) == n and not scale_estimate)
+    arrival = sorted(range(len(jobs)), key=lambda j: (jobs[j].submit, j))
+
+    def estimate(j):
+        if scale_estimate and allocation in TREE:
+            return max(1, shortened(jobs[j].estimate, speedup))
+        return jobs[j].estimate
+
+    def run_time(j, nodes):
+        """The run time on these nodes."""
+        if per_level:
+            return shortened(jobs[j].run, speedup[level_used(nodes, k) - 1])
+        return shortened(jobs[j].run, speedup) if allocation in TREE else jobs[j].run
+
+    def place(j, allowed):
+        """The nodes the allocation policy picks among the allowed ones, or None."""
+        procs = jobs[j].procs
+        if allocation == "random" and procs <= len(allowed):
+            return draw(allowed, procs, seed * GOLDEN + arrival.index(j) + 1)
+        left = set(allowed)
+        rooms = [[v for v in block if v in left] for block in blocks_of(procs, k, n, installed, allocation)]
+        rooms = [room for room in rooms if len(room) >= procs]
+        if not rooms:
+            return None
+        room = min(rooms, key=len) if allocation == "best-fit" else rooms[0]  # min takes the first of equals
+        return room[:procs]
+
+    return arrival, estimate, run_time, place
 
 
 def level(procs, k):

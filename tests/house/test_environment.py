@@ -29,13 +29,8 @@ def needs(*extras):
 
 def pins(python):
     """Return the locked version of each package for one Python on Linux."""
-    environment = {
-        "python_version": python.rpartition(".")[0],
-        "python_full_version": python,
-        "sys_platform": "linux",
-        "os_name": "posix",
-        "implementation_name": "cpython",
-    }
+    environment = {"python_version": python.rpartition(".")[0], "python_full_version": python}
+    environment |= {"sys_platform": "linux", "os_name": "posix", "implementation_name": "cpython"}
     found = {}
     for line in map(Requirement, LOCK):
         if line.marker is None or line.marker.evaluate(environment):
@@ -73,19 +68,16 @@ def test_lock_satisfies_pyproject(python):
         assert locked[name] in line.specifier, f"{name}=={locked[name]} but {line.specifier}: `make lock`"
 
 
-def test_everything_that_can_be_installed_is_locked_and_tested():
+def test_everything_that_can_be_installed_is_locked_and_tested_and_a_worker_needs_no_notebook():
     extras = set(PROJECT["optional-dependencies"])
     assert extras == {"dask", "docs", "lab", "parquet", "test"}
     assert needs("test") == needs(*extras)
-
-
-def test_a_worker_needs_no_notebook():
     kept_out = {"jupyterlab", "ipywidgets", "anywidget", "ipython", "distributed", "pyarrow"}
     assert set(needs()) & kept_out == set()
     assert set(needs("lab")) - set(needs()) == {"jupyterlab", "ipywidgets", "anywidget"}
 
 
-def test_the_lowest_versions_are_the_lower_bounds():
+def test_the_lowest_versions_are_the_lower_bounds_and_there_must_be_one():
     lines = lowest(PROJECT, LOCK)
     assert "numpy==2.2" in lines
     assert "ipywidgets==8.1.7" in lines
@@ -97,29 +89,21 @@ def test_the_lowest_versions_are_the_lower_bounds():
         assert version in line.specifier
         assert f">={version}" in str(line.specifier)
     assert {canonicalize_name(Requirement(line).name) for line in LOCK} == set(pinned)
-    assert [line for line in LOCK if line.startswith("pytest==")] == [
-        line for line in lines if line.startswith("pytest==")
-    ]
-
-
-def test_a_requirement_without_a_lower_bound_is_refused():
+    locked, listed = ([line for line in each if line.startswith("pytest==")] for each in (LOCK, lines))
+    assert locked == listed
     project = {"dependencies": ["numpy<3"], "optional-dependencies": {"lab": [], "parquet": []}}
-    with pytest.raises(
-        ValueError, match=re.escape("pyproject.toml: 'numpy<3' has no lower bound, expected numpy>=...")
-    ):
+    message = "pyproject.toml: 'numpy<3' has no lower bound, expected numpy>=..."
+    with pytest.raises(ValueError, match=re.escape(message)):
         lowest(project, [])
 
 
-def test_makefile_asks_for_the_pythons_of_pyproject():
-    makefile = (ROOT / "Makefile").read_text()
-    assert f"PYTHONS := {PROJECT['requires-python']}\n" in makefile
-    assert PROJECT["requires-python"] == ">=3.11,<3.14"
-    assert "(3, 11) <= sys.version_info < (3, 14)" in makefile
-
-
-def test_version_is_the_same_everywhere():
+def test_versions_and_pythons_are_the_same_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == sl.__version__
     assert citation["license"] == PROJECT["license"]
     newest = re.search(r"^## \[([^]]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert newest[1] == sl.__version__
+    makefile = (ROOT / "Makefile").read_text()
+    assert f"PYTHONS := {PROJECT['requires-python']}\n" in makefile
+    assert PROJECT["requires-python"] == ">=3.11,<3.14"
+    assert "(3, 11) <= sys.version_info < (3, 14)" in makefile

@@ -23,31 +23,12 @@ PACKAGE = ROOT / "schedlab"
 # From bottom to top: a room imports from itself and from the rooms before it. A module with a place of its own stands
 # apart from the rest of its room: users find it there, but it needs what is above.
 ROOMS = (
-    "_runtime",
-    "show",
-    "kernels",
-    "workload",
-    "machine",
-    "schemes",
-    "schedule",
-    "gang",
-    "experiment",
-    "charts",
-    "testing",
-    "show.widgets",
-    "contest",
-    "papers",
-    "contest.study",
-    "show.report",
-    "_runtime.precompile",
-    "cli",
+    *("_runtime", "show", "kernels", "workload", "machine", "schemes", "schedule", "gang", "experiment", "charts"),
+    *("testing", "show.widgets", "contest", "papers", "contest.study", "show.report", "_runtime.precompile", "cli"),
 )
 KERNELS_IMPORT = {"gc", "numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib", "threading"}
-KERNELS_KNOW = {
-    ("kernels._jit", "_runtime.paths"),
-    ("kernels._jit", "_runtime.compiling"),
-    ("kernels._compiler", "_runtime.imports"),
-}
+KERNELS_KNOW = {("kernels._jit", f"_runtime.{name}") for name in ("paths", "compiling")}
+KERNELS_KNOW |= {("kernels._compiler", "_runtime.imports")}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "_runtime", "testing"}  # users' policies; `_runtime` hears of compiled kernels
 DOWNLOADING = {"pooch", "requests", "tqdm"}
@@ -58,31 +39,13 @@ ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it load
 LIVE = {"anywidget", "ipywidgets", "traitlets"}  # of the extra "lab"; the rest of the package does without
 ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue"} | PARQUET  # of extras, used by others
 # Imported here, installed as a requirement of a dependency.
-COMES_WITH = {
-    "cloudpickle": "joblib",
-    "llvmlite": "numba",
-    "requests": "pooch",
-    "traitlets": "ipywidgets",
-    "IPython": "ipywidgets",
-}
+COMES_WITH = {"cloudpickle": "joblib", "llvmlite": "numba", "requests": "pooch"}
+COMES_WITH |= dict.fromkeys(("traitlets", "IPython"), "ipywidgets")
 IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
 
 TOP = {
-    "notebooks",
-    "schedlab",
-    "data",
-    "tests",
-    "environment.yml",
-    "README.md",
-    "pyproject.toml",
-    "requirements.lock",
-    "Makefile",
-    "LICENSE",
-    "CITATION.cff",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    ".ci",
-    ".gitignore",
+    *("notebooks", "schedlab", "data", "tests", "environment.yml", "README.md", "pyproject.toml", "requirements.lock"),
+    *("Makefile", "LICENSE", "CITATION.cff", "CHANGELOG.md", "CONTRIBUTING.md", ".ci", ".gitignore"),
 }
 
 
@@ -94,23 +57,7 @@ def room_of(module):
 
 @cache
 def imported(text, module, is_package=False):
-    """Return what a module imports.
-
-    Parameters
-    ----------
-    text : str
-        Its source.
-    module : str
-        Its name within the package, "" for the package itself.
-    is_package : bool
-
-    Returns
-    -------
-    rooms : set of str
-        Modules of the package, by their names within it.
-    outside : set of str
-        Names of other packages.
-    """
+    """Return what the source of a module ("" for the package) imports: our modules, and other packages, by name."""
     rooms, outside = set(), set()
     here = ["schedlab", *filter(None, module.split("."))]
     for node in ast.walk(ast.parse(text)):

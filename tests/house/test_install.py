@@ -1,8 +1,6 @@
 """The package as others install it: away from the checkout, and with its data."""
 
 import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -14,20 +12,11 @@ import schedlab as sl
 ROOT = Path(__file__).parents[2]
 
 
-def run(code, folder, **variables):
-    """Run Python code in a folder and return what it prints."""
-    environment = os.environ | {key: str(value) for key, value in variables.items()}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """Build the wheel as pip would and unpack it, which is what installing it does; this needs no index."""
     wheels, target = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("site-packages")
-    run(f"from hatchling.build import build_wheel; build_wheel({str(wheels)!r})", ROOT)
+    processes.run(f"from hatchling.build import build_wheel; build_wheel({str(wheels)!r})", cwd=ROOT)
     (wheel,) = wheels.iterdir()
     zipfile.ZipFile(wheel).extractall(target)
     return target
@@ -90,7 +79,8 @@ except ModuleNotFoundError as error:
 
 
 def test_a_worker_does_without_the_lab(installed, tmp_path):
-    said = run(WORKER, tmp_path, PYTHONPATH=installed, NUMBA_DISABLE_JIT=1).splitlines()[-1]
+    environment = elsewhere(installed) | {"NUMBA_DISABLE_JIT": "1"}
+    said = processes.run(WORKER, cwd=tmp_path, env=environment).splitlines()[-1]
     assert said == "live figures need anywidget, which comes with schedlab's extra: pip install 'schedlab[lab]'"
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "simulated.swf").is_file()

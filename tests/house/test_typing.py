@@ -36,11 +36,8 @@ sl.charts.gantt(schedule).to_dict()
 schedule.metrics(by="size", confidence=0.95).round(2)
 sl.papers.sabin2006.figure2(size="quick").chart
 """
-IN_NOTEBOOKS = {
-    "reportUnusedExpression",
-    "reportUnusedCoroutine",
-    "reportRedeclaration",
-}  # a cell ends with what it shows
+# A cell ends with what it shows.
+IN_NOTEBOOKS = {"reportUnusedExpression", "reportUnusedCoroutine", "reportRedeclaration"}
 
 
 def faults(folder, texts):

@@ -121,11 +121,8 @@ def test_a_name_like_no_other_gets_no_suggestion(given):
         check_known("scheme", given, ("fcfs", "easy", "easy-sjf"))
 
 
-def test_suggestions_come_from_what_is_text_only():
+def test_suggestions_come_from_text_only_and_python_adds_no_second():
     assert suggestion("load", [1, None, ("load",), "Load"]) == "; did you mean 'Load'?"
-
-
-def test_python_adds_no_second_suggestion():
     with pytest.raises(AttributeError) as raised:
         sl.simulat  # noqa: B018
     assert "".join(traceback.format_exception(raised.value)).count("simulate'") == 1
