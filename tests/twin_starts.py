@@ -14,14 +14,10 @@ all arrivals, then one decision. A job of no length completes at the instant of 
 An estimate of 0 s counts as 1 s.
 """
 
-from collections import namedtuple
-
-from twins import _take_fitting_heads, planned
+from twins import _simulate, _take_fitting_heads, planned
 
 HEAD, RESERVATION = "head", "reservation"
 WITHIN, EXTRA = "backfilled within the shadow", "backfilled on extra processors"
-
-Job = namedtuple("Job", "submit run estimate procs")
 
 
 def fcfs(jobs, procs):
@@ -30,7 +26,7 @@ def fcfs(jobs, procs):
     def decide(now, held, waiting, arrived):
         return dict.fromkeys(_take_fitting_heads(jobs, waiting, procs - _sum(held)), HEAD)
 
-    return _simulate(jobs, decide)
+    return _labelled(jobs, decide)
 
 
 def easy(jobs, procs, order="fcfs"):
@@ -71,7 +67,7 @@ def easy(jobs, procs, order="fcfs"):
             overtaken[j] = now, head
         return labels
 
-    return _simulate(jobs, decide)
+    return _labelled(jobs, decide)
 
 
 def conservative(jobs, procs):
@@ -100,32 +96,23 @@ def conservative(jobs, procs):
                 labels[j] = WITHIN if now + jobs[j].estimate <= shadow else EXTRA
         return labels
 
-    return _simulate(jobs, decide, reserved)
+    return _labelled(jobs, decide, reserved)
 
 
-def _simulate(jobs, decide, reserved=None):
+def _labelled(jobs, decide, reserved=None):
+    """Return the starts and the labels; `decide` returns jobs to start, each with its label, or new labels of others.
+
+    It receives the time, the (estimated end, procs) of the running jobs, the waiting jobs and, among them, those just
+    arrived. The times in the dictionary `reserved`, which `decide` keeps up to date, are events too.
     """
-    Go from event to event; `decide` returns the jobs to start, each with its label, or a new label of a started one.
+    labels = {}
 
-    `decide` receives the time, the (estimated end, procs) of the running jobs, the waiting jobs and, among them, those
-    just arrived. The times in the dictionary `reserved`, which `decide` keeps up to date, are events too.
-    """
-    starts, labels = {}, {}
-    coming, waiting, running = list(range(len(jobs))), [], []
-    while coming or waiting or running:
-        times = [jobs[j].submit for j in coming] + [starts[j] + jobs[j].run for j in running]
-        now = min(times + list((reserved or {}).values()))
-        running = [j for j in running if starts[j] + jobs[j].run > now]
-        arrived = [j for j in coming if jobs[j].submit == now]
-        coming = [j for j in coming if j not in arrived]
-        waiting = waiting + arrived
-        held = [(starts[j] + jobs[j].estimate, jobs[j].procs) for j in running]
+    def starting(now, held, waiting, arrived, early, ended):
         labels.update(decide(now, held, list(waiting), arrived))
-        begun = [j for j in waiting if j in labels]
-        starts.update((j, now) for j in begun)
-        waiting = [j for j in waiting if j not in begun]
-        running = running + begun
-    return [starts[j] for j in range(len(jobs))], [labels[j] for j in range(len(jobs))]
+        return [j for j in waiting if j in labels]
+
+    starts = _simulate(jobs, "batched", starting, reserved)
+    return starts, [labels[j] for j in range(len(jobs))]
 
 
 def _sum(held):

@@ -28,8 +28,6 @@ ONE_RUN = ("compile", "figures", "notebooks", "tests")  # too long for medians
 
 
 # --- The parts: each yields functions that measure something and return values by name ---
-
-
 def compile_all():
     """Compile each group in a process of its own, then all at once as users do, always from an empty cache."""
     from schedlab._runtime import precompile
@@ -226,8 +224,6 @@ PARTS = {
 
 
 # --- Two checkouts in turn ---
-
-
 def measure(part):
     """Measure a part: each word on standard input asks for the next row ("next") or the same one ("again")."""
     rows = PARTS[part]()

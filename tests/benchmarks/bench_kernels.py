@@ -1,16 +1,10 @@
 """How fast the kernels are: jobs per second, memory, and the ratio to the naive twin, on whole logs.
 
     python tests/benchmarks/bench_kernels.py [--runs 5] [LOG ...]
-    python tests/benchmarks/bench_kernels.py [--runs 5] --sweeps
-    python tests/benchmarks/bench_kernels.py [--runs 5] --moldable
-    python tests/benchmarks/bench_kernels.py [--runs 5] --iterative
     python tests/benchmarks/bench_kernels.py [--runs 5] --own [LOG ...]
 
-The second command measures parameter sweeps on the CTC log; its times are of `simulate` and `simulate_sites`, tables
-included. The third measures moldable jobs on the CTC log with 512 processors, beside EASY on the requested processors
-in the same run. The fourth measures the iterative scheme there, in processor seconds, beside a straightforward kernel
-that must give the same schedule. The fifth measures user-written policies and schemes, each beside its built-in
-counterpart.
+The second command measures user-written policies and schemes, each beside its built-in counterpart. Moldable jobs,
+parameter sweeps and gang scheduling are in `bench_first_contact.py`, which compares two checkouts.
 
 Times are those of the compiled kernel in one thread: the median of the runs. The twin rescans everything at every
 event, so it is timed on the first thousand jobs of the log, and the kernel on the same jobs in the same run. Memory is
@@ -27,7 +21,6 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import plain_iterative
 import twins  # the tests' own
 from museum import plain_easy, plain_fcfs
 
@@ -130,13 +123,13 @@ def compare_own(logs, runs):
             )
 
 
-def seconds(run, runs, clock=time.perf_counter):
+def seconds(run, runs):
     """Return the median time of some runs."""
     times = []
     for _ in range(runs):
-        begin = clock()
+        begin = time.perf_counter()
         run()
-        times.append(clock() - begin)
+        times.append(time.perf_counter() - begin)
     return median(times)
 
 
@@ -156,110 +149,15 @@ def twin_ratio(scheme, twin, case, runs):
     return seconds(lambda: twin(rows, case.machine.procs), 1) / seconds(lambda: scheme.simulate(few), runs)
 
 
-def swept():
-    """Return the names of runs with parameter sweeps, and what to call."""
-    log = sl.load_trace("CTC-SP2-1996")
-    wide = log.with_machine(512).with_estimates("exact")
-    first = wide.head(5000).scale_load(0.9)
-    months = [wide.between(f"1996-{month:02}-01", f"1996-{month + 1:02}-01").scale_load(0.9) for month in (7, 8, 9)]
-    for share in (0, 0.05, 0.2):
-        few = first.with_parameter_sweeps(share)
-        for scheme in ("easy", "ojs", sl.OpportuneShredding(local="conservative"), "flooding"):
-            name = f"first 5000 jobs, {share:.0%} sweeps, {scheme}"
-            yield name, lambda few=few, scheme=scheme: sl.simulate(few, scheme)
-    many = first.with_parameter_sweeps(1.0)
-    sweeps = (many.jobs["breakdown"] > 0).sum()
-    yield f"first 5000 jobs, {sweeps:,} sweeps, flooding", lambda: sl.simulate(many, "flooding")
-    whole = log.with_parameter_sweeps(0.1)
-    for scheme in ("ojs", sl.OpportuneShredding(local="conservative")):
-        yield f"whole log, 10% sweeps, {scheme}", lambda scheme=scheme: sl.simulate(whole, scheme)
-    months = [month.with_parameter_sweeps(0.1) for month in months]
-    for scheme in ("easy", "ojs", sl.OpportuneShredding(everywhere=True)):
-        name = f"three months at three sites, 10% sweeps, {scheme}"
-        yield name, lambda scheme=scheme: sl.simulate_sites(months, scheme, speeds=(2, 1, 3))
-
-
-def molded():
-    """Return names of workloads and schemes of moldable jobs, the number of jobs, and what to call; EASY goes first."""
-    log = sl.load_trace("CTC-SP2-1996").with_machine(512)
-    paper = [sl.FairShareMoldable(overbooking=factor, efficiency=share) for factor in (1, 4) for share in (0, 0.5, 1)]
-    others = [
-        sl.FairShareMoldable(overbooking=4, efficiency=1, **option)
-        for option in ({"canmove": "literal"}, {"weight": "proportional"}, {"backfill": "start-now"})
-    ]
-    for parallelism in ("system", "requested"):
-        for load in (0.7, 0.9):
-            trace = log.with_speedup(sl.Downey(A=parallelism), seed=1).scale_load(load, by="effective")
-            case, _ = case_of(trace, sl.IterativeMoldable())
-            yield parallelism, load, sl.EASY(), len(trace), partial(sl.EASY().simulate, case)
-            # At 0.9 greedy takes minutes.
-            for scheme in (*paper, *others) if load > 0.7 else (*paper, *others, sl.GreedyMoldable()):
-                yield parallelism, load, scheme, len(trace), partial(scheme.choose, case)
-
-
-def compare_molded(runs):
-    """Print the table of moldable jobs."""
-    print(f"{'A':<11}{'load':>4}  {'scheme':<42}{'ms':>9}{'jobs/s':>11}{'bytes/job':>11}{'x EASY':>9}")
-    easy = None
-    for parallelism, load, scheme, count, run in molded():
-        run()  # compiles
-        taken, held = seconds(run, runs), bytes_held(run)
-        if isinstance(scheme, sl.EASY):
-            easy = taken
-        print(
-            f"{parallelism:<11}{load:>4}  {scheme!s:<42}{1e3 * taken:>9.1f}{count / taken:>11,.0f}"
-            f"{held / count:>11.0f}{taken / easy:>9.1f}",
-            flush=True,
-        )
-
-
-def compare_iterative(runs):
-    """Print how much faster the iterative kernel is than the straightforward one."""
-    log = sl.load_trace("CTC-SP2-1996").with_machine(512)
-    print(
-        f"{'A':<11}{'load':>4}{'jobs':>8}{'seconds':>9}{'jobs/s':>9}{'bytes/job':>11}{'plain':>9}{'ratio':>7}{'tries':>11}"
-    )
-    for count, load in ((5_000, 0.9), (len(log), 0.7)):
-        for parallelism in ("system", "requested"):
-            trace = log.head(count).with_speedup(sl.Downey(A=parallelism), seed=1).scale_load(load, by="effective")
-            case, _ = case_of(trace, scheme := sl.IterativeMoldable())
-            run = partial(scheme.choose, case)
-            plain = partial(plain_iterative.iterative, *case.jobs, 512, *case.laws[1:3])
-            (start, width), (plain_start, plain_width, counted) = run(), plain()
-            assert (start == plain_start).all()
-            assert (width == plain_width).all()
-            taken, held = seconds(run, runs, time.process_time), bytes_held(run)
-            straightforward = seconds(plain, 1, time.process_time)
-            print(
-                f"{parallelism:<11}{load:>4}{count:>8,}{taken:>9.2f}{count / taken:>9,.0f}{held / count:>11.0f}"
-                f"{straightforward:>9.2f}{straightforward / taken:>7.1f}{counted[1]:>11,}",
-                flush=True,
-            )
-
-
 def main():
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("logs", nargs="*", default=LOGS)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--sweeps", action="store_true")
-    parser.add_argument("--moldable", action="store_true")
-    parser.add_argument("--iterative", action="store_true")
     parser.add_argument("--own", action="store_true")
     options = parser.parse_args()
     if options.own:
         compare_own(OWN_LOGS if options.logs is LOGS else options.logs, options.runs)
-        return
-    if options.moldable:
-        compare_molded(options.runs)
-        return
-    if options.iterative:
-        compare_iterative(options.runs)
-        return
-    if options.sweeps:
-        for name, run in swept():
-            run()  # compiles
-            print(f"{name:<60}{1e3 * seconds(run, options.runs):>9.1f} ms")
         return
     print(f"{'log':<24}{'scheme':<22}{'jobs':>8}{'ms':>9}{'jobs/s':>12}{'bytes/job':>11}{'x twin':>9}")
     for log in options.logs:

@@ -79,7 +79,7 @@ def place_all(base_time, base_free, base, time, free, width, duration, start, m)
 
 @numba.njit(cache=True)
 def iterative(submit, run, estimate, procs, machine, a, b):
-    """Simulate; return start times, widths, and how many passes, tries and placements that took."""
+    """Simulate; return start times, widths, and how many jobs waited at once."""
     n = submit.size
     start, width = np.full(n, -1, np.int64), np.zeros(n, np.int64)
     end, expected = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -95,14 +95,13 @@ def iterative(submit, run, estimate, procs, machine, a, b):
     w, d, following = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     found, best_start = np.empty(n, np.int64), np.empty(n, np.int64)
     marked = np.empty(n, np.bool_)
-    counted = np.zeros(4, np.int64)
-    never = 2**62
+    most, never = 0, 2**62
     while True:
         now = submit[arrived] if arrived < n else never
         for i in range(k):
             now = min(now, end[running[i]])
         if now == never:
-            return start, width, counted
+            return start, width, most
         left = 0
         for i in range(k):
             if end[running[i]] > now:
@@ -125,8 +124,7 @@ def iterative(submit, run, estimate, procs, machine, a, b):
             d[i] = lasts(work[j], a[j], b[j], 1)
             following[i] = lasts(work[j], a[j], b[j], 2) if machine > 1 else d[i]
         best = place_all(base_time, base_free, base, time, free, w, d, best_start, m)
-        counted[0] += 1
-        counted[3] = max(counted[3], m)
+        most = max(most, m)
         while True:
             gain, i = 0, -1
             for c in range(m):
@@ -138,8 +136,6 @@ def iterative(submit, run, estimate, procs, machine, a, b):
             w[i] += 1
             d[i] = following[i]
             total = place_all(base_time, base_free, base, time, free, w, d, found, m)
-            counted[1] += 1
-            counted[2] += m
             if total < best:
                 best = total
                 best_start[:m] = found[:m]

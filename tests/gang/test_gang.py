@@ -355,8 +355,6 @@ def test_too_little_room_is_said():
 
 
 # --- Packings, unification and alternation, by hand: slices of 100 ns, switches of 3 ---
-
-
 def emb(*jobs):
     return [(0, size, state.EMBARRASSING, demand, 0) for size, demand in jobs]
 
@@ -401,8 +399,6 @@ def test_unification_and_alternation(changes, ends):
 
 
 # --- What jobs do ---
-
-
 def plain_mixed(x):
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         x ^= x >> shift
@@ -514,7 +510,6 @@ def test_what_a_job_does_depends_on_its_key_alone(case, which):
 
 
 # --- The room ---
-
 SMALL = Workload(("io", "msg", "bsp", "emb", "interactive"), pes=8, horizon=3000, seed=4)
 
 

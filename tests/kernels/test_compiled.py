@@ -208,8 +208,6 @@ def test_no_two_kernels_have_the_same_name():
 
 
 # What is wrong ---------------------------------------------------------------------------------------------
-
-
 def misspelt(c):
     start_heads_that_fits(c)  # noqa: F821 - the mistake under test
 

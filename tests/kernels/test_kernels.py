@@ -51,24 +51,30 @@ def run(scheme, jobs, procs, events, overrun="kill"):
     return schedule.start.tolist(), schedule.promise.tolist()
 
 
+# Workloads, and what becomes of jobs that outlive their estimates.
+CUT_OR_KEPT = st.one_of(
+    st.tuples(workloads(), st.just("kill")), *[st.tuples(workloads(overrun=True), st.just("keep"))] * 2
+)
+
+
 @pytest.mark.plain
-@given(workloads(), ANY_ORDER, EVENTS)
-def test_fcfs_is_its_twin(workload, order, events):
-    jobs, procs = workload
-    start, _ = run(sl.FCFS(order=order), jobs, procs, events)
+@examples(400)
+@given(CUT_OR_KEPT, ANY_ORDER, EVENTS)
+def test_fcfs_is_its_twin(drawn, order, events):
+    (jobs, procs), overrun = drawn
+    start, _ = run(sl.FCFS(order=order), jobs, procs, events, overrun)
     assert start == twins.fcfs(jobs, procs, order=as_twin_order(order), events=events)
 
 
 @pytest.mark.plain
-@examples(300)
-@given(workloads(), ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS, st.booleans())
-def test_easy_is_its_twin(workload, order, backfill, events, by_index):
-    jobs, procs = workload
+@examples(1_300)
+@given(CUT_OR_KEPT, ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS, st.booleans())
+def test_easy_is_its_twin(drawn, order, backfill, events, by_index):
+    (jobs, procs), overrun = drawn
     with always_by_index(by_index):
-        start, promise = run(sl.EASY(order=order, backfill=backfill), jobs, procs, events)
+        found = run(sl.EASY(order=order, backfill=backfill), jobs, procs, events, overrun)
     own = None if backfill is None else as_twin_order(backfill)
-    expected = twins.easy(jobs, procs, order=as_twin_order(order), backfill=own, events=events)
-    assert (start, promise) == expected
+    assert found == twins.easy(jobs, procs, order=as_twin_order(order), backfill=own, events=events)
 
 
 @pytest.mark.parametrize("events", ["batched", "each"])
@@ -117,13 +123,12 @@ VARIANTS = st.sampled_from(["p", "n", "w"])
 DEPTHS = st.one_of(st.none(), st.integers(1, 4))
 
 
-@examples(400)
-@given(workloads(), VARIANTS, ANY_ORDER, DEPTHS, EVENTS)
-def test_dpsa_is_its_twin(workload, variant, order, depth, events):
-    jobs, procs = workload
-    start, promise = run(sl.DPSA(order=order, variant=variant, depth=depth), jobs, procs, events)
-    expected = twins.dpsa(jobs, procs, variant, order=as_twin_order(order), events=events, depth=depth)
-    assert (start, promise) == expected
+@examples(1_000)
+@given(CUT_OR_KEPT, VARIANTS, ANY_ORDER, DEPTHS, EVENTS)
+def test_dpsa_is_its_twin(drawn, variant, order, depth, events):
+    (jobs, procs), overrun = drawn
+    found = run(sl.DPSA(order=order, variant=variant, depth=depth), jobs, procs, events, overrun)
+    assert found == twins.dpsa(jobs, procs, variant, order=as_twin_order(order), events=events, depth=depth)
 
 
 @examples(1_000)
@@ -147,32 +152,6 @@ def test_dpsa_with_an_objective_is_its_twin(workload, variant, depth, events):
 
 
 # Jobs that run on past their estimates.
-
-
-@examples(300)
-@given(workloads(overrun=True), ANY_ORDER, EVENTS)
-def test_fcfs_is_its_twin_where_jobs_run_on(workload, order, events):
-    jobs, procs = workload
-    start, _ = run(sl.FCFS(order=order), jobs, procs, events, "keep")
-    assert start == twins.fcfs(jobs, procs, order=as_twin_order(order), events=events)
-
-
-@examples(1_000)
-@given(workloads(overrun=True), ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS, st.booleans())
-def test_easy_is_its_twin_where_jobs_run_on(workload, order, backfill, events, by_index):
-    jobs, procs = workload
-    with always_by_index(by_index):
-        found = run(sl.EASY(order=order, backfill=backfill), jobs, procs, events, "keep")
-    own = None if backfill is None else as_twin_order(backfill)
-    assert found == twins.easy(jobs, procs, order=as_twin_order(order), backfill=own, events=events)
-
-
-@examples(600)
-@given(workloads(overrun=True), VARIANTS, ANY_ORDER, DEPTHS, EVENTS)
-def test_dpsa_is_its_twin_where_jobs_run_on(workload, variant, order, depth, events):
-    jobs, procs = workload
-    found = run(sl.DPSA(order=order, variant=variant, depth=depth), jobs, procs, events, "keep")
-    assert found == twins.dpsa(jobs, procs, variant, order=as_twin_order(order), events=events, depth=depth)
 
 
 @pytest.mark.parametrize("events", ["batched", "each"])

@@ -112,7 +112,6 @@ def test_what_the_sets_cost_is_counted():
 
 
 # --- Huge machines ---
-
 MILLION = 1_048_576
 
 

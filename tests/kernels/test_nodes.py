@@ -6,7 +6,7 @@ import twin_nodes
 import twin_tree
 from hypothesis import given
 from hypothesis import strategies as st
-from test_placement import SHARES, expand, tree_workloads
+from test_placement import SHARE, outcomes, tree_of, tree_workloads
 from workloads import examples, trace_of
 
 import schedlab as sl
@@ -15,7 +15,6 @@ from schedlab.machine import ALLOCATIONS
 pytestmark = pytest.mark.reduced
 
 NODES = st.sampled_from(list(ALLOCATIONS))
-SHARE = st.one_of(SHARES, st.lists(SHARES, min_size=3, max_size=3))
 CROWDED = (  # these seldom give different schedules, and then only with many jobs
     {},
     {"repeat": True},
@@ -26,13 +25,6 @@ CROWDED = (  # these seldom give different schedules, and then only with many jo
 PASSES = st.sampled_from([*CROWDED, {"compression": "reservation"}, {"compression": "none"}])
 
 
-def tree_of(k, n, allocation, share, scaled, seed):
-    share = tuple(share[:n]) if isinstance(share, list) else share
-    scaled = scaled and not isinstance(share, tuple)
-    tree = sl.KaryTree(k, n, None, allocation, speedup=share, scale_estimates=scaled, seed=seed)
-    return tree, {"allocation": allocation, "speedup": share, "scale_estimate": scaled, "seed": seed}
-
-
 @examples(700)
 @given(tree_workloads(overrun=False), NODES, SHARE, st.booleans(), st.integers(0, 3), PASSES, st.booleans())
 def test_conservative_on_nodes_is_its_twin(workload, allocation, share, scaled, seed, passes, shortest):
@@ -41,9 +33,7 @@ def test_conservative_on_nodes_is_its_twin(workload, allocation, share, scaled, 
     order = "sjf" if shortest else "fcfs"
     schedule = sl.simulate(trace_of(jobs, procs), sl.Conservative(order, **passes), machine=tree).validate()
     expected = twin_nodes.conservative(jobs, k, n, procs, **settings, **passes, order=order)
-    nodes = map(expand, schedule.jobs["nodes"])
-    found = zip(schedule.start.tolist(), schedule.end.tolist(), nodes, schedule.promise.tolist(), strict=True)
-    assert list(found) == [tuple(outcome) for outcome in expected]
+    assert outcomes(schedule, "promise") == [tuple(outcome) for outcome in expected]
 
 
 def crowd(seed, count=60, procs=30):
@@ -66,8 +56,7 @@ def test_conservative_on_many_nodes_is_its_twin(seed, k, n, procs):
         tree, settings = tree_of(k, n, allocation, 0.1, False, seed)
         schedule = sl.simulate(trace_of(jobs, procs), sl.Conservative(**passes), machine=tree).validate()
         expected = twin_nodes.conservative(jobs, k, n, procs, **settings, **passes)
-        found = zip(schedule.start.tolist(), map(expand, schedule.jobs["nodes"]), strict=True)
-        assert list(found) == [(outcome.start, outcome.nodes) for outcome in expected]
+        assert outcomes(schedule, "promise") == [tuple(outcome) for outcome in expected]
 
 
 @examples(700)
@@ -89,15 +78,7 @@ def test_lookahead_on_nodes_is_its_twin(workload, variant, reservation, allocati
     schedule = sl.simulate(trace_of(jobs, procs), scheme, machine=tree, overrun="keep").validate()
     rules = {"variant": variant, "budget": budget, "depth": depth, "reservation": reservation}
     expected = twin_nodes.dpsa(jobs, k, n, procs, **settings, **rules)
-    found = zip(
-        schedule.start.tolist(),
-        schedule.end.tolist(),
-        map(expand, schedule.jobs["nodes"]),
-        schedule.jobs["backfilled"].tolist(),
-        schedule.promise.tolist(),
-        strict=True,
-    )
-    assert list(found) == [tuple(outcome) for outcome in expected]
+    assert outcomes(schedule, "backfilled", "promise") == [tuple(outcome) for outcome in expected]
 
 
 @examples(200)

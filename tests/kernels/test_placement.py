@@ -26,6 +26,7 @@ TREES = st.sampled_from([(2, 1), (2, 2), (2, 3), (3, 2), (4, 2)])
 BLOCK = sl.EASY(shadow="block")
 ON_NODES = {"overrun": "kill-backfilled"}
 SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5])
+SHARE = st.one_of(SHARES, st.lists(SHARES, min_size=3, max_size=3))
 
 
 @st.composite
@@ -62,6 +63,21 @@ def overdue_workloads(draw):
     return sorted(jobs, key=lambda job: job.submit), k, n, procs
 
 
+def tree_of(k, n, allocation, share, scaled, seed):
+    """Return a tree, and its settings as the twins take them."""
+    share = tuple(share[:n]) if isinstance(share, list) else share
+    scaled = scaled and not isinstance(share, tuple)
+    tree = sl.KaryTree(k, n, None, allocation, speedup=share, scale_estimates=scaled, seed=seed)
+    return tree, {"allocation": allocation, "speedup": share, "scale_estimate": scaled, "seed": seed}
+
+
+def outcomes(schedule, *columns):
+    """Return each job's start, end and nodes, and some columns of the schedule, as the twins do."""
+    more = (np.asarray(getattr(schedule, name, schedule.jobs.get(name))).tolist() for name in columns)
+    nodes = map(expand, schedule.jobs["nodes"])
+    return list(zip(schedule.start.tolist(), schedule.end.tolist(), nodes, *more, strict=True))
+
+
 def expand(text):
     """Turn "0-3 7" into (0, 1, 2, 3, 7)."""
     ends = [part.split("-") for part in text.split()]
@@ -74,7 +90,7 @@ def expand(text):
     st.sampled_from(["fcfs", "easy", "easy", "easy"]),
     st.sampled_from(list(ALLOCATIONS)),
     st.sampled_from(["count", "block"]),
-    st.one_of(SHARES, st.lists(SHARES, min_size=3, max_size=3)),
+    SHARE,
     st.booleans(),
     st.integers(0, 3),
     st.sampled_from(["kill-backfilled", "kill-backfilled", "keep"]),
@@ -82,36 +98,13 @@ def expand(text):
 )
 def test_placement_is_its_twin(workload, scheme, allocation, reservation, share, scaled, seed, overrun, spare):
     jobs, k, n, procs = workload
-    share = tuple(share[:n]) if isinstance(share, list) else share
-    scaled = scaled and not isinstance(share, tuple)
-    tree = sl.KaryTree(k, n, None, allocation, speedup=share, scale_estimates=scaled, seed=seed)
+    tree, settings = tree_of(k, n, allocation, share, scaled, seed)
     spare = None if spare == "any" and overrun == "keep" else spare
     chosen = sl.FCFS() if scheme == "fcfs" else sl.EASY(shadow=reservation, spare=spare)
     schedule = sl.simulate(trace_of(jobs, procs), chosen, machine=tree, overrun=overrun).validate()
-    expected = twin_tree.placed(
-        jobs,
-        k,
-        n,
-        procs,
-        scheme=scheme,
-        allocation=allocation,
-        reservation=reservation,
-        spare=spare,
-        seed=seed,
-        speedup=share,
-        scale_estimate=scaled,
-        kills=overrun != "keep",
-    )
-    found = zip(
-        schedule.start.tolist(),
-        schedule.end.tolist(),
-        map(expand, schedule.jobs["nodes"]),
-        schedule.killed.tolist(),
-        schedule.jobs["backfilled"].tolist(),
-        schedule.promise.tolist(),
-        strict=True,
-    )
-    assert list(found) == [tuple(outcome) for outcome in expected]
+    rules = {"scheme": scheme, "reservation": reservation, "spare": spare, "kills": overrun != "keep"}
+    expected = twin_tree.placed(jobs, k, n, procs, **settings, **rules)
+    assert outcomes(schedule, "killed", "backfilled", "promise") == [tuple(outcome) for outcome in expected]
 
 
 @examples(200)
@@ -158,8 +151,6 @@ def test_shifting_all_times_shifts_the_schedule(workload):
 
 
 # --- By hand ------------------------------------------------------------------------------------------------
-
-
 def test_stages_of_the_paper():
     # The specification, section 6.2.
     tree = sl.KaryTree(4, 6)
@@ -287,12 +278,13 @@ def test_what_was_started_for_no_longer_than_the_reservation_is_killed_for_it_on
 @pytest.mark.parametrize(
     ("settings", "machine", "message"),
     [
+        ({"shadow": "none"}, None, "unknown shadow 'none'; known: count, block"),
         ({"spare": "of"}, None, r"unknown spare 'of'; known: off, on, any"),
         ({"spare": "off"}, None, "spare is for a KaryTree; leave it out"),
         ({"spare": "any"}, sl.KaryTree(4, 2), 'kills jobs at a reservation; got overrun="kill", expected overrun='),
     ],
 )
-def test_bad_spare(settings, machine, message):
+def test_settings_that_cannot_be_are_refused(settings, machine, message):
     with pytest.raises(ValueError, match=message):
         sl.simulate(trace_of([(0, 1, 1, 1)], 8), sl.EASY(**settings), machine=machine)
 
@@ -343,8 +335,6 @@ def test_speed_up_is_for_contiguous_jobs_or_by_stage():
 
 
 # --- Measures -----------------------------------------------------------------------------------------------
-
-
 @given(tree_workloads(), st.sampled_from(list(ALLOCATIONS)))
 def test_locality_and_fragmentation(workload, allocation):
     jobs, k, n, procs = workload
@@ -407,8 +397,6 @@ def test_files_and_charts_show_the_nodes(tmp_path):
 
 
 # --- What must not pass -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("ranges", "message"),
     [
@@ -526,14 +514,6 @@ def test_conflict_names_the_job():
     nodes = np.array([0, 1, 2, 3]), np.array([0, 1, 0]), np.array([0, 1, 0])
     assert tree_nodes.conflict(start, end, *nodes, 2) == -1
     assert tree_nodes.conflict(start, end, nodes[0], nodes[1] * 0, nodes[2] * 0, 2) == 1
-
-
-# --- The rule of the shadow time ---
-
-
-def test_refuses_an_unknown_shadow_time():
-    with pytest.raises(ValueError, match="unknown shadow 'none'; known: count, block"):
-        sl.EASY(shadow="none")
 
 
 def test_without_a_topology_both_rules_are_the_same():

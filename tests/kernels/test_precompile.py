@@ -20,6 +20,7 @@ import schedlab as sl
 from schedlab._runtime import compiling, precompile
 from schedlab.kernels._jit import CACHE, PIECES, kernel
 
+HERE = Path(sl.__file__).parents[1]
 compiles = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
 
@@ -51,7 +52,7 @@ def test_nothing_is_left_to_compile():
     assert {each.__name__: each.signatures for each in found} == before
 
 
-def in_a_process(words, folder, **env):
+def in_a_process(words, folder=HERE, **env):
     """Run a program that imports the package from a folder; return what it says on its two outputs."""
     environment = {**os.environ, "PYTHONPATH": str(folder), **env}
     with processes.start(words, cwd=folder, env=environment) as process:
@@ -97,9 +98,7 @@ def test_another_checkout_of_the_same_sources_compiles_nothing(tmp_path):
 @compiles
 def test_kernels_of_somebody_one_trusts_are_taken_over(tmp_path):
     precompile.compile_group("rigid")
-    here = Path(sl.__file__).parents[1]
-    own = {"SCHEDLAB_CACHE": str(tmp_path), "SCHEDLAB_KERNELS": str(CACHE.parent)}
-    in_a_process(NOTHING_COMPILED, here, **own)
+    in_a_process(NOTHING_COMPILED, SCHEDLAB_CACHE=str(tmp_path), SCHEDLAB_KERNELS=str(CACHE.parent))
     assert [each.name for each in (tmp_path / "numba").iterdir()] == [CACHE.name]
 
 
@@ -117,7 +116,6 @@ def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path):
         f"print(sl.read_swf({str(tmp_path / 'log.swf')!r}, lenient=True).jobs['submit_time'].tolist())\n"
         "library = scan_records.overloads[scan_records.signatures[0]].library\n"
         "assert type(library).__name__ == 'JITCodeLibrary', library",
-        Path(sl.__file__).parents[1],
         SCHEDLAB_CACHE=str(tmp_path),
     )
     assert out == f"{trace.jobs['submit_time'].tolist()}\n"
@@ -155,8 +153,7 @@ doubled = part(lambda x: 2 * x)
 run, cached = kernel(lambda x: doubled(x) + 1, cache=None), kernel(sjf)
 print(run(3), cached(1, 2, 3), PIECES, CACHE is not None)
 """
-    own = {"SCHEDLAB_CACHE": str(tmp_path)}
-    out, _ = in_a_process(REMOVING.format(names=[(module, name)]) + code, Path(sl.__file__).parents[1], **own)
+    out, _ = in_a_process(REMOVING.format(names=[(module, name)]) + code, SCHEDLAB_CACHE=str(tmp_path))
     pieces = PIECES and name in ("FunctionCache", "UserProvidedCacheLocator", "event")
     cached = name not in ("FunctionCache", "UserProvidedCacheLocator")
     assert out == f"7 2 {pieces} {cached}\n"
@@ -172,15 +169,12 @@ def test_schemes_run_with_no_proven_release_and_without_what_numba_may_drop(tmp_
     text = source.read_text()
     assert text.count("\nPROVEN = ((0, 68),)\n") == 1
     source.write_text(text.replace("PROVEN = ((0, 68),)", "PROVEN = ()"))
-    code = (
-        f"""
+    code = f"""
 import schedlab as sl
 assert sl.__file__.startswith({str(tmp_path)!r})
 trace = sl.model_trace("lublin", jobs=50, machine=16, seed=3)
 print([sl.simulate(trace, scheme).start.tolist() for scheme in {schemes!r}])
 """
-        ""
-    )
     out, _ = in_a_process(REMOVING.format(names=NAMES) + code, tmp_path, SCHEDLAB_CACHE=str(tmp_path / "cache"))
     trace = sl.model_trace("lublin", jobs=50, machine=16, seed=3)
     assert out == f"{[sl.simulate(trace, scheme).start.tolist() for scheme in schemes]}\n"
@@ -217,8 +211,7 @@ from schedlab.kernels import callbacks, priority
 from schedlab.schemes.orders import _compiled_once
 print(_compiled_once(priority.f1, callbacks.FIXED).cache_hits, repr(numba.config.CACHE_DIR))
 """
-    here, own = Path(sl.__file__).parents[1], {"SCHEDLAB_CACHE": str(tmp_path)}
-    assert [in_a_process(code, here, **own)[0] for _ in range(2)] == ["0 ''\n", "1 ''\n"]
+    assert [in_a_process(code, SCHEDLAB_CACHE=str(tmp_path))[0] for _ in range(2)] == ["0 ''\n", "1 ''\n"]
 
 
 @compiles
@@ -253,9 +246,8 @@ print(conflict(*given), of_users(*given))
 @compiles
 @pytest.mark.skipif(CACHE is None, reason="kernels are not kept")
 def test_a_kernel_loaded_from_the_cache_can_be_called_by_users_functions():
-    here = Path(sl.__file__).parents[1]
-    in_a_process(ON_ONE_NODE, here)  # compiles it, unless it is in the cache
-    output, _ = in_a_process(ON_ONE_NODE + LINKED, here)
+    in_a_process(ON_ONE_NODE)  # compiles it, unless it is in the cache
+    output, _ = in_a_process(ON_ONE_NODE + LINKED)
     assert output.splitlines() == ["1 -2", "1 2"]
 
 
@@ -296,14 +288,9 @@ while not list(CACHE.rglob("priority*.nbc")):  # not used here
 def test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile(tmp_path):
     for group in ("rigid", "moldable"):
         precompile.compile_group(group)
-    missing = (
-        "swf_text",
-        "speedup",
-        "priority",
-    )  # quick to compile: two that are used, one of another group
+    missing = ("swf_text", "speedup", "priority")  # quick to compile: two that are used, one of another group
     kept = copied(tmp_path / "cache", *(f"{module}.*" for module in missing))
-    here = str(Path(sl.__file__).parents[1])
-    said = in_a_process(FIRST_USE, tmp_path, PYTHONPATH=here, SCHEDLAB_CACHE=str(tmp_path / "cache"))
+    said = in_a_process(FIRST_USE, tmp_path, PYTHONPATH=str(HERE), SCHEDLAB_CACHE=str(tmp_path / "cache"))
     assert [list(kept.rglob(f"{module}.*.nbc")) != [] for module in missing] == [True, True, True]
     assert said == (
         "",
@@ -334,7 +321,7 @@ import schedlab as sl
 trace = sl.read_sacct(sl.workload.sacct.example_path(), machine=128, partition="long")
 sl.simulate(trace, sl.EASY(order="multifactor"))
 """
-    assert in_a_process(code, Path(sl.__file__).parents[1]) == ("", "")
+    assert in_a_process(code) == ("", "")
 
 
 def test_compiling_ahead_takes_nothing_from_the_users_folder(monkeypatch, tmp_path):
@@ -357,12 +344,11 @@ def test_a_broken_file_of_a_kernel_is_written_anew(tmp_path, suffix, left):
     before = [path.read_bytes() for path in broken]
     for path in broken:
         path.write_bytes(path.read_bytes()[:left])
-    here = Path(sl.__file__).parents[1]
     own = {"SCHEDLAB_CACHE": str(tmp_path)}
-    in_a_process("from schedlab._runtime import precompile; precompile.compile_group('others')", here, **own)
+    in_a_process("from schedlab._runtime import precompile; precompile.compile_group('others')", **own)
     assert len(broken) > 0
     assert min(path.stat().st_size for path in broken) >= min(map(len, before)) / 2
-    in_a_process(NOTHING_COMPILED.replace("rigid", "others"), here, **own)
+    in_a_process(NOTHING_COMPILED.replace("rigid", "others"), **own)
 
 
 def test_one_process_at_a_time_compiles_ahead(tmp_path):
@@ -407,9 +393,7 @@ def test_without_a_cache_nothing_is_compiled_ahead_and_that_is_said(monkeypatch,
     words = f"about 6 s. {tmp_path / 'file' / 'numba'} cannot keep them, so each process compiles them again.\n"
     assert capsys.readouterr().err.endswith(words)
     monkeypatch.setattr(precompile, "CACHE", None)
-    with pytest.raises(
-        OSError, match="numba: compiled kernels cannot be kept there; set SCHEDLAB_CACHE to another folder"
-    ):
+    with pytest.raises(OSError, match="numba: compiled kernels cannot be kept there; set SCHEDLAB_CACHE to another"):
         precompile.compile_kernels()
 
 

@@ -27,14 +27,6 @@ def queue(jobs, load, seed, procs=1, draw=None, width=1):
     return trace_of(np.column_stack([submit, run, run, np.full(jobs, width)]).astype("int64"), procs)
 
 
-def constant(random, jobs):
-    return np.ones(jobs)
-
-
-def exponential(random, jobs):
-    return random.exponential(size=jobs)
-
-
 def hyperexponential(random, jobs):
     """Draw with mean 1 and squared coefficient of variation 4."""
     first = (1 + math.sqrt(3 / 5)) / 2
@@ -43,7 +35,11 @@ def hyperexponential(random, jobs):
 
 
 # squared coefficient of variation
-SERVICES = {"constant": (constant, 0), "exponential": (exponential, 1), "hyperexponential": (hyperexponential, 4)}
+SERVICES = {
+    "constant": (lambda random, jobs: np.ones(jobs), 0),
+    "exponential": (None, 1),
+    "hyperexponential": (hyperexponential, 4),
+}
 
 
 def erlang_c(servers, load):
@@ -82,9 +78,6 @@ def assert_is(schedule, expected, near):
     assert interval.notes == ()
 
 
-# Kernels against recursions -----------------------------------------------------------------------------
-
-
 @pytest.mark.reduced
 @pytest.mark.parametrize("scheme", ["fcfs", "easy", "conservative"])
 @pytest.mark.parametrize("servers", [1, 3])
@@ -96,9 +89,6 @@ def test_starts_are_those_of_kiefer_and_wolfowitz(scheme, servers):
         expected.append(max(submit, free[0]))
         heapreplace(free, expected[-1] + run)
     assert sl.simulate(trace, scheme).validate().start.tolist() == expected
-
-
-# Kernels against formulas -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("servers", "load"), [(1, 0.7), (4, 0.8), (32, 0.9)])
@@ -139,9 +129,6 @@ def test_shortest_job_first_waits_as_phipps_says(load):
     assert_is(sl.simulate(queue(300_000, load, seed=5), sl.FCFS(order="sjf")), phipps(load), near=0.06)
 
 
-# Intervals ----------------------------------------------------------------------------------------------
-
-
 def test_a_paired_comparison_finds_what_shortest_job_first_saves():
     trace = queue(100_000, 0.8, seed=6)
     first, short = sl.simulate(trace, "fcfs").validate(), sl.simulate(trace, sl.FCFS(order="sjf")).validate()
@@ -165,13 +152,3 @@ def test_intervals_cover_what_they_should():
     ]
     covered = sum(expected in interval for interval in found)
     assert runs - stats.binom.ppf(0.9985, runs, 0.05) <= covered <= runs - stats.binom.ppf(0.0015, runs, 0.05)
-
-
-def test_the_textbook_formula_would_not_do():
-    """Why batch means are needed: if waits count as independent, the intervals cover a third at best."""
-    covered = 0
-    for seed in range(20):
-        wait = waits(sl.simulate(queue(20_000, 0.7, seed), "fcfs"))
-        half = 1.96 * wait.std() / math.sqrt(wait.size)
-        covered += abs(wait.mean() - pollaczek_khinchine(0.7, 1)) <= half
-    assert covered <= 10

@@ -12,12 +12,13 @@ import pytest
 import twin_starts
 from hypothesis import given
 from hypothesis import strategies as st
-from twin_starts import EXTRA, HEAD, RESERVATION, WITHIN, Job
+from twin_starts import EXTRA, HEAD, RESERVATION, WITHIN
+from twins import Job
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
 
-reduced = pytest.mark.reduced
+pytestmark = pytest.mark.reduced
 
 SCHEMES = {
     "fcfs": sl.FCFS(),
@@ -86,51 +87,43 @@ def told(labels, jobs, procs, start, order="fcfs"):
 
 
 # The twin ---------------------------------------------------------------------------------------------------
-
-
 def test_the_twin_shares_nothing_with_the_package():
     assert "schedlab" not in inspect.getsource(twin_starts)
 
 
-@reduced
+# On 5 processors. At 1 job 1 is the head, its shadow time is 6 and leaves 1 processor over. Job 2 ends at 3; job 3 ends
+# at 10 and takes the processor left over. Job 0 ends early at 4, and job 1 starts. Job 4 comes at 5 and has to wait
+# until 7; it takes no time, and job 5 starts in the next pass.
+JOBS = table((0, 4, 6, 3), (1, 3, 3, 4), (1, 2, 2, 1), (1, 9, 9, 1), (5, 0, 2, 4), (5, 2, 2, 1))
+
+
 def test_easy_worked_by_hand():
-    # On 5 processors. At 1 job 1 is the head, its shadow time is 6 and leaves 1 processor over. Job 2 ends at 3; job 3
-    # ends at 10 and takes the processor left over. Job 0 ends early at 4, and job 1 starts. Job 4 comes at 5 and has to
-    # wait until 7; it takes no time, and job 5 starts in the next pass.
-    jobs = table((0, 4, 6, 3), (1, 3, 3, 4), (1, 2, 2, 1), (1, 9, 9, 1), (5, 0, 2, 4), (5, 2, 2, 1))
     expected = [0, 4, 1, 1, 7, 7], [HEAD, HEAD, WITHIN, EXTRA, HEAD, HEAD]
-    assert twin_starts.easy(jobs, 5) == expected
-    assert run("easy", jobs, 5) == expected
+    assert twin_starts.easy(JOBS, 5) == run("easy", JOBS, 5) == expected
 
 
-@reduced
 def test_conservative_worked_by_hand():
     # On 5 processors. Jobs 2, 3 and 4 are reserved at 8, 12 and 6, where jobs 1, 2 and 0 should end. Jobs 0 and 1 end
     # early, but nothing is moved: job 4 starts at 6, ahead of job 2. Job 5 comes then and ends at 8, where job 2 could
     # start. Job 6 takes the one processor that job 2 leaves over, until job 3 needs it at 12.
     jobs = table((0, 4, 6, 3), (0, 5, 8, 2), (1, 4, 4, 4), (1, 6, 6, 5), (1, 2, 2, 2), (6, 2, 2, 1), (6, 6, 6, 1))
     expected = [0, 0, 8, 12, 6, 6, 6], [HEAD, HEAD, HEAD, HEAD, RESERVATION, WITHIN, EXTRA]
-    assert twin_starts.conservative(jobs, 5) == expected
-    assert run(SCHEMES["conservative"], jobs, 5) == expected
+    assert twin_starts.conservative(jobs, 5) == run(SCHEMES["conservative"], jobs, 5) == expected
 
 
-@reduced
 def test_a_head_that_blocked_may_start_in_a_later_pass_of_the_instant():
     # On 2 processors. Job 0 takes one and keeps job 1 from starting; job 2 ends before job 0 should. But job 0 takes no
     # time, nor does job 2: job 1 starts at the same instant, and job 2 was ahead of none that still waits.
     jobs = table((0, 0, 8, 1), (0, 3, 3, 2), (0, 0, 0, 1))
     expected = [0, 0, 0], [HEAD, HEAD, HEAD]
-    assert twin_starts.easy(jobs, 2) == expected
-    assert run("easy", jobs, 2) == expected
+    assert twin_starts.easy(jobs, 2) == run("easy", jobs, 2) == expected
     # On 4 processors. Job 3 starts in the first pass since it ends by 3, as job 0 should. In the second pass job 1
     # takes the machine until 2. Job 2 still waits, for 2 and not for 3, and leaves three processors over.
     jobs = table((0, 0, 3, 1), (0, 2, 2, 4), (0, 1, 9, 1), (0, 0, 3, 1))
     expected = [0, 0, 2, 0], [HEAD, HEAD, HEAD, EXTRA]
-    assert twin_starts.easy(jobs, 4) == expected
-    assert run("easy", jobs, 4) == expected
+    assert twin_starts.easy(jobs, 4) == run("easy", jobs, 4) == expected
 
 
-@reduced
 def test_jobs_of_no_length_count_in_all_passes_of_their_instant():
     # On 4 processors. Job 1 could start at 4, and leaves one processor over. Job 2 takes this one for no time, so that
     # job 3 takes it in the next pass. As both count as holding one until 5, job 1 could not start before.
@@ -139,7 +132,6 @@ def test_jobs_of_no_length_count_in_all_passes_of_their_instant():
     assert run("easy", jobs, 4) == ([0, 4, 0, 0], [HEAD, HEAD, WITHIN, WITHIN])
 
 
-@reduced
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_more_jobs_of_no_length_than_processors_may_end_at_one_instant(scheme):
     # A kernel that made room for only as many as can run at once would write past its end; with the JIT off, that
@@ -151,9 +143,6 @@ def test_more_jobs_of_no_length_than_processors_may_end_at_one_instant(scheme):
 
 
 # Equal to the twin ------------------------------------------------------------------------------------------
-
-
-@reduced
 @examples(500)
 @given(workloads())
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -181,8 +170,6 @@ def test_the_first_jobs_of_a_real_log(scheme):
 
 
 # Equal to the definition ------------------------------------------------------------------------------------
-
-
 def first_reservations(jobs, procs, reservations):
     """Return when each job gets its first reservation under EASY with several, and the starts."""
     when = {}
@@ -200,7 +187,6 @@ def first_reservations(jobs, procs, reservations):
     return when, start
 
 
-@reduced
 @examples(400)
 @given(workloads())
 @pytest.mark.parametrize("scheme", ["dpsan", "easy-sjbf", "conservative", "log", first_fit], ids=str)
@@ -217,7 +203,6 @@ def test_the_labels_are_what_the_definition_says(scheme, workload):
     assert told(found, jobs, procs, start) == told(expected, jobs, procs, start)
 
 
-@reduced
 @examples(400)
 @given(workloads(), st.integers(2, 3))
 def test_with_several_reservations_the_labels_are_what_the_definition_says(workload, reservations):
@@ -232,7 +217,6 @@ def test_with_several_reservations_the_labels_are_what_the_definition_says(workl
     assert [found[j] for j in clear] == [labels[j] for j in clear]
 
 
-@reduced
 def test_a_reservation_of_an_earlier_pass_of_the_instant_counts():
     # On 2 processors. At 0 jobs 1 and 2 get the two reservations. At 1 they start, and jobs 3 and 4 get some. Job 1
     # takes no time: in the next pass of this instant job 4 starts, ahead of job 3.
@@ -250,11 +234,6 @@ def as_log(jobs, procs, start):
 
 
 # Where labels are -------------------------------------------------------------------------------------------
-
-# On 5 processors under EASY, as worked by hand above.
-JOBS = table((0, 4, 6, 3), (1, 3, 3, 4), (1, 2, 2, 1), (1, 9, 9, 1), (5, 0, 2, 4), (5, 2, 2, 1))
-
-
 @pytest.mark.tables
 @pytest.mark.parametrize("scheme", ["easy", "conservative"])
 def test_the_table_of_jobs_has_them_and_measures_are_by_them(scheme):
@@ -268,7 +247,6 @@ def test_the_table_of_jobs_has_them_and_measures_are_by_them(scheme):
     assert rows["wait_time"][HEAD] == 7 / 4
 
 
-@reduced
 @examples(100)
 @given(workloads(most=10), st.sampled_from(["easy", "conservative", "dpsan"]))
 def test_every_job_has_one_label(workload, scheme):
@@ -314,7 +292,6 @@ def test_jobs_that_run_in_pieces_have_none():
         schedule.metrics(by="started_by")
 
 
-@reduced
 def test_a_recorded_log_has_them():
     start, labels = twin_starts.easy(JOBS, 5)
     schedule = sl.recorded(as_log(JOBS, 5, start)).validate()

@@ -9,8 +9,15 @@ import random
 import pytest
 from twins import Job, dpsa, easy
 
-BOTH = pytest.mark.parametrize("events", ["batched", "each"])
-VARIANTS = pytest.mark.parametrize("variant", ["p", "n", "w"])
+
+@pytest.fixture(params=["batched", "each"])
+def events(request):
+    return request.param
+
+
+@pytest.fixture(params=["p", "n", "w"])
+def variant(request):
+    return request.param
 
 
 def table(*rows):
@@ -18,13 +25,10 @@ def table(*rows):
 
 
 # --- The example of the paper ---
-
 # Specification, section 5.3, GRU-6: P = 7, two running jobs, then J1 to J4.
 GRU_6 = table((0, 2, 2, 4), (0, 7, 7, 3), (0, 2, 2, 6), (0, 4, 4, 3), (0, 5, 5, 2), (0, 4, 4, 2))
 
 
-@BOTH
-@VARIANTS
 def test_dpsa_on_the_example_of_grudenic_and_bogunovic(variant, events):
     # "DPSA starts J3 2, J4 2, J1 7, J2 9: makespan 13, mean slowdown 2.6625". J2 fits alone, yet is left.
     starts, promises = dpsa(GRU_6, 7, variant, events=events)
@@ -36,7 +40,6 @@ def test_dpsa_on_the_example_of_grudenic_and_bogunovic(variant, events):
     assert sum(slowdowns) / 4 == pytest.approx(2.6625)
 
 
-@BOTH
 def test_dpsa_budget_on_the_example(events):
     # At 2, variant p: J2 (used 3), J3 and J4 do not fit beside it; J3, J4 (used 4). The set is node 5, and a
     # search of four nodes does what EASY does.
@@ -46,18 +49,10 @@ def test_dpsa_budget_on_the_example(events):
 
 
 # --- A hole of four processors from 1 to 10, machine of 10 ---
-
 # Jobs 3 to 7 may fill the hole before job 2, which takes the machine from 10 to 20. What starts at 1 ends at
 # 6, when nothing more ends by 10. Four of their eleven processors used, the others all fit at 20.
 HOLE = table(
-    (0, 10, 10, 6),
-    (0, 1, 1, 4),
-    (0, 10, 10, 10),
-    (0, 5, 5, 3),
-    (0, 5, 5, 2),
-    (0, 5, 5, 4),
-    (0, 5, 5, 1),
-    (0, 5, 5, 1),
+    (0, 10, 10, 6), (0, 1, 1, 4), (0, 10, 10, 10), (0, 5, 5, 3), (0, 5, 5, 2), (0, 5, 5, 4), (0, 5, 5, 1), (0, 5, 5, 1)
 )
 
 
@@ -72,7 +67,6 @@ def filled(*begun):
 EMPTY = [0, 0, 10, 20, 20, 20, 20, 25], [-1, -1, 10, 20, -1, -1, -1, 25]
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("variant", "expected"),
     [
@@ -85,7 +79,6 @@ def test_dpsa_ties_go_by_the_order_of_the_list(variant, expected, events):
     assert dpsa(HOLE, 10, variant, events=events) == expected
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("variant", "depth", "expected"),
     [
@@ -103,14 +96,12 @@ def test_dpsa_depth(variant, depth, expected, events):
     assert dpsa(HOLE, 10, variant, events=events, depth=depth) == expected
 
 
-@BOTH
 def test_dpsa_depth_counts_jobs_too_wide_for_the_hole(events):
     jobs = table((0, 10, 10, 3), (1, 5, 5, 4), (1, 1, 1, 2), (1, 2, 2, 1))
     assert dpsa(jobs, 4, events=events, depth=1) == ([0, 10, 15, 15], [-1, 10, 15, -1])
     assert dpsa(jobs, 4, events=events, depth=2) == ([0, 10, 15, 1], [-1, 10, 15, -1])
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("variant", "budget", "expected"),
     [
@@ -130,8 +121,6 @@ def test_dpsa_budget(variant, budget, expected, events):
 
 
 # Four processors are used by jobs 3 and 6, 3 and 7, 4 and 6 and 7, or 5.
-@BOTH
-@VARIANTS
 @pytest.mark.parametrize(
     ("objective", "expected"),
     [
@@ -146,8 +135,6 @@ def test_dpsa_objective(variant, objective, expected, events):
     assert dpsa(HOLE, 10, variant, events=events, objective=objective) == expected
 
 
-@BOTH
-@VARIANTS
 def test_dpsa_objective_ties_go_to_the_set_found_first(variant, events):
     plain = dpsa(HOLE, 10, variant, events=events)
     assert dpsa(HOLE, 10, variant, events=events, objective=lambda *job: 0) == plain
@@ -167,10 +154,6 @@ def test_dpsa_objective_sees_times_from_the_first_submission():
 
 
 # --- Reserved and unreserved processors ---
-
-
-@BOTH
-@VARIANTS
 def test_dpsa_short_jobs_leave_the_unreserved_processors_to_long_ones(variant, events):
     # At 1 five are free; job 2 needs eight at 10, when five are released, so three are reserved. Job 3 (long)
     # finds only two; job 5 gets these, for jobs 4 and 6 end by 10 and use the reserved ones, so the hole is
@@ -185,22 +168,15 @@ def test_dpsa_short_jobs_leave_the_unreserved_processors_to_long_ones(variant, e
         (0, 9, 9, 1),
         (0, 10, 10, 1),
     )
-    assert dpsa(jobs, 10, variant, events=events) == (
-        [0, 0, 10, 15, 1, 1, 1, 15],
-        [-1, -1, 10, 15, -1, -1, -1, -1],
-    )
+    assert dpsa(jobs, 10, variant, events=events) == ([0, 0, 10, 15, 1, 1, 1, 15], [-1, -1, 10, 15, -1, -1, -1, -1])
 
 
-@BOTH
-@VARIANTS
 def test_dpsa_processors_released_at_the_shadow_time_count_together(variant, events):
     # Job 2 needs three. Both others end at 5 and release four, so none of the two free ones is reserved.
     jobs = table((0, 5, 5, 2), (0, 5, 5, 2), (1, 4, 4, 3), (1, 20, 20, 2))
     assert dpsa(jobs, 6, variant, events=events) == ([0, 0, 5, 1], [-1, -1, 5, -1])
 
 
-@BOTH
-@VARIANTS
 def test_dpsa_looks_at_the_last_job_of_the_list(variant, events):
     jobs = table((0, 4, 4, 3), (1, 2, 2, 4), (2, 2, 2, 1))
     assert dpsa(jobs, 4, variant, events=events) == ([0, 4, 2], [-1, 4, -1])
@@ -215,7 +191,6 @@ def test_dpsa_jobs_that_take_no_time():
     assert dpsa(jobs, 3, "p", events="each") == ([0, 0, 0, 0], [-1, 1, -1, 1])
 
 
-@BOTH
 def test_dpsa_without_jobs(events):
     assert dpsa([], 4, events=events) == ([], [])
 
@@ -230,8 +205,6 @@ def test_dpsa_in_another_order():
 
 
 # --- Nothing that fits is left ---
-
-
 def left_though_fitting(jobs, procs, starts):
     """Return the (time, job) at which a job behind a blocked head still fits beside all those just started."""
     found = []

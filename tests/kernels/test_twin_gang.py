@@ -15,10 +15,14 @@ from gang_programs import SCHEDULERS, gang_workloads
 from hypothesis import assume, given
 from twin_gang import COMM, COMP, IO, Job, Settings, simulate
 
-EVERY = pytest.mark.parametrize("scheduler", SCHEDULERS)
 LOCAL = pytest.mark.parametrize("scheduler", ["round-robin", "priority", "spin-block"])
 BY_PRIORITY = pytest.mark.parametrize("scheduler", ["priority", "spin-block"])
 END = ("end",)
+
+
+@pytest.fixture(params=SCHEDULERS)
+def scheduler(request):
+    return request.param
 
 
 def run(jobs, horizon, scheduler="gang", pes=1, **changes):
@@ -57,9 +61,6 @@ def test_the_twin_shares_nothing_with_the_package():
 
 
 # --- The matrix and the global clock ---
-
-
-@EVERY
 def test_a_job_alone_pays_one_switch_and_runs_on_across_boundaries(scheduler):
     result = run([emb(250)], 300, scheduler)
     assert timeline(result) == story("0 switching 0-3, 0 computing 3-253, idle 253-300")
@@ -86,7 +87,6 @@ def test_the_local_scheduler_fills_what_a_finished_task_leaves(scheduler):
     assert timeline(result)[5:] == story("0 computing 203-256, 1 switching 256-259, 1 computing 259-312, idle 312-400")
 
 
-@EVERY
 def test_first_fit_takes_the_first_row_and_the_lowest_columns(scheduler):
     jobs = [emb(9, 9, 9), emb(9, 9), emb(9), emb(9, 9), emb(9, 9)]
     result = run(jobs, 1, scheduler, pes=4)
@@ -94,7 +94,6 @@ def test_first_fit_takes_the_first_row_and_the_lowest_columns(scheduler):
     assert result.placed == [0] * 5
 
 
-@EVERY
 def test_full_nodes_are_left_out(scheduler):
     # At most 2 on a node. At 100 columns 0 and 4 of row 0 are free, and the nodes have 0, 1, 1, 1, 0 tasks. Job 5 opens
     # row 1 on nodes 0 to 2, job 6 row 2 on those that are not full then: 0, 3 and 4. Job 7 fits into row 0, but node 0
@@ -105,13 +104,11 @@ def test_full_nodes_are_left_out(scheduler):
     assert result.pe == [[0], [1], [2], [3], [4], [0, 1, 2], [0, 3, 4], [4]]
 
 
-@EVERY
 def test_the_head_of_the_queue_blocks(scheduler):
     # Job 2 would fit beside job 0, and job 1 takes both nodes.
     assert run([emb(9), emb(9, 9), emb(9)], 201, scheduler, pes=2, max_tasks=1).placed == [0, 100, 200]
 
 
-@EVERY
 @pytest.mark.parametrize(("service", "placed"), [(100, 200), (101, 300)])
 def test_a_job_waits_until_the_node_has_room(scheduler, service, placed):
     # Job 0 computes from 3 to 100, and its disk is done at 200 or 201.
@@ -120,7 +117,6 @@ def test_a_job_waits_until_the_node_has_room(scheduler, service, placed):
     assert result.placed == [0, placed]
 
 
-@EVERY
 @pytest.mark.parametrize(("arrival", "placed"), [(0, 0), (1, 100), (100, 100), (101, 200), (200, -1)])
 def test_jobs_are_placed_at_the_boundary_after_their_arrival(scheduler, arrival, placed):
     # At the horizon, 200 or 201, nothing is placed.
@@ -142,14 +138,12 @@ def test_the_row_after_one_that_goes_takes_its_place():
     assert switches(result) == [(0, 0), (1, 100), (2, 200), (3, 300)]
 
 
-@EVERY
 def test_columns_of_a_finished_job_are_free_at_the_boundary(scheduler):
     # Job 0 keeps row 0 alive; job 2 has had to open row 1; job 3 takes the column that job 1 has left.
     result = run([emb(500), emb(9), emb(500, 500), emb(9, arrival=50)], 101, scheduler, pes=2)
     assert result.pe == [[0], [1], [0, 1], [1]]
 
 
-@EVERY
 def test_a_job_counts_on_all_its_nodes_until_its_last_task_is_done(scheduler):
     # PE 0 has nothing to do from 12 to 600, when the task on PE 1 has been done since 503.
     result = run([emb(9, 500), emb(9, arrival=50)], 601, scheduler, pes=2, max_tasks=1)
@@ -157,9 +151,6 @@ def test_a_job_counts_on_all_its_nodes_until_its_last_task_is_done(scheduler):
 
 
 # --- The horizon ---
-
-
-@EVERY
 @pytest.mark.parametrize(("horizon", "completed"), [(99, -1), (100, 100), (101, 100)])
 def test_what_ends_at_the_horizon_is_done(scheduler, horizon, completed):
     # Also where the horizon is a boundary; but no membership is updated there.
@@ -170,8 +161,6 @@ def test_what_ends_at_the_horizon_is_done(scheduler, horizon, completed):
 
 
 # --- Disks ---
-
-
 def test_the_gang_scheduler_waits_for_the_disk():
     result = run([alone((30, ("io", 40)), (30, END)), emb(500)], 100)
     assert timeline(result) == story("0 switching 0-3, 0 computing 3-33, idle 33-73, 0 computing 73-100")
@@ -196,7 +185,6 @@ def test_the_disk_serves_one_after_the_other(scheduler, deed, completed):
     assert run(jobs, 150, scheduler).completed == [126, completed]
 
 
-@EVERY
 @pytest.mark.parametrize("deed", ["io", "think"])
 def test_what_is_executed_at_a_boundary_belongs_to_the_slice_before(scheduler, deed):
     # The request at 100 counts for the first slice, and nothing is held in the second.
@@ -207,8 +195,6 @@ def test_what_is_executed_at_a_boundary_belongs_to_the_slice_before(scheduler, d
 
 
 # --- Choosing by priority ---
-
-
 @LOCAL
 def test_equals_take_turns(scheduler):
     # All priorities are 1 throughout the first slice. Jobs 1 to 3 compute 10, think 5, and so on: at 39 job 1 is ready
@@ -327,8 +313,6 @@ def test_a_cut_switch_unloads_nothing(scheduler):
 
 
 # --- Round robin ---
-
-
 def test_round_robin_chooses_whatever_the_priorities_are():
     # As by priority, but at 113 job 0 is the next in turn, with a priority of 0.6, and not job 2, with 1.
     jobs = [emb(500), alone((10, ("io", 500, "end"))), emb(500)]
@@ -343,14 +327,11 @@ def test_round_robin_chooses_tasks_that_communicate(beta):
 
 
 # --- Messages and barriers ---
-
-
 def message(sender, receiver, after=5):
     """Make a job whose rank 0 sends after `sender` ns, and whose rank 1 asks for the message after `receiver` ns."""
     return Job(0, "msg", [[(sender, ("send", 1, 0)), (after, END)], [(receiver, ("recv", 0)), (after, END)]])
 
 
-@EVERY
 def test_a_message_takes_its_time(scheduler):
     # Sent from 23 to 24, it arrives at 26; received from 26 to 27.
     result = run([message(20, 10)], 50, scheduler, pes=2)
@@ -360,14 +341,12 @@ def test_a_message_takes_its_time(scheduler):
     )
 
 
-@EVERY
 @pytest.mark.parametrize(("receiver", "spun"), [(22, 1), (23, 0), (24, 0)])
 def test_a_message_that_is_there_is_not_waited_for(scheduler, receiver, spun):
     # It arrives at 26, when the receiver asks for it at 25, 26 or 27.
     assert run([message(20, receiver)], 50, scheduler, pes=2).totals[1]["spinning"] == spun
 
 
-@EVERY
 def test_a_barrier_releases_all_at_once(scheduler):
     # The last comes at 23, so all go on at 31, after spins of 18 and 8.
     job = Job(0, "bsp", [[(10, ("barrier",)), (5, END)], [(20, ("barrier",)), (7, END)]])
@@ -377,7 +356,6 @@ def test_a_barrier_releases_all_at_once(scheduler):
     assert result.completed == [38]
 
 
-@EVERY
 def test_a_piece_that_a_boundary_cuts_goes_on(scheduler):
     # The sender is at it from 99 to 104, the message arrives at 106 and is received from 106 to 111.
     result = run([message(96, 10)], 150, scheduler, pes=2, overhead=5)
@@ -411,12 +389,10 @@ def test_a_statement_counts_only_in_slices_in_which_the_pe_was_held(scheduler):
     )
 
 
-@EVERY
 def test_a_send_is_a_statement(scheduler):
     assert run([message(20, 10)], 101, scheduler, pes=2).S[0] == [[0.25, 0.75, 0.25]] * 2
 
 
-@EVERY
 def test_io_counts_in_its_slice_only(scheduler):
     assert run([alone((10, ("io", 10)), (500, END))], 201, scheduler).S[0][0] == [0.375, 0.125, 0.625]
 
@@ -428,7 +404,6 @@ def test_a_slice_with_io_and_statements_gives_both_measurements(both, m_io):
 
 
 # --- Spin control: jobs 0 send a message, job 1 is interactive and takes both PEs in row 1 ---
-
 KEEN = Job(0, "interactive", [[(500, END)], [(500, END)]])
 
 
@@ -516,9 +491,6 @@ def test_a_spin_that_meets_a_boundary_begins_anew():
 
 
 # --- Memberships ---
-
-
-@EVERY
 @pytest.mark.parametrize(
     ("slices", "s_io", "s_other", "f_io", "f_other", "priority"),
     [
@@ -566,8 +538,6 @@ def test_without_a_floor_memberships_that_an_average_forgets_stay_gone():
 
 
 # --- Disks and computing ---
-
-
 @pytest.mark.parametrize(
     ("scheduler", "horizon", "disk"), [("gang", 100, (40, 0)), ("priority", 100, (40, 37)), ("priority", 60, (27, 24))]
 )
@@ -585,8 +555,6 @@ def test_neither_spinning_nor_switching_nor_communicating_is_computing():
 
 
 # --- Laws ---
-
-
 def replay(settings, result, job, rank, program):
     """Walk through a program along the segments of its task, of which nothing may be left over.
 

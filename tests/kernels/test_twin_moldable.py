@@ -1,5 +1,4 @@
-"""
-The naive twins of moldable scheduling against cases worked by hand, and the laws that they must obey.
+"""The naive twins of moldable scheduling against cases worked by hand, and the laws that they must obey.
 
 Numbers come from the specification, sections 2 and 7.1, or are worked out in the comments beside them. A job that is
 "linear up to A" has sigma = 0: its work W takes W / min(n, A) seconds on n processors, rounded up.
@@ -43,45 +42,6 @@ def test_the_twin_shares_nothing_with_the_package():
 
 
 # --- Speedup and durations ---
-
-
-@pytest.mark.parametrize(
-    ("A", "sigma", "expected"),
-    [
-        (64, 0.5, (1.9922, 7.7871, 15.1144, 28.5436, 51.3605, 59.9532, 64, 64, 64)),
-        (64, 1, (1.9845, 7.5852, 14.3217, 25.7610, 42.8901, 56.3877, 64, 64, 64)),
-        (64, 2, (1.9794, 7.4563, 13.8378, 24.1890, 38.6415, 49.2308, 54.9189, 55.1031, 64)),
-        (10, 0.5, (1.9512, 6.8085, 9.5522, 10)),
-        (10, 1.5, (1.8868, 5.6338, 8.4211, 10)),
-    ],
-)
-def test_speedup_has_the_check_values_of_the_specification_section_7(A, sigma, expected):
-    speedup, _ = downey(A, sigma)
-    assert speedup(1) == 1
-    procs = (2, 8, 16, 32, 64, 100, 127, 128, 190)[: len(expected)]
-    assert [round(speedup(n), 4) for n in procs] == list(expected)
-
-
-@pytest.mark.parametrize("A", [1, 1.25, 3, 10, 64])
-@pytest.mark.parametrize("sigma", [0, 0.5, 1, 1.5, 2])
-def test_slope_is_the_right_derivative_of_a_concave_speedup(A, sigma):
-    speedup, slope = downey(A, sigma)
-    step = 1e-6  # the speedup bends by less than 4 per processor squared
-    for n in range(1, 200):
-        assert slope(n) == pytest.approx((speedup(n + step) - speedup(n)) / step, abs=1e-5)
-        assert slope(n) >= slope(n + 1) >= 0
-        assert speedup(n) <= speedup(n + 1) * (1 + 1e-15)
-        assert speedup(n) <= min(n, A) * (1 + 1e-15)
-
-
-def test_slope_is_to_the_right_where_the_curve_has_a_corner():
-    _, slope = downey(4, 0)
-    assert [slope(n) for n in (3, 4)] == [1, 0]
-    _, slope = downey(4, 2)  # S = 12 n / (2 n + 10) up to n = 10, where the curve has slope 12 * 10 / 30^2
-    assert [slope(n) for n in (10, 11)] == [0, 0]
-    assert slope(9) == pytest.approx(12 * 10 / 28**2)
-
-
 def test_durations_round_up_but_for_a_guard():
     job = linear(0, 10, 12, 1, A=8)
     assert [duration(job.run, job, n) for n in (1, 2, 3, 4, 8, 9)] == [10, 5, 4, 3, 2, 2]
@@ -100,8 +60,6 @@ def test_effective_load_is_the_time_on_one_processor():
 
 
 # --- Limits ---
-
-
 def test_fair_limits_by_hand():
     # Square roots 1, 2, 3 of 6; the weights themselves are 1, 4, 9 of 14: 0.86, 3.43 and 7.71 processors of 12.
     assert fair_limits([1.0, 4.0, 9.0], 12, 1) == [2, 4, 6]
@@ -165,8 +123,6 @@ def test_of_equal_slopes_the_earlier_job_moves(canmove):
 
 
 # --- Fair share ---
-
-
 def test_two_identical_perfectly_scalable_jobs():
     # Specification, section 2.6, SAB-2: P = 8, T = 100 on half the machine.
     jobs = [linear(0, 50, 50, 8, A=8)] * 2
@@ -246,8 +202,6 @@ def test_of_equal_slopes_the_first_to_arrive_gains_whether_it_runs_or_waits():
 
 
 # --- Greedy ---
-
-
 def test_greedy_by_hand():
     # P = 4. Job 0 is linear up to 2: 2 processors on [0, 10). Job 1 (12, 6, 4, 3 s) is done at 13, 7, 14, 13: 2 on
     # [1, 7). Job 2 (8, 4, 3, 2 s) is done at 15, 11, 13, 12: 2 reserved at 7. At 6 job 0 ends: job 2 starts on its 2
@@ -264,7 +218,6 @@ def test_greedy_chooses_after_the_completions_of_the_instant():
 
 
 # --- Iterative ---
-
 # Linear up to 4, 4 and 2: 12, 6, 4, 3; 4, 2, 2, 1; and 6, 3, 3, 3 s on 1 to 4 processors.
 THREE = [linear(0, 12, 12, 1, A=4), linear(0, 4, 4, 1, A=4), linear(0, 6, 6, 1, A=2)]
 
@@ -327,8 +280,6 @@ def test_iterative_stops_at_a_duration_that_one_more_processor_does_not_shorten(
 
 
 # --- Laws ---
-
-
 RUNS = (*range(1, 21), *[1, 4, 8, 12] * 5)
 OVERS = (0, 0, 1, 3, 20)
 PARALLELISM, SIGMA = (1, 1.5, 2, 3, 4.7, 8, 16), (0, 0.5, 1, 1.3, 2)
@@ -362,28 +313,7 @@ def ends(jobs, schedule):
     return [start + duration(job.run, job, width) for job, (start, width) in zip(jobs, schedule, strict=True)]
 
 
-@EVERY_SCHEME
-@given(workloads())
-def test_every_job_runs_once_and_the_machine_is_never_exceeded(scheme, workload):
-    jobs, procs = workload
-    schedule = scheme(jobs, procs)
-    assert len(schedule) == len(jobs)
-    for job, (start, width) in zip(jobs, schedule, strict=True):
-        assert start >= job.submit
-        assert 1 <= width <= procs
-    spans = list(zip(schedule, ends(jobs, schedule), strict=True))
-    for time, _ in schedule:
-        assert sum(width for (start, width), end in spans if start <= time < end) <= procs
-
-
-@EVERY_SCHEME
-@given(workloads(), st.integers(1, 1000))
-def test_shifting_all_times_shifts_the_schedule(scheme, workload, shift):
-    jobs, procs = workload
-    shifted = scheme([job._replace(submit=job.submit + shift) for job in jobs], procs)
-    assert shifted == [(start + shift, width) for start, width in scheme(jobs, procs)]
-
-
+# Others are those of the kernels, which equal the twins: see `tests/schemes/test_moldable.py`.
 @EVERY_SCHEME
 @given(workloads())
 def test_one_processor_is_served_in_order(scheme, workload):

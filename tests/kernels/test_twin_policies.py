@@ -1,5 +1,4 @@
-"""
-The naive twin of EASY with policies: tables worked by hand, and the twins that it must equal where they overlap.
+"""The naive twin of EASY with policies against tables worked by hand, and its sums against the schedule.
 
 Tables list (submit, run, estimate, procs), and were worked out on paper from the rules in `twin_policies`; the comments
 tell the story of the schedule.
@@ -10,14 +9,16 @@ from math import inf, log
 
 import pytest
 import twin_policies
-import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from twin_policies import easy, near_tie, usage
 from twins import Job
-from workloads import examples
+from workloads import workloads
 
-BOTH = pytest.mark.parametrize("events", ["batched", "each"])
+
+@pytest.fixture(params=["batched", "each"])
+def events(request):
+    return request.param
 
 
 def table(*rows):
@@ -28,15 +29,11 @@ def test_the_twin_shares_nothing_with_the_package():
     assert "schedlab" not in inspect.getsource(twin_policies)
 
 
-@BOTH
 def test_no_jobs(events):
     assert easy([], 4, events=events, reservations=3) == ([], [])
 
 
 # --- Reservations ---
-
-
-@BOTH
 @pytest.mark.parametrize(
     ("reservations", "expected"),
     [
@@ -52,7 +49,6 @@ def test_a_second_reservation(reservations, expected, events):
     assert easy(jobs, 4, reservations=reservations, events=events) == expected
 
 
-@BOTH
 @pytest.mark.parametrize(("reservations", "promise"), [(1, -1), (2, 15)])
 def test_a_job_that_may_not_overtake_is_passed_over_without_a_reservation(reservations, promise, events):
     # At 2, job 1 is promised 10. Job 2 could start, but may not; job 3 would run until 11, so a second reservation is
@@ -84,8 +80,6 @@ def test_jobs_that_outlive_their_estimates():
 
 
 # --- What functions see ---
-
-
 def test_views_of_a_job():
     # Times count from 1000. Job 1 runs on two processors from 0 to 5; job 0 comes at 3 and has to wait for it.
     jobs = table((1003, 2, 4, 1), (1000, 5, 6, 2))
@@ -151,8 +145,6 @@ def test_per_event_completions_come_in_order_of_start():
 
 
 # --- Policies on running sums ---
-
-
 @pytest.mark.parametrize(
     ("half_life", "expected"),
     [
@@ -219,56 +211,7 @@ def test_near_ties():
     assert near_tie([-1.0, 5.0, -1.0 - 1e-10])
 
 
-# --- Drawn at random: twins of other schemes, and laws ---
-
-LENGTHS = st.one_of(st.integers(0, 8), st.sampled_from([0, 1, 4, 8]))
-EVENTS = st.sampled_from(["batched", "each"])
-FUNCTIONS = [
-    lambda now, submit, estimate, procs: estimate,
-    lambda now, submit, estimate, procs: -estimate * procs,
-    lambda now, submit, estimate, procs: (submit - now) / max(estimate, 1),
-    lambda now, submit, estimate, procs: (3 * now + 5 * submit + 7 * estimate + procs) % 4,
-]
-
-
-@st.composite
-def workloads(draw, shortest=0, least=0, overs=(0, 0, 1, 3, 8, -1, -3, -8)):
-    """Draw jobs in any order, full of ties, and processors; estimates are over the run times by one of `overs`."""
-    procs = draw(st.integers(1, 6))
-    widths = st.one_of(st.sampled_from([1, procs]), st.integers(1, procs))
-    runs = LENGTHS.filter(lambda run: run >= shortest)
-    rows = st.tuples(st.integers(0, 12), runs, st.sampled_from(overs), widths)
-    rows = draw(st.lists(rows, min_size=1, max_size=12))
-    return [Job(submit, run, max(run + over, least), width) for submit, run, over, width in rows], procs
-
-
-def of_view(function):
-    return function and (lambda job: function(job.now, job.submit, job.estimate, job.procs))
-
-
-@given(workloads(), st.sampled_from([None, *FUNCTIONS]), st.sampled_from([None, *FUNCTIONS]), EVENTS)
-@examples(400)
-def test_equals_easy(workload, order, backfill, events):
-    jobs, procs = workload
-    expected = twins.easy(jobs, procs, order=order or "fcfs", backfill=backfill, events=events)
-    assert easy(jobs, procs, order=of_view(order), backfill=of_view(backfill), events=events) == expected
-
-
-CASES = [(None, "each"), *((order, "batched") for order in [None, *FUNCTIONS])]
-
-
-@given(workloads(least=1, overs=(0, 0, 1, 3, 8)), st.sampled_from(CASES))
-@examples(400)
-def test_with_a_reservation_for_every_job_equals_conservative(workload, case):
-    # Not for other orders with events="each": of the jobs that start in one decision, the first to start, and so the
-    # first to complete, is the first of the queue here and the first submitted in `twins.conservative`.
-    (jobs, procs), (order, events) = workload, case
-    expected = twins.conservative(jobs, procs, order=order or "fcfs", compression="rebuild", events=events)
-    starts, promises = easy(jobs, procs, order=of_view(order), reservations=len(jobs) + 1, events=events)
-    promises = [start if promise == -1 else promise for start, promise in zip(starts, promises, strict=True)]
-    assert (starts, promises) == expected  # there, a job that starts on arrival is promised that
-
-
+# --- Drawn at random ---
 @given(workloads(shortest=1), st.data(), st.integers(1, 4))
 def test_sums_are_those_of_the_schedule(workload, data, reservations):
     # Batched and without zero run times, what runs when a queue is ordered is what started before and ends later.
@@ -290,18 +233,3 @@ def test_sums_are_those_of_the_schedule(workload, data, reservations):
         assert job.queued == sum(other.submit <= now <= start for other, start in mine)
         seconds = range(origin, now)
         assert job.usage == sum(o.procs for o, start in mine for t in seconds if start <= t < start + o.run)
-
-
-@given(workloads(), st.data(), st.integers(1, 4), EVENTS)
-def test_never_uses_more_than_the_machine_has(workload, data, reservations, events):
-    jobs, procs = workload
-    user = data.draw(st.lists(st.sampled_from("AB"), min_size=len(jobs), max_size=len(jobs)))
-    sums = {"held": ("held", user, None)}
-    starts, promises = easy(
-        jobs, procs, may_backfill=lambda job: job.held < 2, reservations=reservations, sums=sums, events=events
-    )
-    for job, start, promise in zip(jobs, starts, promises, strict=True):
-        assert start >= job.submit
-        assert promise == -1 or promise >= job.submit
-        running = [o.procs for o, s in zip(jobs, starts, strict=True) if s <= start < s + o.run]
-        assert sum(running) <= procs

@@ -16,7 +16,11 @@ from twins import Job, conservative, easy, fcfs, order_value
 from workloads import pick
 
 COLUMNS = (*[range(6)] * 4, range(4))
-BOTH = pytest.mark.parametrize("events", ["batched", "each"])
+
+
+@pytest.fixture(params=["batched", "each"])
+def events(request):
+    return request.param
 
 
 def table(*rows):
@@ -37,8 +41,6 @@ def test_every_value_of_each_column_is_picked():
 
 
 # --- Orders ---
-
-
 def test_order_values():
     # wait 250, so x = 2.5; log2(4) = 2; log10(10) = 1; log10(100) = 2; sqrt(100) = 10: all exact.
     expected = {
@@ -83,18 +85,15 @@ def test_order_functions_see_times_from_the_first_submission():
 
 
 # --- FCFS, machine of 4 ---
-
 FCFS_JOBS = table((0, 4, 6, 3), (1, 3, 3, 2), (2, 1, 1, 1), (4, 0, 2, 4), (5, 2, 2, 1))
 
 
-@BOTH
 def test_fcfs(events):
     # Job 2 would fit at 2 but waits behind job 1 until job 0 ends at 4. Job 3 needs the whole machine, gets
     # it at 7 and takes no time, so job 4 follows at the same instant.
     assert fcfs(FCFS_JOBS, 4, events=events) == [0, 4, 4, 7, 7]
 
 
-@BOTH
 def test_fcfs_ignores_row_order(events):
     assert fcfs(FCFS_JOBS[::-1], 4, events=events) == [7, 7, 4, 4, 0]
 
@@ -116,7 +115,6 @@ def test_batched_arrivals_are_ranked_together():
     assert fcfs(jobs, 2, order="sjf", events="each") == [0, 9]
 
 
-@BOTH
 def test_no_jobs(events):
     assert fcfs([], 4, events=events) == []
     assert easy([], 4, events=events) == ([], [])
@@ -124,8 +122,6 @@ def test_no_jobs(events):
 
 
 # --- EASY ---
-
-
 def test_easy_on_the_example_of_grudenic_and_bogunovic():
     # Specification, section 5.3, GRU-6: P = 7, two running jobs, then J1 to J4, "EASY starts J2 2, J1 7, J3 9, J4 9:
     # makespan 14, mean slowdown 3.0125"; "EASY reserves J1 for t=7", "at 7 [...] reserves J3" (for 9).
@@ -215,17 +211,9 @@ def test_easy_per_event_a_job_at_its_estimated_end_is_over(estimate, promise):
 
 
 # --- Conservative ---
-
-
-@BOTH
 @pytest.mark.parametrize(
     ("compression", "starts"),
-    [
-        ("queue", [0, 0, 10, 3]),
-        ("reservation", [0, 0, 7, 3]),
-        ("none", [0, 0, 10, 6]),
-        ("rebuild", [0, 0, 6, 11]),
-    ],
+    [("queue", [0, 0, 10, 3]), ("reservation", [0, 0, 7, 3]), ("none", [0, 0, 10, 6]), ("rebuild", [0, 0, 6, 11])],
 )
 def test_conservative_compression(compression, starts, events):
     # Machine of 4, full until 6 by the estimates; job 2 (wide) is promised 10, and job 3, which fits before
@@ -251,7 +239,6 @@ def test_conservative_arrivals_are_placed_fcfs_whatever_the_order():
     assert conservative(jobs, 1, order="sjf", compression="rebuild") == ([6, 1, 0], [6, 1, 0])
 
 
-@BOTH
 def test_conservative_reservations_are_events(events):
     # Job 0 ends at 4 and nothing else happens until the reservations at 10 and 15.
     jobs = table((0, 4, 10, 4), (1, 5, 5, 4), (2, 3, 3, 2), (3, 2, 2, 2))
@@ -260,7 +247,6 @@ def test_conservative_reservations_are_events(events):
     assert conservative(jobs, 4, events=events) == ([0, 4, 9, 9], promises)
 
 
-@BOTH
 def test_conservative_does_not_delay_a_second_waiting_job(events):
     # Job 3 would leave the head alone (EASY starts it at 2 on the extra processor) but not job 2, promised 9.
     jobs = table((0, 5, 5, 3), (1, 4, 4, 3), (1, 2, 2, 4), (2, 8, 8, 1))
@@ -284,7 +270,6 @@ def test_conservative_per_event_completions_come_one_at_a_time():
     assert conservative(jobs, 4, events="each") == ([0, 0, 8, 5], [0, 0, 8, 11])
 
 
-@BOTH
 def test_conservative_zero_run_completes_early_at_its_start(events):
     jobs = table((0, 0, 10, 2), (0, 4, 4, 2))
     # Each: at the second arrival the first job's completion is still to come.
@@ -292,7 +277,6 @@ def test_conservative_zero_run_completes_early_at_its_start(events):
     assert conservative(jobs, 2, compression="none", events=events) == ([0, 10], [0, 10])
 
 
-@BOTH
 def test_conservative_reserves_a_second_for_an_estimate_of_zero(events):
     # Job 1 is reserved for 5 and job 2 for 6, but job 1 takes no time, so job 2 follows at once.
     jobs = table((0, 5, 5, 2), (1, 0, 0, 1), (1, 3, 3, 2))
@@ -300,8 +284,6 @@ def test_conservative_reserves_a_second_for_an_estimate_of_zero(events):
 
 
 # --- Published schedules ---
-
-
 @pytest.mark.traces
 @pytest.mark.parametrize(
     ("variant", "clairvoyant", "backfill"),

@@ -45,8 +45,6 @@ def ranked(jobs, weights):
 
 
 # --- The relaxations ---
-
-
 @examples(200)
 @given(instances(most=8), st.data())
 def test_the_least_busy_time_is_its_twins(instance, data):
@@ -94,8 +92,6 @@ def test_prices_that_are_found_give_the_bound_that_is_told(instance):
 
 
 # --- The bounds ---
-
-
 def of(jobs, procs, **how):
     table = [(submit, run, run, width) for submit, run, width in jobs]
     return sl.lower_bounds(traced(table, procs), **how)

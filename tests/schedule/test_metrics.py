@@ -78,8 +78,6 @@ def naive_per_job(plain, j, tau):
 
 
 # Per job ------------------------------------------------------------------------------------------------
-
-
 @FEW
 @given(schedules())
 def test_columns_of_each_job(schedule):
@@ -203,8 +201,6 @@ def test_tau_is_a_positive_number(tau):
 
 
 # The whole machine --------------------------------------------------------------------------------------
-
-
 @FEW
 @given(schedules())
 def test_makespan_throughput_and_loads(schedule):
@@ -325,8 +321,6 @@ def test_sab_0_effective_work_of_half_efficient_processors():
 
 
 # Classes ------------------------------------------------------------------------------------------------
-
-
 def kurian(job):
     return ("S" if job.run_time < 3600 else "L") + ("N" if job.procs < 32 else "W")
 

@@ -37,8 +37,6 @@ def crowded():
 
 
 # What it is ---------------------------------------------------------------------------------------------
-
-
 def test_it_starts_jobs_when_the_log_does(log):
     schedule = sl.recorded(log)
     assert schedule.start.tolist() == [100, 110, 115, 118]
@@ -98,8 +96,6 @@ def test_it_is_written_as_what_it_is(log, tmp_path):
 
 
 # What it breaks -----------------------------------------------------------------------------------------
-
-
 def test_more_processors_than_there_are_is_said(crowded):
     schedule = sl.recorded(crowded)
     (note,) = schedule.notes
@@ -133,8 +129,6 @@ def test_its_charts_show_all_that_is_held(crowded):
 
 
 # When it is refused -------------------------------------------------------------------------------------
-
-
 def test_waits_that_are_not_recorded_count_as_none_and_that_is_said():
     schedule = sl.recorded(log_of(waits=[-1, 9, -1, 15]))
     assert schedule.jobs["wait_time"].tolist() == [0, 9, 0, 15]
@@ -206,8 +200,6 @@ def test_what_is_no_trace_is_refused():
 
 
 # Where people meet it -----------------------------------------------------------------------------------
-
-
 def test_explore_offers_it_and_says_when_it_cannot_be(log):
     _, table = widgets.bench(log, scheme="easy", against="log")
     assert "log" in table.to_html()

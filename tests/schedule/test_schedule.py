@@ -35,8 +35,6 @@ def corrupted(schedule, **starts):
 
 
 # Laws ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("scheme", ["fcfs", "easy", "conservative", "easy-sjf"])
 def test_a_sound_schedule_is_given_back(scheme):
     schedule = simulated(scheme)
@@ -138,8 +136,6 @@ def test_a_schedule_cannot_be_written_over():
 
 
 # Processors ---------------------------------------------------------------------------------------------
-
-
 def numbers(text):
     """Read intervals such as "0-3 7"."""
     ends = [part.split("-") for part in text.split()]
@@ -209,8 +205,6 @@ def test_allocations_come_from_arrays_of_any_order():
 
 
 # Columns ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "schedule",
     [
@@ -235,7 +229,6 @@ def test_each_column_is_that_of_the_table(schedule):
 
 
 # Files --------------------------------------------------------------------------------------------------
-
 # The columns of Batsim's out_jobs.csv (version 4), which evalys reads.
 BATSIM = (
     "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,"

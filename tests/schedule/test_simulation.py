@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ import schedlab as sl
 from schedlab.schedule.simulation import simulate_each
 from schedlab.schemes.conservative import COMPRESSION
 
-pytestmark = pytest.mark.tables
+pytestmark = [pytest.mark.reduced, pytest.mark.tables]
 
 SCHEMES = [sl.FCFS(), sl.EASY(), sl.EASY(order="sjf"), sl.EASY(backfill="sjf"), sl.Conservative()]
 
@@ -20,7 +21,6 @@ SCHEMES = [sl.FCFS(), sl.EASY(), sl.EASY(order="sjf"), sl.EASY(backfill="sjf"), 
 OVERRUN = [(0, 10, 5, 1), (1, 4, 4, 2), (2, 3, 3, 1)]
 
 
-@pytest.mark.reduced
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
 def test_a_job_that_outlives_its_estimate_is_killed_or_extended(scheme):
     trace = trace_of(OVERRUN, 2)
@@ -35,7 +35,6 @@ def test_a_job_that_outlives_its_estimate_is_killed_or_extended(scheme):
     assert sl.simulate(trace, scheme).start.tolist() == killed.start.tolist()  # the default
 
 
-@pytest.mark.reduced
 def test_a_job_that_is_kept_is_expected_to_end_when_it_does_not():
     trace = trace_of(OVERRUN, 2)
     for scheme in (sl.EASY(), sl.DPSA()):
@@ -48,7 +47,13 @@ def test_a_job_that_is_kept_is_expected_to_end_when_it_does_not():
         assert schedule.metrics()["offered_load"] == trace.offered_load("extend") == trace.offered_load("keep")
 
 
-@pytest.mark.reduced
+@pytest.mark.parametrize(("overrun", "end"), [("extend", 10), ("kill", 5)])
+def test_an_extended_or_killed_job_is_expected_to_end_when_it_does(overrun, end):
+    schedule = sl.simulate(trace_of(OVERRUN, 2), "easy", overrun=overrun)
+    assert schedule.promise.tolist() == [-1, end, -1]
+    assert schedule.start.tolist() == [0, end, 2]
+
+
 @pytest.mark.parametrize("scheme", ["conservative", "ojs", "flooding", "shares", "greedy", "iterative"])
 def test_schemes_that_cannot_keep_jobs_past_their_estimates_say_so(scheme):
     trace = trace_of(OVERRUN, 2).with_parameter_sweeps(0.5, min_procs=2).with_speedup(sl.Downey())
@@ -59,16 +64,6 @@ def test_schemes_that_cannot_keep_jobs_past_their_estimates_say_so(scheme):
         sl.simulate_sites([trace], scheme, overrun="keep")
 
 
-def test_an_extended_job_is_expected_to_end_when_it_does():
-    schedule = sl.simulate(trace_of(OVERRUN, 2), "easy", overrun="extend")
-    assert schedule.promise.tolist() == [-1, 10, -1]
-    assert schedule.start.tolist() == [0, 10, 2]
-    killed = sl.simulate(trace_of(OVERRUN, 2), "easy", overrun="kill")
-    assert killed.promise.tolist() == [-1, 5, -1]
-    assert killed.start.tolist() == [0, 5, 2]
-
-
-@pytest.mark.reduced
 def test_the_machine_is_the_traces_own_or_a_given_one():
     trace = trace_of(OVERRUN, 2)
     assert sl.simulate(trace).machine == sl.Flat(2)
@@ -79,7 +74,6 @@ def test_the_machine_is_the_traces_own_or_a_given_one():
         assert schedule.metrics()["offered_load"] == pytest.approx(trace.offered_load() / 2)
 
 
-@pytest.mark.reduced
 def test_a_machine_too_small_is_refused_with_the_way_out():
     trace = trace_of(OVERRUN, 2)
     words = r"a test has a job of 2 processors, the machine 1: trace.with_machine\(1\) drops such jobs"
@@ -93,20 +87,17 @@ def test_a_machine_too_small_is_refused_with_the_way_out():
     assert len(sl.simulate(fits, machine=1).validate()) == 2
 
 
-@pytest.mark.reduced
 @pytest.mark.parametrize("machine", ["big", 2.5, [4]])
 def test_a_machine_of_another_kind_is_refused(machine):
     with pytest.raises(TypeError, match=r"machine is .*, expected processors or a machine"):
         sl.simulate(trace_of(OVERRUN, 2), machine=machine)
 
 
-@pytest.mark.reduced
 def test_a_machine_without_processors_is_refused():
     with pytest.raises(ValueError, match="machine must have at least 1 processor, got 0"):
         sl.simulate(trace_of(OVERRUN, 2), machine=0)
 
 
-@pytest.mark.reduced
 def test_events_each_gives_arrivals_their_own_pass():
     trace = trace_of([(0, 5, 5, 2), (5, 4, 4, 2), (5, 1, 1, 1)], 2)
     batched, each = (sl.simulate(trace, "easy-sjf", events=events).validate() for events in ("batched", "each"))
@@ -117,7 +108,6 @@ def test_events_each_gives_arrivals_their_own_pass():
     assert sl.simulate(trace, "easy-sjf").events == "batched"
 
 
-@pytest.mark.reduced
 @pytest.mark.parametrize(
     ("conventions", "message"),
     [
@@ -132,14 +122,12 @@ def test_unknown_values_are_answered_with_known_ones(conventions, message):
         sl.simulate(trace_of(OVERRUN, 2), **conventions)
 
 
-@pytest.mark.reduced
 def test_a_trace_without_jobs_is_refused():
     trace = trace_of(OVERRUN, 2)
     with pytest.raises(ValueError, match="a test has no jobs to simulate"):
         sl.simulate(replace(trace, table=trace.jobs.iloc[:0]))
 
 
-@pytest.mark.reduced
 def test_the_callers_trace_is_left_alone():
     trace = trace_of(OVERRUN, 2)
     before = trace.jobs.copy(deep=True)
@@ -150,7 +138,6 @@ def test_the_callers_trace_is_left_alone():
     assert schedule.trace is trace
 
 
-@pytest.mark.reduced
 def test_times_are_on_the_clock_of_the_log():
     later = [(10**9 + submit, run, estimate, procs) for submit, run, estimate, procs in OVERRUN]
     schedule = sl.simulate(trace_of(later, 2), "easy").validate()
@@ -158,7 +145,6 @@ def test_times_are_on_the_clock_of_the_log():
     assert schedule.promise.tolist() == [-1, 10**9 + 5, -1]
 
 
-@pytest.mark.reduced
 def test_schemes_go_by_their_names():
     trace = trace_of(OVERRUN, 2)
     named = {
@@ -176,7 +162,6 @@ def test_schemes_go_by_their_names():
     assert sl.simulate(trace).scheme == sl.EASY()
 
 
-@pytest.mark.reduced
 @examples(80)
 @given(workloads(), st.sampled_from(SCHEMES), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_is_irrelevant_where_submissions_differ(workload, scheme, random):
@@ -201,6 +186,7 @@ def one_by_one():
     return [sl.simulate(trace, scheme) for trace, scheme in batch()]
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="takes minutes")
 @pytest.mark.parametrize("threads", [1, 2, 5, None])
 def test_many_are_the_same_as_one_by_one_for_any_number_of_threads(one_by_one, threads):
     many = sl.simulate_many(batch(), threads=threads)
@@ -252,7 +238,6 @@ def conservative(compression):
     return sl.Conservative(compression=compression)
 
 
-@pytest.mark.reduced
 @pytest.mark.parametrize("scheme", [sl.FCFS(), sl.EASY(), sl.DPSA(), *map(conservative, COMPRESSION)], ids=str)
 def test_times_are_exact_up_to_the_limit_and_refused_beyond(scheme):
     jobs = [(0, 5, LIMIT // 2, 1), (1, LIMIT // 2 - 2, LIMIT // 2 - 2, 2)]  # 2 ** 53 - 1 s with the second submission
@@ -265,7 +250,6 @@ def test_times_are_exact_up_to_the_limit_and_refused_beyond(scheme):
         sl.simulate(trace_of([(0, 1, LIMIT - 1, 1)] * 10, 1), scheme)
 
 
-@pytest.mark.reduced
 @pytest.mark.parametrize("overrun", ["kill", "extend", "keep"])
 def test_run_times_count_for_the_limit_where_jobs_are_not_cut(overrun):
     trace = trace_of([(0, LIMIT // 2, 1, 1), (0, LIMIT // 2, 1, 1)], 1)
@@ -276,7 +260,6 @@ def test_run_times_count_for_the_limit_where_jobs_are_not_cut(overrun):
             sl.simulate(trace, "easy", overrun=overrun)
 
 
-@pytest.mark.reduced
 @pytest.mark.parametrize(("order", "first"), [("saf", 2), ("laf", 1)])
 def test_areas_are_exact_up_to_the_limit_and_refused_beyond(order, first):
     """Without an error, 2**63 would be the smallest area of all."""
@@ -291,7 +274,6 @@ def test_areas_are_exact_up_to_the_limit_and_refused_beyond(order, first):
         sl.simulate(trace_of([(0, 1, 2**30 - 1, wide)] * 513, wide), sl.FCFS(order=order))
 
 
-@pytest.mark.reduced
 def test_what_a_large_machine_loses_in_ages_is_counted():
     """2 * 10**19 processor-seconds, too many for int64."""
     ages, wide = 2 * 10**12, 10**7

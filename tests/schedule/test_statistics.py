@@ -46,8 +46,6 @@ def ends(interval):
 
 
 # Student's t --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("df", [*range(1, 41), 99, 100, 1000, 12345])
 def test_quantiles_of_student_are_those_of_scipy(df):
     for p in (0.001, 0.025, 0.3, 0.5, 0.6, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.9995):
@@ -61,8 +59,6 @@ def test_quantiles_there_are_none_of(p, df):
 
 
 # Batch means --------------------------------------------------------------------------------------------
-
-
 def batched(values, batches):
     """Cut a list into batches whose sizes differ by one at most, and return their means."""
     cut = [len(values) * i // batches for i in range(batches + 1)]
@@ -205,8 +201,6 @@ def test_what_is_wrong_is_said(options, words):
 
 
 # Warm-up ------------------------------------------------------------------------------------------------
-
-
 def naive_mser(values):
     fives = [sum(values[i : i + 5]) / 5 for i in range(0, len(values) - 4, 5)]
     errors = [
@@ -241,8 +235,6 @@ def test_a_warm_up_as_long_as_half_the_run_is_noted():
 
 
 # Metrics with intervals ---------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def trace():
     return sl.model_trace("lublin", jobs=1500, machine=64, seed=5).scale_load(0.8)
@@ -288,8 +280,6 @@ def test_a_table_of_intervals_warns_once(schedule):
 
 
 # Settling -----------------------------------------------------------------------------------------------
-
-
 PILES_UP, TAKES = (
     "its queue piles up and does not drain before the end",
     r"one pile-up of its queue takes \d+ % of the time",
@@ -394,8 +384,6 @@ def test_first_come_first_served_does_not_settle_on_logs_that_it_cannot_serve():
 
 
 # Paired comparison --------------------------------------------------------------------------------------
-
-
 def test_a_pair_differs_by_the_difference_of_the_means(trace, schedule):
     other = sl.simulate(trace, "conservative").validate()
     found = quiet(sl.paired, schedule, other, "wait_time", 0.9)
@@ -472,8 +460,6 @@ def test_a_pair_must_be_of_the_same_jobs(trace, schedule):
 
 
 # Replications -------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def table(trace):
     return sl.sweep(trace, ["fcfs", "easy"], [0.6, 0.9], range(4), shake=30, progress=False)
@@ -589,8 +575,6 @@ def test_a_table_without_seeds_is_refused(table):
 
 
 # Shaken traces ------------------------------------------------------------------------------------------
-
-
 @FEW
 @given(workloads(), st.integers(1, 100), st.integers(0, 2**32), st.sampled_from([0, 10**9]))
 def test_a_shaken_job_stays_near(drawn, seconds, seed, shift):
@@ -655,8 +639,6 @@ def test_copies_take_a_whole_number_for_a_seed(seed, way):
 
 
 # Bootstrapped logs --------------------------------------------------------------------------------------
-
-
 def log(weeks, rest=0, gap=40_000):
     """Make a log of some weeks and a rest in seconds; a job's user is its place, its predecessor the one before."""
     submit = np.arange(12_345, 12_345 + weeks * WEEK + rest, gap)
@@ -737,8 +719,6 @@ def test_a_real_log_bootstrapped():
 
 
 # Fairness -----------------------------------------------------------------------------------------------
-
-
 @FEW
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=30).filter(any))
 def test_gini_is_half_the_mean_difference_over_the_mean(values):

@@ -5,6 +5,7 @@ import random
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,6 +22,7 @@ from schedlab.show import gantt
 from schedlab.workload.sacct import example_path
 
 pytestmark = pytest.mark.reduced
+compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="takes minutes")
 EVENTS = st.sampled_from(["batched", "each"])
 ITS_OWN = "#D55E00"
 HOSTILE = "<img src=x onerror=alert(1)> & \"'"
@@ -51,7 +53,6 @@ def one_of_those_that_waited(jobs, start, choice):
 
 
 # What a job could expect, against the twin -----------------------------------------------------------------
-
 ORDERS = st.sampled_from(["fcfs", "fcfs", "sjf", "lcfs", "wide", "xfactor", "f1"])
 CHOICES = st.integers(0, 99)
 OF_A_QUEUE = [  # with the twin, which gives starts
@@ -189,8 +190,6 @@ def test_all_kinds_of_news_of_an_instant_are_named():
 
 
 # Many news -------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def kth():
     return sl.load_trace("KTH-SP2-1996").head(600)
@@ -205,6 +204,7 @@ def both(schedule, job, monkeypatch):
     return by_halves, after_each
 
 
+@compiled
 @pytest.mark.traces
 def test_halving_finds_all_changes_of_what_only_comes_earlier(kth, monkeypatch):
     schedule = sl.simulate(kth, "conservative").validate()
@@ -219,6 +219,7 @@ def test_halving_finds_all_changes_of_what_only_comes_earlier(kth, monkeypatch):
         pd.testing.assert_frame_equal(by_halves, after_each)
 
 
+@compiled
 @pytest.mark.traces
 def test_halving_finds_nothing_that_is_not_so(kth, monkeypatch):
     # Job 159 is overtaken again and again, and what it could expect comes back to what it was before.
@@ -271,7 +272,6 @@ def test_few_simulations_find_the_one_change_of_many_news():
 
 
 # Who held the processors -----------------------------------------------------------------------------------
-
 ANY = st.sampled_from(["fcfs", "easy", "easy-sjf", "conservative", "easy-lcfs"])
 
 
@@ -351,7 +351,6 @@ def test_processors_are_kept_for_nobody_where_nobody_else_waits():
 
 
 # All kinds of schedules ------------------------------------------------------------------------------------
-
 ROWS = [
     (100, 20, 25, 3),
     (101, 30, 30, 4),
@@ -616,8 +615,7 @@ def test_sweeps_in_pieces(scheme):
 
 
 # In words, with and without dates --------------------------------------------------------------------------
-
-
+@compiled
 def test_a_log_with_dates():
     trace = sl.read_sacct(example_path(), machine=128, partition="long")
     schedule = sl.simulate(trace, "easy")
@@ -638,7 +636,6 @@ def test_a_wait_within_a_minute_has_a_beginning_and_an_end():
 
 
 # The page --------------------------------------------------------------------------------------------------
-
 SVG = "{http://www.w3.org/2000/svg}"
 WIDE, HEIGHT, LEAST = 640, 220, 18  # of the plot, in pixels: its width on a wide page; room for labels above it
 

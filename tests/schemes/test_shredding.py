@@ -154,8 +154,6 @@ def test_with_processors_for_all_nothing_is_shredded(sites, local, speeds):
 
 
 # --- By hand ------------------------------------------------------------------------------------------------
-
-
 def test_kur_0_a_job_of_p_processors_is_ten_p_tasks_of_a_tenth():
     jobs = [Job(0, 1000, 1000, 16, 0), Job(1, 100, 100, 12, 10)]
     trace = swept(jobs, 16)
@@ -251,12 +249,18 @@ def altered(column, at, value):
 
 
 LOCALS = pytest.mark.parametrize("local", ["easy", "conservative"])
+# The cases by hand: tasks fill a hole before the parallel job, and the last task withdraws the parallel job.
+HOLE = [Job(0, 10, 10, 3, 0), Job(0, 8, 8, 4, 2)]
+WITHDRAWN = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 3, 1), Job(0, 5, 5, 1, 0)]
+
+
+def shredded(jobs, procs, local):
+    return sl.simulate(swept(jobs, procs), sl.OpportuneShredding(local=local)).validate()
 
 
 @LOCALS
 def test_validate_finds_tasks_that_delay_what_is_promised(local):
-    jobs = [Job(0, 10, 10, 3, 0), Job(0, 8, 8, 4, 2)]
-    schedule = sl.simulate(swept(jobs, 4), sl.OpportuneShredding(local=local)).validate()
+    schedule = shredded(HOLE, 4, local)
     task, tick = np.flatnonzero(schedule.outcome.pieces.tasks)[-1], schedule.outcome.tick
     with pytest.raises(ScheduleError, match=r"at 4.0 s: tasks delay what the local scheduler has promised"):
         tampered(schedule, task, expected=11 * tick).validate()
@@ -271,8 +275,7 @@ def test_validate_finds_tasks_that_delay_what_is_promised(local):
 
 @LOCALS
 def test_validate_finds_tasks_that_delay_a_promise_while_a_sweep_is_withdrawn(local):
-    jobs = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 3, 1), Job(0, 5, 5, 1, 0)]
-    schedule = sl.simulate(swept(jobs, 3), sl.OpportuneShredding(local=local)).validate()
+    schedule = shredded(WITHDRAWN, 3, local)
     task = np.flatnonzero(schedule.outcome.pieces.tasks)[-1]  # with this start the sweep is gone
     with pytest.raises(ScheduleError, match=r"at 1 s: tasks delay"):
         tampered(schedule, task, expected=4).validate()
@@ -281,8 +284,7 @@ def test_validate_finds_tasks_that_delay_a_promise_while_a_sweep_is_withdrawn(lo
 @LOCALS
 def test_validate_finds_tasks_that_start_before_a_job_that_could(local):
     # The last job comes at 9, to the processor that tasks leave idle at 8; one that had come at 3 could start at 4.
-    jobs = [Job(0, 10, 10, 3, 0), Job(0, 8, 8, 4, 2), Job(9, 1, 1, 1, 0)]
-    schedule = sl.simulate(swept(jobs, 4), sl.OpportuneShredding(local=local)).validate()
+    schedule = shredded([*HOLE, Job(9, 1, 1, 1, 0)], 4, local)
     assert schedule.start.tolist() == [0, 0, 9]
     with pytest.raises(ScheduleError, match=r"at 4.0 s: a job waits that the local scheduler could start"):
         tampered(schedule, submit=(2, 3 * schedule.outcome.tick)).validate()
@@ -291,8 +293,7 @@ def test_validate_finds_tasks_that_start_before_a_job_that_could(local):
 @LOCALS
 def test_validate_finds_a_job_that_waits_though_a_withdrawal_made_room(local):
     # As in the test above on withdrawals: the last job could start at 1.
-    jobs = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 3, 1), Job(0, 5, 5, 1, 0)]
-    schedule = sl.simulate(swept(jobs, 3), sl.OpportuneShredding(local=local)).validate()
+    schedule = shredded(WITHDRAWN, 3, local)
     events = schedule.outcome.shared.events
     row = np.flatnonzero((events[:, 4] == 1) & (events[:, 0] == 2))[0]
     piece = 1  # of the parallel jobs the second
@@ -304,8 +305,7 @@ def test_validate_finds_a_job_that_waits_though_a_withdrawal_made_room(local):
 
 @LOCALS
 def test_validate_finds_a_job_that_the_local_scheduler_would_not_start(local):
-    jobs = [Job(0, 10, 10, 3, 0), Job(0, 8, 8, 4, 1), Job(0, 2, 2, 1, 0)]
-    schedule = sl.simulate(swept(jobs, 4), sl.OpportuneShredding(local=local)).validate()
+    schedule = shredded([HOLE[0], HOLE[1]._replace(breakdown=1), Job(0, 2, 2, 1, 0)], 4, local)
     assert schedule.start[2] == 0
     longer = tampered(tampered(schedule, 2, expected=20), estimate=(2, 20))
     with pytest.raises(ScheduleError, match=r"at 0 s: a job starts that the local scheduler would not start"):
@@ -313,8 +313,6 @@ def test_validate_finds_a_job_that_the_local_scheduler_would_not_start(local):
 
 
 # --- Files and processors ---
-
-
 def test_files_have_the_jobs_of_a_sweep_in_one_record(tmp_path):
     # Of four processors one is held until 3; the sweep's six tasks of a third of a second go around it.
     jobs = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 2, 3), Job(1, 2, 2, 4, 0)]
@@ -363,8 +361,6 @@ def test_tasks_of_a_sweep_at_other_sites_are_told_with_it():
 
 
 # --- Fairness ---
-
-
 @pytest.mark.parametrize("scheme", ["ojs", "flooding"])
 def test_fair_starts_are_of_a_schedule_without_later_arrivals(scheme):
     trace = sl.model_trace("lublin", jobs=60, machine=16, seed=1).with_parameter_sweeps(0.3, min_procs=2, seed=1)
@@ -385,13 +381,10 @@ def test_fair_starts_of_one_of_several_sites_are_refused():
 
 
 # --- What is refused ----------------------------------------------------------------------------------------
-
-
 def test_a_trace_without_sweeps_is_refused():
     trace = trace_of([(0, 1, 1, 1)], 1)
-    with pytest.raises(
-        ValueError, match=r"OJS needs sweeps, and a test has none: mark some with trace.with_parameter_sweeps\(\)"
-    ):
+    words = r"OJS needs sweeps, and a test has none: mark some with trace.with_parameter_sweeps\(\)"
+    with pytest.raises(ValueError, match=words):
         sl.simulate(trace, "ojs")
     assert sl.simulate(trace.with_parameter_sweeps(), "ojs").validate().metrics()["jobs"] == 1
 
@@ -442,12 +435,8 @@ def test_more_tasks_than_can_each_have_a_reservation_are_refused():
 
 def test_sites_say_which_instants_of_their_logs_are_one():
     header = ("; UnixStartTime: 0", "; TimeZoneString: UTC")
-    a, b = (
-        replace(trace_of([(first, 8, 8, 8), (first + 9, 8, 8, 8)], 8), header=swf.Header(header)).with_parameter_sweeps(
-            1, min_procs=8
-        )
-        for first in (0, 86_400)
-    )
+    a, b = (trace_of([(first, 8, 8, 8), (first + 9, 8, 8, 8)], 8) for first in (0, 86_400))
+    a, b = (replace(log, header=swf.Header(header)).with_parameter_sweeps(1, min_procs=8) for log in (a, b))
     aligned, together = sl.simulate_sites([a, b]), sl.simulate_sites([a, b], begins=["1970-01-01"] * 2)
     assert [str(begin) for begin in aligned.begins] == ["1970-01-01 00:00:00+00:00", "1970-01-02 00:00:00+00:00"]
     note = "the clocks of the logs are aligned; one instant: 1970-01-01 00:00, 1970-01-02 00:00"
