@@ -9,10 +9,8 @@ The text leaves these points open; they are decided here:
 
 1. An estimate of 0 s counts as 1 s, for reservations, for running jobs and for the functions.
 2. A job that could start, but may not overtake the reservations made so far, is passed over for this decision.
-3. `watch` sees the values of `order` and `backfill`, not what `may_backfill` compares.
 """
 
-from itertools import pairwise
 from math import expm1, fsum, log
 from types import SimpleNamespace
 
@@ -30,7 +28,6 @@ def easy(
     columns=(),
     sums=(),
     events="batched",
-    watch=None,
 ):
     """
     Let jobs overtake the first blocked jobs unless one of these, as estimated now, would start later.
@@ -38,7 +35,7 @@ def easy(
     Return the start times, and the first reservation of every job (-1: it never had one). The functions `order`,
     `backfill` and `may_backfill` take a view of a job: now, submit (both counted from the first submission), estimate,
     procs, index, its value in each of the `columns` (lists by name), and its key's total in each of the `sums` (by
-    name: kind, list of keys, half-life; see `total`). `watch` is called with every list of values to be sorted by.
+    name: kind, list of keys, half-life; see `total`).
     """
     assert reservations >= 1, reservations
     jobs = planned(jobs)
@@ -67,8 +64,6 @@ def easy(
 
         def ranked(some, function):
             values = {j: function(view(j)) for j in some}
-            if watch is not None:
-                watch(list(values.values()))
             return sorted(some, key=lambda j: (values[j], jobs[j].submit, j))
 
         def can_start(j):
@@ -142,8 +137,3 @@ def usage(job, start, now, half_life):
         return job.procs * (end - start)
     rate = log(2) / half_life
     return job.procs / rate * 2 ** (-(now - end) / half_life) * -expm1(-rate * (end - start))
-
-
-def near_tie(values):
-    """Tell whether two values are unequal but so close that rounding may have decided which is lower."""
-    return any(low != high and high - low < 1e-9 * max(abs(low), abs(high)) for low, high in pairwise(sorted(values)))

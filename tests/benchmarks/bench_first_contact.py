@@ -69,6 +69,11 @@ def kernel_runs():
     import schedlab as sl
     from schedlab.schedule.simulation import case_of
 
+    def run_of(trace, scheme, machine=None, step="simulate"):
+        """Return the run of a scheme's kernel."""
+        case, _ = case_of(trace, scheme := sl.schemes.scheme(scheme), machine)
+        return partial(getattr(scheme, step), case)
+
     log = sl.load_trace
     for name in ("SDSC-SP2-1998", "CTC-SP2-1996", "HPC2N-2002"):
         yield f"conservative, {name}", partial(sl.simulate, log(name), "conservative")
@@ -77,26 +82,23 @@ def kernel_runs():
         ("by reservation", log("CTC-SP2-1996").head(20_000), "reservation"),
         ("exact estimates", log("CTC-SP2-1996").with_estimates("exact"), "queue"),
     ):
-        case, _ = case_of(trace, scheme := sl.Conservative(compression=compression))
-        yield f"conservative, CTC, {words}", partial(scheme.simulate, case)
+        yield f"conservative, CTC, {words}", run_of(trace, sl.Conservative(compression=compression))
     ctc = log("CTC-SP2-1996").with_machine(512)
     for words, trace, parallelism, load in (
         ("5,000 jobs", ctc.head(5_000), "system", 0.9),
         ("whole log", ctc, "system", 0.7),
     ):
         molded = trace.with_speedup(sl.Downey(A=parallelism), seed=1).scale_load(load, by="effective")
-        case, _ = case_of(molded, scheme := sl.IterativeMoldable())
-        yield f"iterative moldable, CTC, {words}", partial(scheme.choose, case)
-    case, _ = case_of(molded.head(20_000), scheme := sl.FairShareMoldable(overbooking=4, efficiency=1))
-    yield "fair share moldable, CTC, 20,000 jobs", partial(scheme.choose, case)
-    case, _ = case_of(molded.head(3_000), scheme := sl.GreedyMoldable())
-    yield "greedy moldable, CTC, 3,000 jobs", partial(scheme.choose, case)
+        yield f"iterative moldable, CTC, {words}", run_of(molded, "iterative", step="choose")
+    shares = sl.FairShareMoldable(overbooking=4, efficiency=1)
+    yield "fair share moldable, CTC, 20,000 jobs", run_of(molded.head(20_000), shares, step="choose")
+    yield "greedy moldable, CTC, 3,000 jobs", run_of(molded.head(3_000), "greedy", step="choose")
     for name in ("HPC2N-2002", "SDSC-BLUE-2000"):
         trace = log(name)
         stages = next(n for n in range(1, 13) if 4**n >= trace.procs)
         for reservation in ("block", "count"):
-            case, _ = case_of(trace, scheme := sl.EASY(shadow=reservation), sl.KaryTree(4, stages, trace.procs))
-            yield f"EASY contiguous ({reservation}), {name}", partial(scheme.simulate, case)
+            tree = sl.KaryTree(4, stages, trace.procs)
+            yield f"EASY contiguous ({reservation}), {name}", run_of(trace, sl.EASY(shadow=reservation), tree)
     swept = (
         log("CTC-SP2-1996")
         .with_machine(512)
@@ -106,17 +108,20 @@ def kernel_runs():
         .with_parameter_sweeps(0.05)
     )
     for scheme in ("ojs", sl.OpportuneShredding(local="conservative"), "flooding"):
-        case, _ = case_of(swept, scheme := sl.schemes.scheme(scheme) if isinstance(scheme, str) else scheme)
-        yield f"{scheme}, 5,000 jobs", partial(scheme.simulate, case)
+        yield f"{sl.schemes.scheme(scheme)}, 5,000 jobs", run_of(swept, scheme)
     kth = log("KTH-SP2-1996")
-    case, _ = case_of(kth, scheme := sl.EASY())
     yield "simulate() EASY, KTH", partial(sl.simulate, kth, "easy")
-    yield "the kernel of that", partial(scheme.simulate, case)
+    yield "the kernel of that", run_of(kth, "easy")
     for scheme in ("fcfs", "easy", "easy-sjbf", "easy-wfp3", "dpsan", "dpsap"):
-        case, _ = case_of(log("CTC-SP2-1996").head(40_000), scheme := sl.schemes.scheme(scheme))
-        yield f"{scheme}, CTC, 40,000 jobs", partial(scheme.simulate, case)
-    case, _ = case_of(kth, scheme := sl.Conservative(compression="rebuild"))
-    yield "conservative, rebuilt, KTH", partial(scheme.simulate, case)
+        yield f"{sl.schemes.scheme(scheme)}, CTC, 40,000 jobs", run_of(log("CTC-SP2-1996").head(40_000), scheme)
+    user = {
+        "order": sl.EASY(order=lambda now, submit, estimate: (submit - now) / max(estimate, 1)),
+        "veto": sl.EASY(may_backfill=lambda user_running: user_running == 0),
+        "two reservations": sl.EASY(reservations=2),
+    }
+    for name, scheme in user.items():
+        yield f"{name} of a user, KTH", run_of(kth, scheme)
+    yield "conservative, rebuilt, KTH", run_of(kth, sl.Conservative(compression="rebuild"))
     schedule = sl.simulate(log("CTC-SP2-1996"), "conservative")
     yield "validate conservative, CTC", schedule.validate
     gangs = sl.gang.Workload(("io", "msg"), pes=16, horizon=5_000, seed=1)

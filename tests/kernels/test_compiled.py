@@ -240,14 +240,8 @@ def greedy(c):
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (
-            misspelt,
-            "misspelt cannot be compiled: NameError: name 'start_heads_that_fits' is not defined\n.*test_compiled",
-        ),
-        (
-            with_an_array,
-            r"with_an_array cannot be compiled: it makes an array \(zeros\): let memory= make it\n.*np.zeros",
-        ),
+        (misspelt, "misspelt cannot be compiled: NameError: name 'start_heads_that_fits' is not .*\n.*test_compiled"),
+        (with_an_array, r"with_an_array cannot .* it makes an array \(zeros\): let memory= make it\n.*np.zeros"),
         (with_plain_python, "helper is a plain Python function; put @numba.njit on the line above its def"),
     ],
 )

@@ -81,18 +81,6 @@ def test_lookahead_on_nodes_is_its_twin(workload, variant, reservation, allocati
     assert outcomes(schedule, "backfilled", "promise") == [tuple(outcome) for outcome in expected]
 
 
-@examples(200)
-@given(tree_workloads(), st.sampled_from("pnw"), st.sampled_from(["first-free", "random"]), st.integers(0, 30))
-def test_lookahead_anywhere_on_the_tree_is_that_on_the_flat_machine(workload, variant, allocation, budget):
-    jobs, k, n, procs = workload
-    trace = trace_of(jobs, procs)
-    scheme = sl.DPSA(variant, budget=budget, shadow="block")
-    on_nodes = sl.simulate(trace, scheme, machine=sl.KaryTree(k, n, allocation=allocation)).validate()
-    flat = sl.simulate(trace, scheme)
-    assert on_nodes.start.tolist() == flat.start.tolist()
-    assert on_nodes.promise.tolist() == flat.promise.tolist()
-
-
 def test_a_set_that_fits_the_hole_beats_the_job_that_comes_first():
     """Of four free nodes job 3 leaves one unused, which helps nobody. Jobs 4 and 5 use all of them."""
     jobs = [(0, 10, 10, 4), (1, 10, 10, 8), (2, 5, 5, 3), (2, 5, 5, 2), (2, 5, 5, 2)]

@@ -108,12 +108,14 @@ def test_placement_is_its_twin(workload, scheme, allocation, reservation, share,
 
 
 @examples(200)
-@given(tree_workloads(), st.sampled_from(["first-free", "random"]), st.sampled_from(OVERRUN))
-def test_anywhere_on_the_tree_is_the_flat_machine(workload, allocation, overrun):
+@given(tree_workloads(), st.sampled_from(["first-free", "random"]), st.sampled_from(OVERRUN), st.integers(0, 30))
+def test_anywhere_on_the_tree_is_the_flat_machine(workload, allocation, overrun, budget):
     jobs, k, n, procs = workload
     trace = trace_of(jobs, procs)
     tree = sl.KaryTree(k, n, allocation=allocation)
-    for scheme in (sl.FCFS(), *(sl.EASY(order, shadow="block") for order in ("fcfs", "sjf", "wfp3"))):
+    easy = (sl.EASY(order, shadow="block") for order in ("fcfs", "sjf", "wfp3"))
+    dpsa = (sl.DPSA(variant, budget=budget, shadow="block") for variant in "pnw")
+    for scheme in (sl.FCFS(), *easy, *dpsa):
         on_nodes = sl.simulate(trace, scheme, machine=tree, overrun=overrun).validate()
         flat = sl.simulate(trace, scheme, overrun=overrun)
         assert on_nodes.start.tolist() == flat.start.tolist()
@@ -317,21 +319,19 @@ def test_scaled_estimates_count_for_kills():
     assert schedule.killed.tolist() == [False, False, True]
 
 
-def test_speed_up_is_for_contiguous_jobs_or_by_stage():
-    jobs = [(0, 100, 200, 4), (0, 35, 40, 3), (0, 10, 10, 1)]
-    run = {
-        (allocation, share): sl.simulate(
-            trace_of(jobs, 8), "easy", machine=sl.KaryTree(2, 3, allocation=allocation, speedup=share)
-        )
-        .validate()
-        .run.tolist()
-        for allocation in ("contiguous", "first-free")
-        for share in (0.35, (0.5, 0.25, 0.0))
-    }
-    assert run[("contiguous", 0.35)] == [65, 23, 7]
-    assert run[("first-free", 0.35)] == [100, 35, 10]
-    assert run[("contiguous", (0.5, 0.25, 0.0))] == [75, 27, 5]
-    assert run[("first-free", (0.5, 0.25, 0.0))] == [75, 27, 5]
+@pytest.mark.parametrize(
+    ("allocation", "share", "runs"),
+    [
+        ("contiguous", 0.35, [65, 23, 7]),
+        ("first-free", 0.35, [100, 35, 10]),
+        ("contiguous", (0.5, 0.25, 0.0), [75, 27, 5]),
+        ("first-free", (0.5, 0.25, 0.0), [75, 27, 5]),
+    ],
+)
+def test_speed_up_is_for_contiguous_jobs_or_by_stage(allocation, share, runs):
+    trace = trace_of([(0, 100, 200, 4), (0, 35, 40, 3), (0, 10, 10, 1)], 8)
+    tree = sl.KaryTree(2, 3, allocation=allocation, speedup=share)
+    assert sl.simulate(trace, "easy", machine=tree).validate().run.tolist() == runs
 
 
 # --- Measures -----------------------------------------------------------------------------------------------
@@ -460,17 +460,11 @@ def test_bad_trees(settings, message):
         sl.KaryTree(**{"k": 4, "n": 2, **settings})
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ({"allocation": "random"}, {"allocation": "random", "seed": 3}),
-        ({"speedup": 0.1}, {"speedup": 0.1, "scale_estimates": True}),
-    ],
-)
-def test_labels_tell_trees_apart(one, other):
-    first, second = sl.KaryTree(2, 2, **one), sl.KaryTree(2, 2, **other)
-    assert str(second).startswith(str(first))
-    assert str(second) != str(first)
+def test_labels_tell_trees_apart():
+    for one, other in (({"allocation": "random"}, {"seed": 3}), ({"speedup": 0.1}, {"scale_estimates": True})):
+        first, second = str(sl.KaryTree(2, 2, **one)), str(sl.KaryTree(2, 2, **one, **other))
+        assert second.startswith(first)
+        assert second != first
     assert str(sl.KaryTree(2, 2, seed=3, scale_estimates=True)) == str(sl.KaryTree(2, 2))  # which change nothing there
 
 

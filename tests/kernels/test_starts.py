@@ -3,7 +3,6 @@
 Tables list (submit, run, estimate, procs), and were worked out on paper; the comments tell the story of the schedule.
 """
 
-import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -87,10 +86,6 @@ def told(labels, jobs, procs, start, order="fcfs"):
 
 
 # The twin ---------------------------------------------------------------------------------------------------
-def test_the_twin_shares_nothing_with_the_package():
-    assert "schedlab" not in inspect.getsource(twin_starts)
-
-
 # On 5 processors. At 1 job 1 is the head, its shadow time is 6 and leaves 1 processor over. Job 2 ends at 3; job 3 ends
 # at 10 and takes the processor left over. Job 0 ends early at 4, and job 1 starts. Job 4 comes at 5 and has to wait
 # until 7; it takes no time, and job 5 starts in the next pass.
@@ -290,11 +285,3 @@ def test_jobs_that_run_in_pieces_have_none():
     assert "started_by" not in schedule.jobs
     with pytest.raises(ValueError, match="unknown classes 'started_by'"):
         schedule.metrics(by="started_by")
-
-
-def test_a_recorded_log_has_them():
-    start, labels = twin_starts.easy(JOBS, 5)
-    schedule = sl.recorded(as_log(JOBS, 5, start)).validate()
-    assert schedule.start.tolist() == start
-    assert list(schedule.started_by) == labels
-    assert schedule.jobs["started_by"].tolist() == labels

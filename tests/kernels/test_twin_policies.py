@@ -4,29 +4,18 @@ Tables list (submit, run, estimate, procs), and were worked out on paper from th
 tell the story of the schedule.
 """
 
-import inspect
-from math import inf, log
+from math import log
 
 import pytest
-import twin_policies
 from hypothesis import given
 from hypothesis import strategies as st
-from twin_policies import easy, near_tie, usage
+from twin_policies import easy, usage
 from twins import Job
 from workloads import workloads
 
 
-@pytest.fixture(params=["batched", "each"])
-def events(request):
-    return request.param
-
-
 def table(*rows):
     return [Job(*row) for row in rows]
-
-
-def test_the_twin_shares_nothing_with_the_package():
-    assert "schedlab" not in inspect.getsource(twin_policies)
 
 
 def test_no_jobs(events):
@@ -34,21 +23,6 @@ def test_no_jobs(events):
 
 
 # --- Reservations ---
-@pytest.mark.parametrize(
-    ("reservations", "expected"),
-    [
-        # Job 3 takes the processor that the head does not need, and delays job 2 from 9 to 10.
-        (1, ([0, 5, 10, 2], [-1, 5, 10, -1])),
-        # Job 2 is promised 9, so job 3 cannot start. When job 1 starts at 5, job 3 is the second blocked job.
-        (2, ([0, 5, 9, 11], [-1, 5, 9, 11])),
-        (99, ([0, 5, 9, 11], [-1, 5, 9, 11])),
-    ],
-)
-def test_a_second_reservation(reservations, expected, events):
-    jobs = table((0, 5, 5, 3), (1, 4, 4, 3), (1, 2, 2, 4), (2, 8, 8, 1))
-    assert easy(jobs, 4, reservations=reservations, events=events) == expected
-
-
 @pytest.mark.parametrize(("reservations", "promise"), [(1, -1), (2, 15)])
 def test_a_job_that_may_not_overtake_is_passed_over_without_a_reservation(reservations, promise, events):
     # At 2, job 1 is promised 10. Job 2 could start, but may not; job 3 would run until 11, so a second reservation is
@@ -197,18 +171,8 @@ def test_backfill_values_are_those_before_the_backfilling():
     # before job 0, job 2 would be first; with new values after job 3, the second.) Job 2 waits for the head to end.
     jobs = table((0, 10, 10, 4), (0, 5, 5, 6), (0, 9, 9, 1), (0, 9, 9, 1), (0, 9, 9, 1))
     sums = {"running": ("running", list("ACABB"), None)}
-    watched = []
-    schedule = easy(jobs, 6, backfill=lambda job: job.running, sums=sums, watch=watched.append)
+    schedule = easy(jobs, 6, backfill=lambda job: job.running, sums=sums)
     assert schedule == ([0, 10, 15, 0, 0], [-1, 10, 15, -1, -1])
-    assert watched == [[1, 0, 0], [1], [], [], []]  # at 0, 9, 10, 15 and 24
-
-
-def test_near_ties():
-    assert not near_tie([])
-    assert not near_tie([0.0, 1.0, 1.0, 2.0, inf, inf, -inf])
-    assert not near_tie([1.0, 1.0 + 2e-9])
-    assert near_tie([1.0, 5.0, 1.0 + 1e-10])
-    assert near_tie([-1.0, 5.0, -1.0 - 1e-10])
 
 
 # --- Drawn at random ---

@@ -1,13 +1,11 @@
-"""
-The naive twins against tables worked by hand and against published reference schedules.
+"""The naive twins against tables worked by hand; `tests/papers/test_base.py` has published schedules, for the kernels.
 
 Tables list (submit, run, estimate, procs). Unless a test names another source, its numbers were worked out
 on paper from the rules in `twins`; the comments tell the story of the schedule.
 """
 
-import csv
-import gzip
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -18,13 +16,13 @@ from workloads import pick
 COLUMNS = (*[range(6)] * 4, range(4))
 
 
-@pytest.fixture(params=["batched", "each"])
-def events(request):
-    return request.param
-
-
 def table(*rows):
     return [Job(*row) for row in rows]
+
+
+@pytest.mark.parametrize("path", [*Path(__file__).parents[1].glob("twin*.py")], ids=lambda path: path.stem)
+def test_a_twin_shares_nothing_with_the_package(path):
+    assert "schedlab" not in path.read_text(encoding="utf-8")
 
 
 def test_every_value_of_each_column_is_picked():
@@ -67,21 +65,6 @@ def test_order_values_at_the_lower_limits():
     # Estimate, submit time and log2(procs) all count as 1 where they would be 0.
     expected = {"xfactor": -9.0, "wfp3": -512.0, "unicef": -8.0, "f1": 0.0, "f2": 1.0, "f3": 1.0, "f4": 1.0}
     assert {name: order_value(name, 8, 0, 0, 1) for name in expected} == expected
-
-
-def test_order_functions_see_times_from_the_first_submission():
-    seen = set()
-
-    def last_first(now, submit, estimate, procs):
-        seen.add((now, submit, estimate, procs))
-        return -submit
-
-    jobs = table((1003, 1, 2, 1), (1000, 5, 6, 1), (1004, 1, 3, 1))
-    assert fcfs(jobs, 1, order=last_first) == [1006, 1000, 1005]
-    job_1 = {(0, 0, 6, 1)}
-    job_0 = {(now, 3, 2, 1) for now in (3, 4, 5, 6)}  # ranked again at every event until it starts
-    job_2 = {(now, 4, 3, 1) for now in (4, 5)}
-    assert seen == job_1 | job_0 | job_2
 
 
 # --- FCFS, machine of 4 ---
@@ -281,28 +264,3 @@ def test_conservative_reserves_a_second_for_an_estimate_of_zero(events):
     # Job 1 is reserved for 5 and job 2 for 6, but job 1 takes no time, so job 2 follows at once.
     jobs = table((0, 5, 5, 2), (1, 0, 0, 1), (1, 3, 3, 2))
     assert conservative(jobs, 2, events=events) == ([0, 5, 5], [0, 5, 6])
-
-
-# --- Published schedules ---
-@pytest.mark.traces
-@pytest.mark.parametrize(
-    ("variant", "clairvoyant", "backfill"),
-    [("easy", False, None), ("easy-clairvoyant", True, None), ("easy-sjbf-clairvoyant", True, "sjf")],
-)
-def test_easy_reproduces_published_schedules(variant, clairvoyant, backfill, reference):
-    # Schedules of the predictsim study for KTH-SP2-1996, 100 processors (specification, section 10, BASE-2).
-    path = reference / f"KTH-SP2-1996.{variant}.csv.gz"
-    jobs, published = [], []
-    with gzip.open(path, "rt") as file:
-        for row in csv.DictReader(file):
-            submit, run = int(row["submit_time"]), int(row["run_time"])
-            estimate = run if clairvoyant else int(row["requested_time"])
-            jobs.append(Job(submit, min(run, estimate), estimate, int(row["procs"])))
-            published.append(submit + int(row["wait_time"]))
-    # A twin is slow, so only the first jobs are simulated. What starts before the submission of the first job
-    # left out cannot depend on the rest.
-    n_jobs = 2000
-    cut = jobs[n_jobs].submit
-    starts, _ = easy(jobs[:n_jobs], 100, backfill=backfill, events="each")
-    assert sum(start < cut for start in starts) > 0.95 * n_jobs
-    assert [min(start, cut) for start in starts] == [min(start, cut) for start in published[:n_jobs]]

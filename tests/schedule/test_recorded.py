@@ -83,11 +83,6 @@ def test_it_cannot_be_simulated_by_itself(log):
         sl.simulate(log, "log-sjf")
 
 
-def test_it_cannot_be_written_over(log):
-    with pytest.raises(ValueError, match="read-only"):
-        sl.recorded(log).start[0] = 5
-
-
 def test_it_is_written_as_what_it_is(log, tmp_path):
     sl.recorded(log).to_swf(tmp_path / "again.swf")
     again = sl.read_swf(tmp_path / "again.swf")

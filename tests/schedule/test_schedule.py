@@ -41,26 +41,24 @@ def test_a_sound_schedule_is_given_back(scheme):
     assert schedule.validate() is schedule
 
 
-def test_a_start_before_the_submission_is_found():
-    with pytest.raises(ScheduleError, match="FCFS on a test: job 3 starts at 1, before its submission at 2"):
-        corrupted(simulated("fcfs"), job3=1).validate()
-
-
-def test_a_job_that_never_started_is_found():
-    with pytest.raises(ScheduleError, match="job 2 starts at -1, before its submission at 1"):
-        corrupted(simulated("easy"), job2=-1).validate()
+@pytest.mark.parametrize(
+    ("scheme", "starts", "message"),
+    [
+        ("fcfs", {"job3": 1}, "FCFS on a test: job 3 starts at 1, before its submission at 2"),
+        ("easy", {"job2": -1}, "job 2 starts at -1, before its submission at 1"),  # it never started
+        ("easy", {"job2": 0, "job3": 0}, "job 2 starts"),  # the first broken job
+        ("easy-sjf", {"job1": 0, "job2": 9, "job3": 20, "job4": 30}, "7 processors held at 9 s, expected at most 4"),
+    ],
+)
+def test_a_job_that_starts_when_it_cannot_is_found(scheme, starts, message):
+    with pytest.raises(ScheduleError, match=message):
+        corrupted(simulated(scheme), **starts).validate()
 
 
 @pytest.mark.parametrize("length", [0, 3, 5])
 def test_a_schedule_of_another_length_is_found(length):
-    schedule = simulated("easy")
     with pytest.raises(ScheduleError, match=f"{length} starts for 4 jobs"):
-        changed(schedule, start=np.full(length, 100)).validate()
-
-
-def test_too_many_processors_are_found():
-    with pytest.raises(ScheduleError, match="7 processors held at 9 s, expected at most 4"):
-        corrupted(simulated("easy-sjf"), job1=0, job2=9, job3=20, job4=30).validate()
+        changed(simulated("easy"), start=np.full(length, 100)).validate()
 
 
 def test_processors_are_counted_on_the_machine_of_the_schedule():
@@ -94,11 +92,6 @@ def test_a_broken_promise_is_found(scheme):
         changed(late, promise=np.where(np.arange(4) == 1, schedule.promise, -1)).validate()
     for scheme_without in (sl.EASY(order="sjf"), sl.Conservative(compression="rebuild")):
         replace(late, scheme=scheme_without).validate()
-
-
-def test_the_first_broken_job_is_named():
-    with pytest.raises(ScheduleError, match="job 2 starts"):
-        corrupted(simulated("easy"), job2=0, job3=0).validate()
 
 
 @pytest.mark.parametrize("overrun", ["kill", "extend", "keep"])

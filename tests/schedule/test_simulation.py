@@ -87,15 +87,16 @@ def test_a_machine_too_small_is_refused_with_the_way_out():
     assert len(sl.simulate(fits, machine=1).validate()) == 2
 
 
-@pytest.mark.parametrize("machine", ["big", 2.5, [4]])
-def test_a_machine_of_another_kind_is_refused(machine):
-    with pytest.raises(TypeError, match=r"machine is .*, expected processors or a machine"):
+@pytest.mark.parametrize(
+    ("machine", "error", "message"),
+    [
+        *((machine, TypeError, r"machine is .*, expected processors or a machine") for machine in ("big", 2.5, [4])),
+        (0, ValueError, "machine must have at least 1 processor, got 0"),
+    ],
+)
+def test_what_is_no_machine_is_refused(machine, error, message):
+    with pytest.raises(error, match=message):
         sl.simulate(trace_of(OVERRUN, 2), machine=machine)
-
-
-def test_a_machine_without_processors_is_refused():
-    with pytest.raises(ValueError, match="machine must have at least 1 processor, got 0"):
-        sl.simulate(trace_of(OVERRUN, 2), machine=0)
 
 
 def test_events_each_gives_arrivals_their_own_pass():

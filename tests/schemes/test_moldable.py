@@ -242,7 +242,7 @@ def test_two_perfectly_scalable_jobs(overbooking):
     assert schedule.metrics()["turnaround"] == (1 if overbooking == 1 else 0.75) * side_by_side
 
 
-def test_of_equal_slopes_the_first_to_arrive_moves_whether_it_runs_or_waits():
+def test_of_equal_slopes_the_first_to_arrive_gains_whether_it_runs_or_waits():
     # Specification, sections 1.1 and 2.3, on three processors. Job 0 (work 5, linear up to 2) runs on 2 until 4. At 2
     # job 1 (15, up to 3) is allowed 2 and reserves them at 4. At 3 job 2 (40, up to 2) arrives: square roots 2.2, 3.9
     # and 6.3, limits 1, 1 and 2, of which job 2 at slope 0 gives one away. Jobs 0 and 1 gain alike, at slope 1: job 0,

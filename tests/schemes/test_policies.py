@@ -17,11 +17,8 @@ from hypothesis import strategies as st
 from workloads import always_by_index, examples, trace_of, workloads
 
 import schedlab as sl
-from schedlab.kernels.easy import easy
-from schedlab.kernels.easy_depth import easy_depth
 from schedlab.kernels.priority import multifactor
 from schedlab.schemes.cases import case_of
-from schedlab.schemes.orders import prepare_veto
 
 EVENTS = st.sampled_from(["batched", "each"])
 DAY = 24 * 3600.0
@@ -228,22 +225,9 @@ def test_from_easy_to_conservative_on_a_whole_log(log):
         everyone = sl.simulate(trace, sl.EASY(reservations="all"), events=events)
         rebuilt = sl.simulate(trace, sl.Conservative(compression="rebuild"), events=events)
         assert (everyone.start == rebuilt.start).all()
-        one, easy = (with_depth(trace, depth, events) for depth in (1, None))
-        assert (one == easy).all()
     exact = trace.cut_at_estimates().with_estimates("exact")
     never_moved = sl.simulate(exact, sl.Conservative(compression="none"))
     assert (sl.simulate(exact, sl.EASY(reservations="all")).start == never_moved.start).all()
-
-
-def with_depth(trace, depth, events):
-    """Simulate EASY by the kernel for several reservations; by its own if `depth` is None."""
-    scheme = sl.EASY()
-    case, _ = case_of(trace, scheme, events=events)
-    order, veto, halt = scheme.queue(case), prepare_veto(None, case), np.zeros(1, np.int64)
-    own = (case.jobs, case.machine.procs, order, order, False, veto)
-    if depth is None:
-        return np.array(easy(*own, len(case), 0, case.per_event, halt))
-    return np.array(easy_depth(*own, depth, case.per_event, halt))
 
 
 def test_one_and_all_cannot_both_be_what_they_are_without_rebuilding():
