@@ -22,6 +22,10 @@ from math import inf, log2, log10, sqrt
 Job = namedtuple("Job", "submit run estimate procs")
 
 
+def table(*rows):
+    return [Job(*row) for row in rows]
+
+
 def planned(jobs):
     """Return the jobs as all twins plan with them: an estimate of 0 s counts as 1 s; the run time stays."""
     return [job._replace(estimate=max(job.estimate, 1)) for job in jobs]

@@ -99,14 +99,7 @@ def kernel_runs():
         for reservation in ("block", "count"):
             tree = sl.KaryTree(4, stages, trace.procs)
             yield f"EASY contiguous ({reservation}), {name}", run_of(trace, sl.EASY(shadow=reservation), tree)
-    swept = (
-        log("CTC-SP2-1996")
-        .with_machine(512)
-        .with_estimates("exact")
-        .head(5000)
-        .scale_load(0.9)
-        .with_parameter_sweeps(0.05)
-    )
+    swept = ctc.with_estimates("exact").head(5000).scale_load(0.9).with_parameter_sweeps(0.05)
     for scheme in ("ojs", sl.OpportuneShredding(local="conservative"), "flooding"):
         yield f"{sl.schemes.scheme(scheme)}, 5,000 jobs", run_of(swept, scheme)
     kth = log("KTH-SP2-1996")

@@ -1,13 +1,12 @@
 """The kernels against their naive twins, job by job, and against the laws of scheduling."""
 
 import os
-import subprocess
-import sys
 from itertools import product
 from unittest import mock
 
 import numba
 import numpy as np
+import processes
 import pytest
 import twins
 from hypothesis import given
@@ -268,7 +267,7 @@ def test_machine_code_that_others_may_have_written_is_not_run(tmp_path):
     told = "import schedlab.kernels._jit as jit; print(jit.CACHE)"
     for mode, cached in ((0o700, True), (0o777, False)):
         folder.chmod(mode)
-        environment = {**os.environ, "SCHEDLAB_CACHE": str(tmp_path)}
-        ran = subprocess.run([sys.executable, "-c", told], env=environment, capture_output=True, text=True, check=True)
-        assert ran.stdout.startswith(str(folder) if cached else "None")
-        assert ("others may write to it" in ran.stderr) is not cached
+        with processes.start(told, env={**os.environ, "SCHEDLAB_CACHE": str(tmp_path)}) as process:
+            out, err = process.communicate(timeout=600)
+        assert out.startswith(str(folder) if cached else "None")
+        assert ("others may write to it" in err) is not cached

@@ -12,7 +12,7 @@ import twin_starts
 from hypothesis import given
 from hypothesis import strategies as st
 from twin_starts import EXTRA, HEAD, RESERVATION, WITHIN
-from twins import Job
+from twins import Job, table
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
@@ -38,10 +38,6 @@ def first_fit(state):
     for job in state.queue:
         if job.procs <= state.free:
             state.start(job)
-
-
-def table(*rows):
-    return [Job(*row) for row in rows]
 
 
 def run(scheme, jobs, procs):

@@ -35,14 +35,14 @@ def test_a_kernel_gets_its_arguments_and_a_flag_that_is_not_set():
 
 @pytest.mark.reduced
 def test_a_kernel_does_not_run_in_the_main_thread():
-    assert interruptible(identity) != threading.get_ident()
+    def identities():
+        return threading.get_ident(), interruptible(lambda halt: threading.get_ident())
+
+    ours, kernels = identities()
+    assert ours != kernels
     with pool(1) as executor:
-        ours, kernels = executor.submit(lambda: (threading.get_ident(), interruptible(identity))).result()
+        ours, kernels = executor.submit(identities).result()
     assert ours == kernels
-
-
-def identity(halt):
-    return threading.get_ident()
 
 
 @pytest.mark.reduced

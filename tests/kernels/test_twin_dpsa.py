@@ -4,16 +4,12 @@ Tables list (submit, run, estimate, procs); the numbers were worked out on paper
 """
 
 import pytest
-from twins import Job, dpsa, easy
+from twins import dpsa, easy, table
 
 
 @pytest.fixture(params=["p", "n", "w"])
 def variant(request):
     return request.param
-
-
-def table(*rows):
-    return [Job(*row) for row in rows]
 
 
 # --- The example of the paper ---
@@ -170,10 +166,6 @@ def test_dpsa_jobs_that_take_no_time():
     assert dpsa(jobs, 3, "p") == ([0, 0, 0, 0], [-1, 1, -1, -1])
     # Each on its own: job 3 comes before job 0 has gone, and is blocked by job 1, which then starts.
     assert dpsa(jobs, 3, "p", events="each") == ([0, 0, 0, 0], [-1, 1, -1, 1])
-
-
-def test_dpsa_without_jobs(events):
-    assert dpsa([], 4, events=events) == ([], [])
 
 
 def test_dpsa_in_another_order():

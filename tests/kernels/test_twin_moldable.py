@@ -46,13 +46,6 @@ def test_durations_round_up_but_for_a_guard():
     assert duration(job.run, job, 4) == 3
 
 
-def test_effective_load_is_the_time_on_one_processor():
-    # Specification, section 1.2, SAB-0: 1000 s on 5 processors at 50 % efficiency. Downey's S(5) is 2.5 at A = 2.5.
-    job = linear(0, 1000, 1000, 5, A=2.5)
-    assert job.speedup(5) / 5 == 0.5
-    assert duration(job.run, job, 1) == 2500
-
-
 # --- Limits ---
 def test_fair_limits_by_hand():
     # Square roots 1, 2, 3 of 6; the weights themselves are 1, 4, 9 of 14: 0.86, 3.43 and 7.71 processors of 12.

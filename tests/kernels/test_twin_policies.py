@@ -10,16 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from twin_policies import easy, usage
-from twins import Job
+from twins import Job, table
 from workloads import workloads
-
-
-def table(*rows):
-    return [Job(*row) for row in rows]
-
-
-def test_no_jobs(events):
-    assert easy([], 4, events=events, reservations=3) == ([], [])
 
 
 # --- Reservations ---

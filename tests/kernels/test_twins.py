@@ -10,14 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twins import Job, conservative, easy, fcfs, order_value
+from twins import conservative, easy, fcfs, order_value, table
 from workloads import pick
 
 COLUMNS = (*[range(6)] * 4, range(4))
-
-
-def table(*rows):
-    return [Job(*row) for row in rows]
 
 
 @pytest.mark.parametrize("path", [*Path(__file__).parents[1].glob("twin*.py")], ids=lambda path: path.stem)
@@ -77,10 +73,6 @@ def test_fcfs(events):
     assert fcfs(FCFS_JOBS, 4, events=events) == [0, 4, 4, 7, 7]
 
 
-def test_fcfs_ignores_row_order(events):
-    assert fcfs(FCFS_JOBS[::-1], 4, events=events) == [7, 7, 4, 4, 0]
-
-
 def test_fcfs_in_another_order():
     # By estimate job 2 goes ahead of job 1; at 4 the fresh job 3 (estimate 2) goes first and takes no time.
     assert fcfs(FCFS_JOBS, 4, order="sjf") == [0, 4, 2, 4, 5]
@@ -96,12 +88,6 @@ def test_batched_arrivals_are_ranked_together():
     jobs = table((0, 9, 9, 2), (0, 1, 1, 2))
     assert fcfs(jobs, 2, order="sjf") == [1, 0]
     assert fcfs(jobs, 2, order="sjf", events="each") == [0, 9]
-
-
-def test_no_jobs(events):
-    assert fcfs([], 4, events=events) == []
-    assert easy([], 4, events=events) == ([], [])
-    assert conservative([], 4, events=events) == ([], [])
 
 
 # --- EASY ---

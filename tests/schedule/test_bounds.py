@@ -204,9 +204,8 @@ def test_traces_of_jobs_that_are_not_rigid_are_refused_with_a_way_out_that_works
     words = r"^bounds are for rigid jobs, and Lublin-Feitelson model has "
     with pytest.raises(ValueError, match=rf"{words}60 moldable jobs: trace.with_speedup\(sl.Downey\(\), share=0\) has"):
         sl.lower_bounds(moldable)
-    with pytest.raises(
-        ValueError, match=rf"{words}\d+ parameter sweeps, which may be split: trace.with_parameter_sweeps\(0\) has"
-    ):
+    split = rf"{words}\d+ parameter sweeps, which may be split: trace.with_parameter_sweeps\(0\) has"
+    with pytest.raises(ValueError, match=split):
         sl.lower_bounds(swept)
     with pytest.raises(ValueError, match="Downey model has 30 moldable jobs"):
         sl.gaps(sl.simulate(sl.model_trace("downey", jobs=30, machine=16)))
@@ -220,9 +219,8 @@ def test_schedules_that_may_beat_the_bounds_are_refused():
     rigid = sl.model_trace("lublin", jobs=60, machine=16, seed=1).scale_load(0.9)
     bound = sl.lower_bounds(rigid, rounds=0)
     chosen = sl.simulate(rigid.with_speedup(sl.Downey()), sl.FairShareMoldable())
-    with pytest.raises(
-        ValueError, match=r"^bounds are for rigid jobs, and Fair share.* chose the processors of \d+ jobs, so"
-    ):
+    words = r"^bounds are for rigid jobs, and Fair share.* chose the processors of \d+ jobs, so"
+    with pytest.raises(ValueError, match=words):
         sl.gaps([sl.simulate(rigid), chosen], bound)
     split = sl.simulate(rigid.with_parameter_sweeps(0.5, min_procs=2), "flooding")
     with pytest.raises(ValueError, match="^bounds are for rigid jobs, and Flooding split jobs, so it may beat them$"):

@@ -281,6 +281,7 @@ def test_a_killed_job_is_written_as_short_as_it_was_cut(tmp_path):
 def test_repr_names_trace_scheme_and_machine():
     text = repr(simulated("easy-sjf", machine=2000))
     assert text.startswith("<Schedule a test, EASY-SJF: 4 jobs on 2,000 processors, mean wait 0 s")
+    assert repr(simulated("easy")).startswith("<Schedule a test, EASY: 4 jobs on 4 processors, mean wait 6 s")
     standin = replace(simulated("easy"), trace=replace(trace_of(JOBS, 4), source="stand-in"))
     assert re.search(r"a test \(stand-in, not the real log\), EASY:", repr(standin))
     assert not math.isnan(simulated("easy").metrics()["utilization"])

@@ -289,16 +289,10 @@ def test_those_who_held_processors_are_its_twin(workload, scheme, choice):
             start[number - 1],
             job.run,
         )
-    check_area(schedule, j, table["held"].sum())
-    check_words(why, jobs, procs, start, j)
-
-
-def check_area(schedule, j, held):
-    """Compare what others held with what the timeline says was in use."""
     timeline = schedule.timeline()
-    came, began = schedule.submit[j], schedule.start[j]
-    edges = np.clip(np.append(timeline["time"], began), came, began)
-    assert held == (timeline["used"] * np.diff(edges)).sum()
+    edges = np.clip(np.append(timeline["time"], start[j]), schedule.submit[j], start[j])
+    assert table["held"].sum() == (timeline["used"] * np.diff(edges)).sum()
+    check_words(why, jobs, procs, start, j)
 
 
 def check_words(why, jobs, procs, start, j):

@@ -68,11 +68,17 @@ def starts(trace, order, scheme=sl.EASY):
 # Names --------------------------------------------------------------------------------------------------
 @pytest.mark.reduced
 def test_plain_names():
-    assert scheme("EASY-SJF") == sl.EASY(order="sjf")
-    assert scheme("easy-sjbf") == sl.EASY(backfill="sjf")
-    assert scheme("fcfs-wfp3") == sl.FCFS(order="wfp3")
-    assert scheme("dpsaw") == sl.DPSA(variant="w")
-    assert scheme("conservative-saf") == sl.Conservative(order="saf")
+    named = {
+        "fcfs": sl.FCFS(),
+        "easy": sl.EASY(),
+        "EASY-SJF": sl.EASY(order="sjf"),
+        "easy-sjbf": sl.EASY(backfill="sjf"),
+        "fcfs-wfp3": sl.FCFS(order="wfp3"),
+        "dpsaw": sl.DPSA(variant="w"),
+        "conservative": sl.Conservative(),
+        "conservative-saf": sl.Conservative(order="saf"),
+    }
+    assert {name: scheme(name) for name in named} == named
     assert sl.DPSA("w") == sl.DPSA(variant="w", order="fcfs")  # the variant may come first
     own = sl.EASY(order="f1", backfill="sjf")
     assert scheme(own) is own
@@ -645,9 +651,8 @@ def test_an_array_of_equal_content_does_not_stand_for_another_one(small):
 def test_a_helper_that_reads_past_an_array_is_an_error(small):
     two = np.ones(2)
     past = numba.njit(lambda estimate: two[estimate])
-    with pytest.raises(
-        sl.schemes.PolicyError, match="order <lambda> failed: IndexError: index is out of bounds\n.*past.estimate"
-    ):
+    words = "order <lambda> failed: IndexError: index is out of bounds\n.*past.estimate"
+    with pytest.raises(sl.schemes.PolicyError, match=words):
         starts(small, lambda estimate: past(estimate))
 
 
@@ -785,9 +790,8 @@ def test_what_is_no_number_is_refused_without_compiling_too(small, order):
 
 
 def test_a_failing_objective_is_called_one(trace):
-    with pytest.raises(
-        sl.schemes.PolicyError, match=r"^objective divides_by_its_wait failed: ZeroDivisionError.*\n.*orders"
-    ):
+    words = r"^objective divides_by_its_wait failed: ZeroDivisionError.*\n.*orders"
+    with pytest.raises(sl.schemes.PolicyError, match=words):
         sl.simulate(trace, sl.DPSA(objective=divides_by_its_wait))
 
 
