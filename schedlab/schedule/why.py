@@ -286,7 +286,8 @@ class Why:
         bars = []
         for position in seen[:MOST_BARS]:
             job = schedule.trace.table.index[position]
-            size, when = _count(int(schedule.procs[position]), "processor"), (int(start[position]), int(end[position]))
+            size = _count(int(schedule.procs[position]), "processor")
+            when = (int(start[position]), int(end[position]))
             tooltip = f"job {job}, {size}, {' to '.join(map(self._at, when))}"
             bars += [
                 show.Bar(*when, int(first[at]), int(last[at]) + 1, kinds.get(job, OTHER), str(job), tooltip)

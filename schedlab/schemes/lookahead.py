@@ -191,10 +191,11 @@ class DPSA(Queued):
             worth = OBJECTIVES[worth]
         with _clock(self.seconds is not None) as ticks:
             depth, *bounds = self._bounds(case, ticks)
-            question, order = prepare_worth(worth, case) if ranked else no_question(), self.queue(case)
+            question = prepare_worth(worth, case) if ranked else no_question()
             rules = (VARIANTS[self.variant], depth, ranked, question, SEARCHES[self.search])
             settings = kernel.Settings(*rules, *bounds, audit)
-            return interruptible(kernel.lookahead, case.jobs, case.machine.procs, order, settings, case.per_event)
+            arguments = (case.jobs, case.machine.procs, self.queue(case), settings, case.per_event)
+            return interruptible(kernel.lookahead, *arguments)
 
     def _bounds(self, case, ticks):
         """Return depth, budget, the clock and the time limit."""

@@ -138,9 +138,9 @@ class FairShareMoldable(Moldable):
 
     def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
-        work, mix, canmove = self.work == "area", self.mix == "queued", self.canmove == "literal"
         numbers = (float(self.overbooking), float(self.efficiency))
-        rules = kernel.Rules(*numbers, self.weight == "proportional", work, mix, canmove, self.backfill == "start-now")
+        choices = (self.weight == "proportional", self.work == "area", self.mix == "queued", self.canmove == "literal")
+        rules = kernel.Rules(*numbers, *choices, self.backfill == "start-now")
         return interruptible(kernel.fair_share, case.jobs, case.machine.procs, case.laws, rules)
 
 

@@ -345,7 +345,8 @@ def _at_site(shared, site, case):
     for pieces in shared.pieces:
         local = pieces.home == site
         np.minimum.at(first, pieces.job[local], pieces.start[local])
-    jobs, more = case.jobs, {"shared": shared, "site": site, "breakdown": _rounds(case)}
+    jobs = case.jobs
+    more = {"shared": shared, "site": site, "breakdown": _rounds(case)}
     return AtSite(jobs.submit * shared.tick, first, jobs.run, jobs.procs, shared.promise[entries], case.cut, **more)
 
 
