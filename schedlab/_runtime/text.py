@@ -44,14 +44,14 @@ def cell(value):
     return value
 
 
-def check_known(what: str, given: str, values: Iterable[str]) -> str:
+def check_known(what: str, name: str, values: Iterable[str]) -> str:
     """Return a name unchanged if it is a known one.
 
     Parameters
     ----------
     what : str
         What the message calls the name.
-    given : str
+    name : str
         The name.
     values : iterable of str
         All known names.
@@ -69,19 +69,19 @@ def check_known(what: str, given: str, values: Iterable[str]) -> str:
     ValueError: unknown size 'huge'; known: quick, full
     """
     values = tuple(values)
-    if not isinstance(given, str) or given not in values:
-        raise ValueError(f"unknown {what} {given!r}; known: {', '.join(values)}{suggestion(given, values)}")
-    return given
+    if not isinstance(name, str) or name not in values:
+        raise ValueError(f"unknown {what} {name!r}; known: {', '.join(values)}{suggestion(name, values)}")
+    return name
 
 
-def suggestion(given, values: Iterable[str]) -> str:
+def suggestion(name, values: Iterable[str]) -> str:
     """Return the end of a message about an unknown name: a known name that is spelt alike; empty if there is none.
 
     Case, and the difference between ``-``, ``_`` and a blank, do not count.
 
     Parameters
     ----------
-    given : str
+    name : str
         The unknown name; for anything else there is no suggestion.
     values : iterable of str
         All known names.
@@ -91,10 +91,10 @@ def suggestion(given, values: Iterable[str]) -> str:
     >>> suggestion("esay", ("fcfs", "easy")), suggestion("RunTime", ("run_time",)), suggestion("x", ("easy",))
     ("; did you mean 'easy'?", "; did you mean 'run_time'?", '')
     """
-    if not isinstance(given, str):
+    if not isinstance(name, str):
         return ""
     spelt = {_spelling(value): value for value in values if isinstance(value, str)}
-    near = get_close_matches(_spelling(given), spelt, n=1, cutoff=CLOSE)
+    near = get_close_matches(_spelling(name), spelt, n=1, cutoff=CLOSE)
     return f"; did you mean {spelt[near[0]]!r}?" if near else ""
 
 

@@ -10,7 +10,11 @@ from schedlab.schedule.statistics import NOISE
 from schedlab.show.reading import MINUS
 
 from ._altair import alt
-from .theme import AXES, CHARACTER, INK, MARGIN, check_columns, check_kind, check_numbers, headed, unchecked
+from .axes import AXES
+from .checks import check_columns, check_kind, check_numbers
+from .palette import INK
+from .sizes import CHARACTER, MARGIN
+from .theme import headed, unchecked
 
 CELL = 122  # least width of a panel, in pixels
 NARROW, LINE = 84, 20  # width and height of a cell with one number, in pixels
@@ -78,21 +82,21 @@ def changes(
         raise ValueError(f"x, y and panel are {', '.join(map(repr, places))}, expected different columns")
     check_columns(table, [*places, value, *ends, *texts])
     check_numbers(table, [value, *ends])
-    shown = table[[*places, value, *ends, *texts]].dropna(subset=value)
-    shown = shown.set_axis([*places, "value", *(["low", "high"] if ends else []), *(["text"] if texts else [])], axis=1)
+    rows = table[[*places, value, *ends, *texts]].dropna(subset=value)
+    rows = rows.set_axis([*places, "value", *(["low", "high"] if ends else []), *(["text"] if texts else [])], axis=1)
     if panel is not None:
-        shown[panel] = [f"{name:g}" if isinstance(name, float) else str(name) for name in shown[panel]]
-    both = shown[["low", "high"] if ends else []]
+        rows[panel] = [f"{name:g}" if isinstance(name, float) else str(name) for name in rows[panel]]
+    both = rows[["low", "high"] if ends else []]
     sure = (both > 0).all(axis=1) | (both < 0).all(axis=1)
     if ends:
-        sure &= shown["value"].abs() >= NOISE
-    shown["fill"] = np.where(shown["value"] < 0, BETTER, WORSE)
-    shown["share"] = [_share(percent) for percent in shown["value"].where(sure, 0)]
-    shown["clear"] = np.where(sure, 1.0, UNSURE)
+        sure &= rows["value"].abs() >= NOISE
+    rows["fill"] = np.where(rows["value"] < 0, BETTER, WORSE)
+    rows["share"] = [_share(percent) for percent in rows["value"].where(sure, 0)]
+    rows["clear"] = np.where(sure, 1.0, UNSURE)
     if written is None:
-        shown["text"] = [_short(percent) for percent in shown["value"]]
-    shown[x] = ["\n".join(wrap(str(name), HEAD)) for name in shown[x]]
-    along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
+        rows["text"] = [_short(percent) for percent in rows["value"]]
+    rows[x] = ["\n".join(wrap(str(name), HEAD)) for name in rows[x]]
+    along, down = list(dict.fromkeys(rows[x])), list(dict.fromkeys(rows[y]))
     heads = plain_axis(labelLimit=NARROW, labelExpr="split(datum.label, '\\n')")
     across = alt.X(f"{x}:N", title=AXES.get(x), sort=along, axis=heads)
     place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=plain_axis(labelLimit=280, labelExpr=SHORT))}
@@ -102,28 +106,27 @@ def changes(
     named = zip(both, ends, strict=True)
     tooltip += [alt.Tooltip(f"{name}:Q", title=end, format="+,.3~g") for name, end in named]
     cells = coloured_cells().encode(**place)
-    words = alt.Chart().mark_text(fontSize=11, color=INK)
-    words = words.encode(text=alt.Text("text:N"), opacity=alt.Opacity("clear:Q", scale=None), **place)
-    layers = [one.encode(tooltip=tooltip) for one in (cells, words)]
+    numbers = alt.Chart().mark_text(fontSize=11, color=INK)
+    numbers = numbers.encode(text=alt.Text("text:N"), opacity=alt.Opacity("clear:Q", scale=None), **place)
+    layers = [layer.encode(tooltip=tooltip) for layer in (cells, numbers)]
     longest = max((len(line) for name in along for line in name.split("\n")), default=0)
-    each = NARROW if panel is None else max(NARROWEST, round(longest * CHARACTER) + 8)
-    wide, high = each * len(along), LINE * len(down)
-    unknown = both.isna().any(axis=None)
-    said = f"the interval of the change reaches 0{', or is not known' if unknown else ''}"
-    said = f"faint: {said}; or the change is below {NOISE:g} %" if ends else ""
+    cell = NARROW if panel is None else max(NARROWEST, round(longest * CHARACTER) + 8)
+    wide, high = cell * len(along), LINE * len(down)
+    unknown = ", or is not known" if both.isna().any(axis=None) else ""
+    faint = f"faint: the interval of the change reaches 0{unknown}; or the change is below {NOISE:g} %" if ends else ""
     if panel is None:
-        chart = alt.layer(*layers, data=shown, width=wide, height=high)
-        return headed(chart, title, max(wide, 3 * NARROW), subtitle, said, size=(width, height))
-    several = list(dict.fromkeys(shown[panel]))
-    rows = -(-len(several) // max(1, BROAD // max(wide, CELL)))
-    columns = max(1, -(-len(several) // max(1, rows)))  # rows of about the same number of panels
+        chart = alt.layer(*layers, data=rows, width=wide, height=high)
+        return headed(chart, title, max(wide, 3 * NARROW), subtitle, faint, size=(width, height))
+    several = list(dict.fromkeys(rows[panel]))
+    lines = -(-len(several) // max(1, BROAD // max(wide, CELL)))
+    columns = max(1, -(-len(several) // max(1, lines)))  # lines of about the same number of panels
     wide = wide if width is None else round(width / columns)
-    high = high if height is None else round(height / max(1, rows))
-    chart = alt.layer(*layers, data=shown, width=wide, height=high)
+    high = high if height is None else round(height / max(1, lines))
+    chart = alt.layer(*layers, data=rows, width=wide, height=high)
     chart = chart.facet(facet=_faceted(panel, several, wide), columns=columns)
-    if rows > 1:  # each row of panels has headings of its own
+    if lines > 1:  # each line of panels has headings of its own
         chart = chart.resolve_axis(x="independent")
-    return headed(chart, title, max(wide * columns, 3 * NARROW), subtitle, said)
+    return headed(chart, title, max(wide * columns, 3 * NARROW), subtitle, faint)
 
 
 def coloured_cells():

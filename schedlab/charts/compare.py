@@ -12,27 +12,12 @@ from ..workload.loading import model_trace
 from ..workload.trace import Trace
 from ..workload.variations import WEEK
 from ._altair import alt
+from .axes import DURATIONS, PER_JOB, axis, logarithmic
+from .checks import MOST_ROWS, check_columns, check_kind, check_limit
+from .palette import INK, coloured, turned
 from .series import lines
-from .theme import (
-    DURATIONS,
-    HEIGHT,
-    INK,
-    MOST_ROWS,
-    PER_JOB,
-    WIDE,
-    about,
-    about_trace,
-    axis,
-    beside,
-    check_columns,
-    check_kind,
-    check_limit,
-    coloured,
-    headed,
-    logarithmic,
-    turned,
-    unchecked,
-)
+from .sizes import HEIGHT, WIDE, beside
+from .theme import about, about_trace, headed, unchecked
 
 POINTS = 400  # points of a curve
 SEEN_ON_BOTH = "#3D8FD1"  # of dots that are seen through: clear on white and on black
@@ -73,11 +58,6 @@ def distribution(
     width, height : float, optional
         Of the plot, in pixels.
 
-    Raises
-    ------
-    ValueError
-        If there is nothing to draw, if there are too many curves, or if a value is missing.
-
     Examples
     --------
     >>> import schedlab as sl
@@ -92,68 +72,69 @@ def distribution(
     if most < 2:  # ends
         raise ValueError(f"{len(named):,} curves are more than a chart takes, give at most {MOST_ROWS // 2:,}")
     curves = {}
-    for name, given in named.items():
-        check_kind(given, Schedule, Trace, Iterable)
-        if isinstance(given, Schedule | Trace):
-            check_columns(given.jobs, [column])
-            given = given.jobs[column]
-        curves[name] = np.sort(np.asarray(given, dtype=float))
+    for name, values in named.items():
+        check_kind(values, Schedule, Trace, Iterable)
+        if isinstance(values, Schedule | Trace):
+            check_columns(values.jobs, [column])
+            values = values.jobs[column]
+        curves[name] = np.sort(np.asarray(values, dtype=float))
         if not curves[name].size or np.isnan(curves[name]).any():
             raise ValueError(f"{name} has no {column}, or not for every job")
     steps = [_steps(values, most).assign(scheme=name) for name, values in curves.items()]
     thinned = most < POINTS and any(np.unique(values).size > most for values in curves.values())
     steps = pd.concat(steps, ignore_index=True)
-    words, said = _title(column), ""
+    measure, zeros = _title(column), ""
     if log:
-        along, steps["value"], said = logarithmic(column, steps["value"].to_numpy(), up_to)
+        along, steps["value"], zeros = logarithmic(column, steps["value"].to_numpy(), up_to)
     else:
         along = {"scale": alt.Scale(zero=True), "axis": axis(tickCount=6)}
         if column in DURATIONS:
             steps["value"] /= 3600
-            words += " (hours)"
+            measure += " (hours)"
     names = list(curves)
     steps = turned(steps, "scheme", names)
     kinds = {Schedule: "scheme", Trace: "workload"}
-    of = next((words for kind, words in kinds.items() if any(isinstance(one, kind) for one in named.values())), "")
+    of = next((name for kind, name in kinds.items() if any(isinstance(part, kind) for part in named.values())), "")
     colour = coloured("scheme", names, columns=min(4, beside(names, width or WIDE)), title=of)
     chart = (
         alt.Chart(steps)
         .mark_line(interpolate="step-after", strokeWidth=2, clip=up_to is not None)
         .encode(
-            x=alt.X("value:Q", title=words, **along),
+            x=alt.X("value:Q", title=measure, **along),
             y=alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis()),
             color=colour,
             tooltip=[
                 alt.Tooltip("scheme:N", title=of),
-                alt.Tooltip("value:Q", title=f"{words} (s)" if log and column in DURATIONS else words, format=",.4~g"),
+                alt.Tooltip(
+                    "value:Q", title=f"{measure} (s)" if log and column in DURATIONS else measure, format=",.4~g"
+                ),
                 alt.Tooltip("share:Q", title="share of jobs", format=".1%"),
             ],
         )
         .properties(width=WIDE, height=HEIGHT)
     )
     if subtitle is None:
-        subtitle = "; ".join(dict.fromkeys(_about(one) for one in named.values() if isinstance(one, Schedule | Trace)))
+        drawn = [part for part in named.values() if isinstance(part, Schedule | Trace)]
+        subtitle = "; ".join(
+            dict.fromkeys((about if isinstance(part, Schedule) else about_trace)(part) for part in drawn)
+        )
     title = f"Distribution of the {_title(column).partition(' (')[0]}" if title is None else title
     thinning = f"{most} points of each curve" if thinned else ""
-    return headed(chart, title, WIDE, subtitle, said, thinning, size=(width, height))
+    return headed(chart, title, WIDE, subtitle, zeros, thinning, size=(width, height))
 
 
 def _named(schedules):
     check_kind(schedules, Schedule, Trace, Mapping, Iterable)
     if isinstance(schedules, Mapping):
-        return {str(name): given for name, given in schedules.items()}
-    several = [schedules] if isinstance(schedules, Schedule | Trace) else list(schedules)
-    for one in several:
-        if not isinstance(one, Schedule | Trace):
-            raise TypeError(f"expected schedules, or a mapping of names to values, got {type(one).__name__}")
-    named = {one.title if isinstance(one, Trace) else str(one.scheme): one for one in several}
-    if len(named) < len(several):
+        return {str(name): part for name, part in schedules.items()}
+    parts = [schedules] if isinstance(schedules, Schedule | Trace) else list(schedules)
+    for part in parts:
+        if not isinstance(part, Schedule | Trace):
+            raise TypeError(f"expected schedules, or a mapping of names to values, got {type(part).__name__}")
+    named = {part.title if isinstance(part, Trace) else str(part.scheme): part for part in parts}
+    if len(named) < len(parts):
         raise ValueError("several schedules are of the same scheme; give a mapping of names to schedules")
     return named
-
-
-def _about(given):
-    return about(given) if isinstance(given, Schedule) else about_trace(given)
 
 
 def _steps(values, most):
@@ -216,16 +197,11 @@ def weekly(
     Parameters
     ----------
     traces : Trace, or several
-        One line each.
+        One line each; at least one.
     title, subtitle : str, optional
         The subtitle is by default the traces, their loads and jobs.
     width, height : float, optional
         Of the plot, in pixels.
-
-    Raises
-    ------
-    ValueError
-        If there is no trace.
 
     Examples
     --------
@@ -284,11 +260,6 @@ def scatter(
     width, height : float, optional
         Of the plot, in pixels.
 
-    Raises
-    ------
-    ValueError
-        If the schedules are of different jobs.
-
     Examples
     --------
     >>> import schedlab as sl
@@ -296,13 +267,13 @@ def scatter(
     >>> chart = sl.charts.scatter(sl.simulate(trace, "easy"), sl.simulate(trace, "easy-sjf"), "wait_time")
     """
     check_limit(limit)
-    for one in (a, b):
-        check_kind(one, Schedule)
+    check_kind(a, Schedule)
+    check_kind(b, Schedule)
     first, second = a.column(column), b.column(column)
     if not first.index.equals(second.index):
         raise ValueError(f"the schedules are not of the same jobs: {about(a)}, and {about(b)}")
     names = [str(a.scheme), str(b.scheme)]
-    x, y = (one.to_numpy(dtype=float) for one in (first, second))
+    x, y = first.to_numpy(dtype=float), second.to_numpy(dtype=float)
     ends, drawn, zeros = logarithmic(column, np.concatenate([x, y]), up_to)
     every = -(-len(x) // limit)
     scale, unit = (3600, " (hours)") if column in DURATIONS else (1, "")

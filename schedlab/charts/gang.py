@@ -8,8 +8,12 @@ import pandas as pd
 from .._runtime.text import check_known
 from ..gang import GangSchedule
 from ._altair import alt
+from .axes import axis
+from .checks import MOST_ROWS, check, check_kind, check_numbers
+from .palette import DOING, INK
 from .series import lines
-from .theme import DOING, INK, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed, unchecked
+from .sizes import WIDE
+from .theme import headed, unchecked
 
 LANE = 26  # of one PE, in pixels
 TALLEST = 520
@@ -40,18 +44,13 @@ def slices(
     schedule : GangSchedule
         With a log.
     window : (begin, end), seconds, optional
-        The period to draw. Default: all that was logged.
+        The period to draw, of at most 5,000 pieces. Default: all that was logged.
     color : {"job", "what"}
         By job, faint while it spins; or by what the PE did.
     title, subtitle : str, optional
         By default, the title is the scheduler, and the subtitle gives machine and slice.
     width, height : float, optional
         Of the plot, in pixels.
-
-    Raises
-    ------
-    ValueError
-        For an unknown `color`, or a window with more pieces than a chart takes (5,000).
 
     Examples
     --------
@@ -64,8 +63,8 @@ def slices(
     check_known("color", color, ("job", "what"))
     log, pes, config = schedule.log, schedule.workload.pes, schedule.config
     logged = float(log["start_time"].min()), float(log["end_time"].max())
-    shown = logged if window is None else _checked(window, *logged)
-    pieces = _pieces(log, *shown)
+    window = logged if window is None else _checked(window, *logged)
+    pieces = _pieces(log, *window)
     kinds = schedule.jobs["kind"]
     pieces["number"] = pieces["job"]
     pieces["job"] = [f"{job} ({kinds[job]})" for job in pieces["job"]]
@@ -74,7 +73,7 @@ def slices(
             f"the window has {len(pieces):,} pieces, a chart takes at most {MOST_ROWS:,}: choose a shorter one"
         )
     high = min(LANE * pes, TALLEST)
-    seconds = alt.Scale(domain=list(shown), nice=False)
+    seconds = alt.Scale(domain=list(window), nice=False)
     along = {"title": "time (seconds)", "scale": seconds, "axis": axis(tickCount=8)}
     lanes = alt.Scale(domain=list(range(pes)), paddingInner=0.12)
     where = {
@@ -111,15 +110,15 @@ def slices(
             alt.Tooltip("end:Q", title="until (s)", format=".6f"),
         ],
     )
-    rows = _current_rows(log, *shown, config.slice)
+    rows = _current_rows(log, *window, config.slice)
     rules = alt.Chart(rows).mark_rule(color=INK, strokeDash=[2, 2]).encode(x=alt.X("begin:Q", **along))
-    words = alt.Chart(rows).mark_text(dy=-8, color=INK, fontSize=11)
-    words = words.encode(x=alt.X("middle:Q", **along), y=alt.YValue(0), text=alt.Text("words:N"))
-    said = f"{pes} PEs, slices of {1000 * config.slice:g} ms; empty: idle"
-    said += "; faint: spinning" if color == "job" else ""
-    chart = alt.layer(marks, rules, words, width=WIDE, height=high)
-    said = said if subtitle is None else subtitle
-    return headed(chart, str(config) if title is None else title, WIDE, said, size=(width, height))
+    names = alt.Chart(rows).mark_text(dy=-8, color=INK, fontSize=11)
+    names = names.encode(x=alt.X("middle:Q", **along), y=alt.YValue(0), text=alt.Text("words:N"))
+    chart = alt.layer(marks, rules, names, width=WIDE, height=high)
+    if subtitle is None:
+        faint = "; faint: spinning" * (color == "job")
+        subtitle = f"{pes} PEs, slices of {1000 * config.slice:g} ms; empty: idle{faint}"
+    return headed(chart, str(config) if title is None else title, WIDE, subtitle, size=(width, height))
 
 
 def _checked(window, first, last):
@@ -141,27 +140,26 @@ def _pieces(log, begin, end):
     pixel = (end - begin) / WIDE
     busy = log[(log["job_number"] >= 0) & (log["end_time"] > begin) & (log["start_time"] < end)]
     columns = busy[["pe", "job_number", "rank", "row", "gang", "what", "start_time", "end_time"]]
-    found = []
-    for pe, job, rank, row, own, what, since, until in columns.itertuples(index=False, name=None):
+    pieces = []
+    for *task, what, since, until in columns.itertuples(index=False, name=None):
         since, until = max(since, begin), min(until, end)
-        task = (pe, job, rank, row, own)
-        if found:
-            last, did, _, ended = found[-1]
+        if pieces:
+            last, did, _, ended = pieces[-1]
             if last == task and since - ended < pixel and (what == did or until - since < pixel):
-                found[-1][-1] = until
+                pieces[-1][-1] = until
                 continue
-        found.append([task, what, since, until])
+        pieces.append([task, what, since, until])
     names = ["pe", "job", "rank", "row", "gang", "what", "begin", "end"]
-    pieces = pd.DataFrame([(*task, *rest) for task, *rest in found], columns=names)
+    pieces = pd.DataFrame([(*task, *rest) for task, *rest in pieces], columns=names)
     pieces = pieces.astype({"begin": "float64", "end": "float64"})  # even if there are none
     return pieces.assign(chosen=np.where(pieces["gang"], OWN, LOCAL)).drop(columns="gang")
 
 
 def _current_rows(log, begin, end, length):
     """Return the slices in a window: their beginnings, their middles, and the rows of the matrix."""
-    shown = log[(log["end_time"] > begin) & (log["start_time"] < end)]
-    numbers = np.floor(shown["start_time"] / length + 1e-9)
-    rows = shown.groupby(numbers)["row"].first()
+    inside = log[(log["end_time"] > begin) & (log["start_time"] < end)]
+    numbers = np.floor(inside["start_time"] / length + 1e-9)
+    rows = inside.groupby(numbers)["row"].first()
     starts = rows.index.to_numpy() * length
     table = pd.DataFrame({"begin": np.maximum(starts, begin), "until": np.minimum(starts + length, end)})
     table["middle"] = table[["begin", "until"]].mean(axis=1)
@@ -210,20 +208,20 @@ def shares(
     names = [y, x, color, *filter(None, (column,))]
     check(table, names)
     check_numbers(table, [x])
-    shown = table[names].copy()
-    parts = list(dict.fromkeys(shown[color]))
-    shown["place"] = shown[color].map(parts.index)
-    panels = list(dict.fromkeys(shown[column])) if column else [""]
+    rows = table[names].copy()
+    parts = list(dict.fromkeys(rows[color]))
+    rows["place"] = rows[color].map(parts.index)
+    panels = list(dict.fromkeys(rows[column])) if column else [""]
     wide = WIDE // len(panels) - APART * (len(panels) > 1)
     scale = alt.Scale(domain=parts, range=[DOING.get(part, INK) for part in parts])
-    chart = alt.Chart(shown).mark_bar()
+    chart = alt.Chart(rows).mark_bar()
     chart = chart.encode(
         x=alt.X(f"{x}:Q", title=f"{x} of the time", scale=alt.Scale(domain=[0, 1]), axis={"format": "%"}),
-        y=alt.Y(f"{y}:N", title=None, sort=list(dict.fromkeys(shown[y])), axis=alt.Axis(labelLimit=WIDE // 2)),
+        y=alt.Y(f"{y}:N", title=None, sort=list(dict.fromkeys(rows[y])), axis=alt.Axis(labelLimit=WIDE // 2)),
         color=alt.Color(f"{color}:N", title=None, scale=scale, legend=alt.Legend(orient="bottom", columns=5)),
         order=alt.Order("place:Q"),
         tooltip=[alt.Tooltip(f"{y}:N"), alt.Tooltip(f"{color}:N"), alt.Tooltip(f"{x}:Q", format=".1%")],
-    ).properties(width=wide, height=18 * shown[y].nunique())
+    ).properties(width=wide, height=18 * rows[y].nunique())
     if column:
         chart = chart.facet(column=alt.Column(f"{column}:N", title=None, sort=panels))
     return headed(chart, title, WIDE, subtitle, size=(width, height))

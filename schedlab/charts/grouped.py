@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ._altair import alt
+from .axes import AXES, axis, log_scale, log_ticks
 from .overlays import (
     PUBLISHED,
     Rows,
@@ -19,24 +20,9 @@ from .overlays import (
     ring_layers,
     tips,
 )
-from .theme import (
-    AXES,
-    CHARACTER,
-    HEIGHT,
-    INK,
-    MARGIN,
-    PAGE,
-    WIDE,
-    WIDTH,
-    axis,
-    beside,
-    coloured,
-    headed,
-    in_lines,
-    log_scale,
-    log_ticks,
-    unchecked,
-)
+from .palette import INK, coloured
+from .sizes import CHARACTER, HEIGHT, MARGIN, PAGE, WIDE, WIDTH, beside, in_lines
+from .theme import headed, unchecked
 
 BAR = 16  # of one bar, in pixels
 NUMBERED = 34  # width of a bar with a number at its end
@@ -66,7 +52,7 @@ def bars(
     Parameters
     ----------
     table : DataFrame
-        Tidy, one row per x and scheme. Optional columns:
+        Tidy, one row per x and scheme (aggregated, if there were several). Optional columns:
 
         - ``{y}_change_low`` and ``{y}_change_high``, in percent (without a base ``{y}_low`` and ``{y}_high``): drawn as
           intervals. An interval must contain its bar's value; one that reaches far beyond all bars is cut off, with an
@@ -91,11 +77,6 @@ def bars(
     width, height : float, optional
         Of the plot, in pixels.
 
-    Raises
-    ------
-    ValueError
-        If several rows share the same place: aggregate them first.
-
     Examples
     --------
     >>> import schedlab as sl
@@ -111,33 +92,33 @@ def bars(
     if doubled.any():
         row = rows.shown[doubled].iloc[0]
         raise ValueError(f"the table has several rows of {row[color]} at {x} {row[x]}, aggregate them first")
-    words, told = AXES.get(y, y), AXES.get(y, y)
+    title_of_y = name = AXES.get(y, y)
     if base is not None:
         rows.shown, y = _against(rows.shown, x, y, color, str(base)), "change"
-        without, told = re.sub(r" \(.*\)$", "", words), f"change against {base} (%)"
-        words = f"change of {without} against {base} (%)"
+        title_of_y = f"change of {re.sub(r' [(].*[)]$', '', name)} against {base} (%)"
+        name = f"change against {base} (%)"
     rows.contain(y)
     if published is not None:
         rows.publish(published, measure, x, color)
     if rings is not None:
         rows.ring(rings, measure, x, color)
     rows.cut_off(y, baseline=[0])
-    axes = {"title": in_lines(words, (height or HEIGHT) // 6), "axis": axis()}
-    chart, wide = _groups(rows, x, y, color, axes, told, "+,.1f", 0, range_label, width)
+    axes = {"title": in_lines(title_of_y, (height or HEIGHT) // 6), "axis": axis()}
+    chart, wide = _groups(rows, x, y, color, axes, name, "+,.1f", 0, range_label, width)
     return headed(chart, title, wide, subtitle, CUT * rows.cut, size=(width, height))
 
 
-def _against(shown, x, y, color, base):
+def _against(rows, x, y, color, base):
     """Return the rows of the other schemes, with their changes from the base at the same x, in percent."""
-    bases = shown[shown[color] == base].set_index(x)[y]
-    missing = [value for value in shown[x] if value not in bases.index or not bases[value] > 0]
+    bases = rows[rows[color] == base].set_index(x)[y]
+    missing = [value for value in rows[x] if value not in bases.index or not bases[value] > 0]
     if missing:
         raise ValueError(f"the table has no {y} above 0 of {base!r} at {x} {missing[0]} to compare with")
-    shown["change"] = 100 * (shown[y].to_numpy() / bases.reindex(shown[x]).to_numpy() - 1)
-    shown = shown[shown[color] != base]
-    if shown.empty:
+    rows["change"] = 100 * (rows[y].to_numpy() / bases.reindex(rows[x]).to_numpy() - 1)
+    rows = rows[rows[color] != base]
+    if rows.empty:
         raise ValueError(f"the table has nothing to compare with {base!r}")
-    return shown
+    return rows
 
 
 @unchecked
@@ -176,11 +157,6 @@ def ratios(
     width, height : float, optional
         Of the plot, in pixels.
 
-    Raises
-    ------
-    ValueError
-        For a ratio that is not above 0.
-
     Examples
     --------
     >>> import pandas as pd
@@ -210,7 +186,7 @@ def ratios(
     return headed(chart, title, wide, subtitle, CUT * rows.cut, size=(width, height))
 
 
-def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *, numbered=False):
+def _groups(rows, x, y, color, axes, measure, form, baseline, range_label, width, *, numbered=False):
     """Return grouped bars that stand on a baseline, with their overlays, and their width unless one is given."""
     measured = rows.shown[rows.shown[y].notna()]
     groups, schemes = list(dict.fromkeys(rows.shown[x].dropna())), list(dict.fromkeys(measured[color]))
@@ -225,25 +201,21 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *
     along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=labels)
     place = {"x": along, "xOffset": alt.XOffset(f"{color}:N", sort=schemes)}
     names = [alt.Tooltip(f"{color}:N"), alt.Tooltip(f"{x}:N", title=AXES.get(x, x))]
-    measure = told
-    unit = f" ({told.rpartition('(')[2]}" if told.endswith(")") else ""
-    tooltip = [*names, alt.Tooltip(f"{y}:Q", title=told, format=form), *tips(rows, unit, form, range_label)]
+    unit = f" ({measure.rpartition('(')[2]}" if measure.endswith(")") else ""
+    tooltip = [*names, alt.Tooltip(f"{y}:Q", title=measure, format=form), *tips(rows, unit, form, range_label)]
     upward = alt.Y(f"{y}:Q", **axes)
     # The bars are placed side by side: JupyterLab's Vega-Lite 5 would stack them.
     stands = {"y": across(y, upward, stack=None), "y2": alt.Y2Datum(baseline)}
-    bar = (
-        having(y)
-        .mark_bar()
-        .encode(**stands, color=coloured(color, schemes, columns=min(4, beside(schemes, WIDE))), **place)
-    )
+    colour = coloured(color, schemes, columns=min(4, beside(schemes, WIDE)))
+    bar = having(y).mark_bar().encode(**stands, color=colour, **place)
     rule = alt.Chart(pd.DataFrame({"baseline": [baseline]})).mark_rule(color=INK).encode(y=alt.Y("baseline:Q"))
     layers = [bar.encode(tooltip=tooltip), rule, *range_layers(rows, range_label, upward, **place)]
     over = []
     if rows.published:
-        given = [name for name, key in zip(names, (color, x), strict=True) if key in rows.keys]
+        keys = [name for name, key in zip(names, (color, x), strict=True) if key in rows.keys]
         centred = place if color in rows.keys else {"x": along}
-        told = published_tips(rows, given, told, form)
-        under, over = published_layers(rows, upward, told, **(centred if x in rows.keys else {}))
+        about = published_tips(rows, keys, measure, form)
+        under, over = published_layers(rows, upward, about, **(centred if x in rows.keys else {}))
         layers += under
     layers += [*interval_layers(rows, upward, **place), *over]
     layers += ring_layers(rows, upward, names, measure, form, **place)

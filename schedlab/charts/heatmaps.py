@@ -11,22 +11,11 @@ from ..schedule import Schedule, metrics
 from ..schemes.composing import YES
 from ..workload.trace import Trace
 from ._altair import alt
-from .theme import (
-    BLUE,
-    DURATIONS,
-    INK,
-    PER_JOB,
-    VERMILION,
-    WIDTH,
-    about,
-    about_trace,
-    check_columns,
-    check_kind,
-    check_names,
-    check_numbers,
-    headed,
-    unchecked,
-)
+from .axes import DURATIONS, PER_JOB
+from .checks import check_columns, check_kind, check_names, check_numbers
+from .palette import BLUE, INK, VERMILION
+from .sizes import WIDTH
+from .theme import about, about_trace, headed, unchecked
 
 RUN_TIMES = {
     "under 1 min": 0,
@@ -77,32 +66,32 @@ def heatmap(
     >>> chart = sl.charts.heatmap(trace, "area")
     """
     check_kind(jobs, pd.DataFrame, Trace, Schedule)
-    said = ""
+    described = ""
     if isinstance(jobs, Schedule):
-        jobs, said = jobs.jobs, about(jobs)
+        jobs, described = jobs.jobs, about(jobs)
     elif isinstance(jobs, Trace):
-        jobs, said = jobs.jobs, about_trace(jobs)
+        jobs, described = jobs.jobs, about_trace(jobs)
     if "procs" not in jobs.columns:
         check_columns(jobs, ["requested_procs"])
         jobs = jobs.assign(procs=jobs["requested_procs"])
     check_columns(jobs, ["run_time"])
     _check_jobs(jobs)
-    amounts, words, sum_up = _amounts(jobs, value)
+    amounts, measure, sum_up = _amounts(jobs, value)
     sizes = metrics.classes(jobs, "size")
     lengths = np.searchsorted(list(RUN_TIMES.values()), jobs["run_time"].to_numpy(), side="right") - 1
     groups = amounts.groupby([sizes.cat.codes.to_numpy(), lengths])
     cells = getattr(groups, sum_up)().rename_axis(["size", "length"]).rename("value").reset_index()
-    columns = _from_first_to_last(sizes.cat.categories, cells["size"])
-    rows = _from_first_to_last(list(RUN_TIMES), cells["length"])
+    columns = list(sizes.cat.categories[cells["size"].min() : cells["size"].max() + 1])
+    rows = list(RUN_TIMES)[cells["length"].min() : cells["length"].max() + 1]
     cells["size"] = [sizes.cat.categories[code] for code in cells["size"]]
     cells["length"] = [list(RUN_TIMES)[code] for code in cells["length"]]
-    cells["text"] = [_written(amount) for amount in cells["value"]]
+    cells["text"] = [f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}" for amount in cells["value"]]
     along = alt.X("size:N", title="processors", sort=columns)
     down = alt.Y("length:N", title="run time", sort=rows[::-1])
-    chart = _mosaic(cells, words, along, down, WIDE_CELL * len(columns), ROW * len(rows))
-    title = f"{words[0].upper()}{words[1:]} by size and run time" if title is None else title
-    said = said if subtitle is None else subtitle
-    return headed(chart, title, max(WIDE_CELL * len(columns), WIDTH), said, size=(width, height))
+    chart = _mosaic(cells, measure, along, down, WIDE_CELL * len(columns), ROW * len(rows))
+    title = f"{measure[0].upper()}{measure[1:]} by size and run time" if title is None else title
+    subtitle = described if subtitle is None else subtitle
+    return headed(chart, title, max(WIDE_CELL * len(columns), WIDTH), subtitle, size=(width, height))
 
 
 def _check_jobs(jobs):
@@ -129,14 +118,6 @@ def _amounts(jobs, value):
     return jobs[value], f"mean {name}", "mean"
 
 
-def _from_first_to_last(names, codes):
-    return list(names[codes.min() : codes.max() + 1])
-
-
-def _written(amount):
-    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
-
-
 @unchecked
 def arrivals(
     trace: Trace,
@@ -156,16 +137,11 @@ def arrivals(
     trace : Trace
         Whose submissions are counted.
     start : date, optional
-        Local date and time of second 0 of the log. Needed for a log whose header has no UnixStartTime.
+        Local date and time of second 0 of the log: for a log whose header has no UnixStartTime, and only for that.
     title, subtitle : str, optional
         By default, the title says what is shown, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
         Of the plot, in pixels.
-
-    Raises
-    ------
-    ValueError
-        If the date of second 0 is neither known nor given, or is both.
 
     Examples
     --------
@@ -189,7 +165,7 @@ def arrivals(
     cells = pd.DataFrame({"value": means, "day": np.repeat(WEEKDAYS, 24), "hour": np.tile(np.arange(24), 7)})
     cells = cells.dropna(ignore_index=True)
     cells["text"] = [f"{mean:.1f}" for mean in cells["value"]]
-    along = alt.X("hour:O", title=f"hour of the day ({_zone(zero)})")
+    along = alt.X("hour:O", title=f"hour of the day ({zero.tzinfo or 'local'})")
     down = alt.Y("day:N", title=None, sort=list(WEEKDAYS))
     chart = _mosaic(cells, "mean jobs submitted per hour", along, down, CELL * 24, ROW * 7)
     title = "Jobs submitted an hour, by weekday and hour" if title is None else title
@@ -202,11 +178,7 @@ def _hours_of_week(zero, seconds):
     return np.bincount(dates.day_of_week * 24 + dates.hour, minlength=7 * 24)
 
 
-def _zone(zero):
-    return str(zero.tzinfo) if zero.tzinfo else "local"
-
-
-def _mosaic(cells, words, x, y, width, height):
+def _mosaic(cells, measure, x, y, width, height):
     """Draw value as a cell of x and y, with its text on it."""
     x.axis = alt.Axis(labelAngle=0, ticks=False, domain=False)
     y.axis = alt.Axis(ticks=False, domain=False)
@@ -218,11 +190,11 @@ def _mosaic(cells, words, x, y, width, height):
         .mark_rect(color=BLUE, stroke=INK, strokeOpacity=0.15)
         .encode(
             fillOpacity=alt.FillOpacity("shade:Q", scale=None),
-            tooltip=alt.Tooltip("value:Q", title=words, format=",.4~g"),
+            tooltip=alt.Tooltip("value:Q", title=measure, format=",.4~g"),
         )
     )
     text = alt.Chart().mark_text(fontSize=11, color=INK).encode(text=alt.Text("text:N"))
-    layers = [one.encode(x=x, y=y) for one in (rectangles, text)]
+    layers = [rectangles.encode(x=x, y=y), text.encode(x=x, y=y)]
     return alt.layer(*layers, data=cells, width=width, height=height)
 
 
@@ -246,11 +218,11 @@ def marks(
     Parameters
     ----------
     table : DataFrame
-        One row per cell; where there is none, the cell stays empty.
+        At most one row per cell; where there is none, the cell stays empty.
     x, y : str
         Columns that name the cell's place.
     mark : str
-        The column with the meaning of each mark.
+        The column with the meaning of each mark: one of `meanings`.
     meanings : sequence of two or three str
         The meanings, from the best to the worst: a blue disc, a green square if there are three, an orange cross.
     details : sequence of str
@@ -261,11 +233,6 @@ def marks(
         Above the plot; empty: none.
     width, height : float, optional
         Of the plot, in pixels.
-
-    Raises
-    ------
-    ValueError
-        For a mark of another meaning, or two marks in one cell.
 
     Examples
     --------
@@ -285,18 +252,15 @@ def marks(
     if doubled.any():
         row = table[doubled].iloc[0]
         raise ValueError(f"the table has two marks for {row[x]} and {row[y]}, expected one")
-    shown = table[list(dict.fromkeys([x, y, mark, *details]))].copy()
-    shown[x] = shown[x].map(str)
-    along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
+    rows = table[list(dict.fromkeys([x, y, mark, *details]))].copy()
+    rows[x] = rows[x].map(str)
+    along, down = list(dict.fromkeys(rows[x])), list(dict.fromkeys(rows[y]))
     lines = {name: wrap(name, HEAD) for name in along}
     most = max(map(len, lines.values()), default=1)
     lines = {name: [*["\u00a0"] * (most - len(several)), *several] for name, several in lines.items()}
     heads = alt.Axis(orient="top", labelAngle=0, labelExpr=f"({json.dumps(lines)})[datum.label]")
-    heads.labelPadding, heads.ticks, heads.domain = (
-        13 * (most - 1) + 4,
-        False,
-        False,
-    )  # the last line is above the cells
+    heads.labelPadding = 13 * (most - 1) + 4  # the last line is above the cells
+    heads.ticks = heads.domain = False
     place = {
         "x": alt.X(f"{x}:N", title=None, sort=along, axis=heads),
         "y": alt.Y(f"{y}:N", title=None, sort=down, axis=alt.Axis(labelLimit=400, ticks=False, domain=False)),
@@ -312,8 +276,8 @@ def marks(
         shape=alt.Shape(f"{mark}:N", scale=shapes, legend=legend),
         color=alt.Color(f"{mark}:N", scale=colours, legend=legend),
     )
-    layers = [one.encode(**place) for one in (cells, drawn)]
-    chart = alt.layer(*layers, data=shown, width=step * len(along), height=LINE * len(down))
+    layers = [cells.encode(**place), drawn.encode(**place)]
+    chart = alt.layer(*layers, data=rows, width=step * len(along), height=LINE * len(down))
     return headed(chart, title, max(step * len(along), 2 * WIDTH), subtitle, size=(width, height))
 
 
@@ -343,15 +307,5 @@ def compositions(
     rows["mark"] = np.where(supported, *meanings)
     if title is None:
         title = f"{supported.sum()} of {len(rows)} combinations of a scheme and an option are supported"
-    return marks(
-        rows,
-        "option",
-        "scheme",
-        "mark",
-        meanings,
-        details=["answer"],
-        step=72,
-        title=title,
-        width=width,
-        height=height,
-    )
+    size = {"width": width, "height": height}
+    return marks(rows, "option", "scheme", "mark", meanings, details=["answer"], step=72, title=title, **size)

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 
 from ._altair import alt
-from .theme import IN_HOURS, INK, check, check_columns, check_kind, check_names, check_numbers
+from .axes import IN_HOURS
+from .checks import check, check_columns, check_kind, check_names, check_numbers
+from .palette import INK
 
 PUBLISHED = "published"  # the word in the legend, and the column of the numbers
 RING = "just now"  # the column of what was simulated just now
@@ -24,31 +26,13 @@ GREY = "#808080"  # of ranges
 
 
 class Rows:
-    """The rows that a chart draws, and which of their columns are overlays.
+    """The rows that a chart draws, `shown`, and the names of those of their columns that are overlays.
 
-    Parameters
-    ----------
-    table : DataFrame
-    numbers : list of str
-        Numeric columns that the chart needs.
-    measure : str
-        ``{measure}_low`` and ``{measure}_high`` are its interval; ``{measure}_range_low`` and ``{measure}_range_high``
-        are a range of another quantity.
-    others : iterable of str
-        Columns with names: schemes, panels, groups.
-
-    Attributes
-    ----------
-    shown : DataFrame
-        A copy of the drawn columns; published numbers are separate rows.
-    interval, spread, published : list of str
-        Columns with the ends of the interval, the ends of the range, and the published numbers; empty if missing.
-    keys : set of str
-        Columns that say where a published number belongs.
-    rings : list of str
-        The column of what was simulated just now; empty if there is none.
-    ends : dict of str to str
-        For each end of an interval or range, the column to draw it by, cut off if it reaches too far.
+    They are made from the columns of a table with numbers and with names (`others`). The `interval` of a measure is
+    between ``{measure}_low`` and ``{measure}_high``, the `spread` of another quantity between ``{measure}_range_low``
+    and ``{measure}_range_high``; `ends` names the column by which each end is drawn, cut off if it reaches too far.
+    `published` numbers and `rings`, which were simulated just now, are rows of their own. `keys` are the columns that
+    say where a published number belongs.
     """
 
     def __init__(self, table, numbers, measure, others):
@@ -110,26 +94,19 @@ class Rows:
     def publish(self, published, measure, x, *named, panel=None):
         """Append published numbers to the rows.
 
-        Parameters
-        ----------
-        published : DataFrame
-            Has ``measure``, or ``{measure}_low`` and ``{measure}_high``, or all three; and the columns that say where
-            the numbers belong.
-        measure, x : str
-        *named : str
-            Columns, such as schemes, whose values must also occur in the table.
-        panel : str, optional
-            The column of the panels, likewise. If it is missing, the numbers belong to every panel.
+        They have ``measure``, or ``{measure}_low`` and ``{measure}_high``, or all three; and the columns that say where
+        they belong. Values in the columns `named`, and in that of the panels, must also occur in the table. Numbers
+        without a panel belong to every one.
         """
         check_kind(published, pd.DataFrame)
         columns = {f"{measure}{end}": f"{PUBLISHED}{end}" for end in ("", "_low", "_high")}
-        given = [name for name in columns if name in published.columns]
-        if measure not in given and len(given) < 2:
+        numbers = [name for name in columns if name in published.columns]
+        if measure not in numbers and len(numbers) < 2:
             check_columns(published, [measure])
-        check_numbers(published, given)
+        check_numbers(published, numbers)
         named = list(dict.fromkeys(filter(None, (*named, panel))))
         keys = [key for key in dict.fromkeys((x, *named)) if key in published.columns]
-        rows = published[keys + given].astype(dict.fromkeys(given, float)).rename(columns=columns)
+        rows = published[keys + numbers].astype(dict.fromkeys(numbers, float)).rename(columns=columns)
         for key in named:
             known = list(dict.fromkeys(self.shown[key]))
             if key in keys:
@@ -139,7 +116,7 @@ class Rows:
                     raise ValueError(f"published has {key} {strange[0]!r}, the table has only: {', '.join(known)}")
             elif key == panel:
                 rows = rows.merge(pd.DataFrame({key: known}), how="cross")
-        self.published, self.keys = [columns[name] for name in given], set(keys)
+        self.published, self.keys = [columns[name] for name in numbers], set(keys)
         self.shown = pd.concat([self.shown, rows], ignore_index=True)
 
     def ring(self, rings, measure, x, *named):
@@ -197,15 +174,16 @@ def across(name: str, like: alt.X | alt.Y, **settings) -> alt.X | alt.Y:
 
 def tips(rows: Rows, unit: str, form: str, label: str) -> list[alt.Tooltip]:
     """Return the tooltips of interval and range, with their true ends."""
-    words = {name: name.rpartition("_")[2] + unit for name in rows.interval}
-    words |= {name: f"{label}, {name.rpartition('_')[2]}{unit}" for name in rows.spread}
-    return [alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in words.items()]
+    titles = {name: name.rpartition("_")[2] + unit for name in rows.interval}
+    titles |= {name: f"{label}, {name.rpartition('_')[2]}{unit}" for name in rows.spread}
+    return [alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in titles.items()]
 
 
-def published_tips(rows: Rows, keys: list, words: str, form: str) -> list:
+def published_tips(rows: Rows, keys: list, measure: str, form: str) -> list:
     """Return the tooltips of published numbers: where they belong, and their values."""
-    said = {name: f"{PUBLISHED}{name.removeprefix(PUBLISHED).replace('_', ', ')}: {words}" for name in rows.published}
-    return [*keys, *(alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in said.items())]
+    ends = {name: name.removeprefix(PUBLISHED).replace("_", ", ") for name in rows.published}
+    titles = {name: f"{PUBLISHED}{end}: {measure}" for name, end in ends.items()}
+    return [*keys, *(alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in titles.items())]
 
 
 def interval_layers(rows: Rows, y: alt.Y, **where) -> list[alt.Chart]:
@@ -264,21 +242,8 @@ def ring_layers(rows: Rows, y: alt.Y, tooltip: list, measure: str, form: str, co
 def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list[alt.Chart], list[alt.Chart]]:
     """Draw published ranges as narrow boxes and numbers as hollow diamonds, in ink.
 
-    A number with no place along the other axis is drawn across the whole width: as a dashed rule, a range as a band.
-
-    Parameters
-    ----------
-    rows : Rows
-    y : Y
-        The measured axis.
-    tooltip : list
-        Identifies the number.
-    **where
-        Encodings of the place. They do not apply to what is drawn across the whole width.
-
-    Returns
-    -------
-    ranges, numbers : list of Chart
+    Without a place along the other axis (`where`), a number is drawn across the whole width as a dashed rule, a range
+    as a band. Ranges and numbers are returned apart, since other layers are between them.
     """
     numbers, ends = PUBLISHED in rows.published, [name for name in rows.published if name != PUBLISHED]
     legend = {"orient": "bottom", "symbolType": "diamond" if numbers and where else "stroke", "symbolOpacity": 1}

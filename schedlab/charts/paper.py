@@ -8,8 +8,10 @@ import numpy as np
 import vl_convert
 
 from ._altair import VEGA_LITE, alt, debug_mode
-from .series import LABEL, spread
-from .theme import PRINTED, in_lines, printed
+from .files import printed
+from .palette import PRINTED
+from .series import LABEL, spread_along
+from .sizes import in_lines
 
 MM = 72 / 25.4  # points; a pixel of a chart is a point of its PDF
 COLUMN, GUTTER = 85.0, 8.0  # columns of a two-column page, in millimetres
@@ -70,10 +72,8 @@ def paper_style(
 
     Raises
     ------
-    TypeError
-        For anything but an Altair chart.
     ValueError
-        For a width or a font size that is not a number above 0, or if the chart does not fit.
+        If the chart does not fit.
 
     Examples
     --------
@@ -142,15 +142,15 @@ def _look(font, size):
 
 def _retitle(spec, keep, size):
     """Remove the title except the lines that name a stand-in, or fit it to the type size."""
-    given = spec.pop("title", None)
-    if not given:
+    heading = spec.pop("title", None)
+    if not heading:
         return
-    given = given if isinstance(given, dict) else {"text": given}
-    lines = given.get("subtitle") or []
+    heading = heading if isinstance(heading, dict) else {"text": heading}
+    lines = heading.get("subtitle") or []
     lines = [lines] if isinstance(lines, str) else list(lines)
     if keep:
-        spec["title"] = {"text": given["text"], "subtitle": lines}
-    elif named := [line for line in (given["text"], *lines) if STAND_IN in str(line)]:
+        spec["title"] = {"text": heading["text"], "subtitle": lines}
+    elif named := [line for line in (heading["text"], *lines) if STAND_IN in str(line)]:
         spec["title"] = {"text": named, "fontSize": size, "fontWeight": "normal"}
 
 
@@ -206,15 +206,15 @@ def _like(colour, values):
 def _encode(view, grey, thin):
     """Replace the colours of a view by greys, and give its legends their symbols."""
     for channel in ("color", "fill", "stroke"):
-        given = view.get("encoding", {}).get(channel)
-        if not grey or not isinstance(given, dict) or "field" not in given or given.get("scale", {}) is None:
+        encoding = view.get("encoding", {}).get(channel)
+        if not grey or not isinstance(encoding, dict) or "field" not in encoding or encoding.get("scale", {}) is None:
             continue  # without a scale, the data hold the colours
-        scale = dict(given.get("scale", {}))
-        if given["type"] in ("nominal", "ordinal") and "domain" in scale:
+        scale = dict(encoding.get("scale", {}))
+        if encoding["type"] in ("nominal", "ordinal") and "domain" in scale:
             scale["range"] = _ramp(len(scale["domain"]), *(LINE_GREYS if thin else FILL_GREYS))
         else:
             scale = {**{name: value for name, value in scale.items() if name != "range"}, "scheme": "greys"}
-        given["scale"] = scale
+        encoding["scale"] = scale
 
 
 def _ramp(count, first, last):
@@ -244,8 +244,8 @@ def _lightness(colour):
     if HEX.fullmatch(colour):
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         return 0.299 * red + 0.587 * green + 0.114 * blue
-    if found := HSL.fullmatch(colour):
-        return 255 * int(found[3]) / 100
+    if match := HSL.fullmatch(colour):
+        return 255 * int(match[3]) / 100
     return None
 
 
@@ -257,11 +257,11 @@ def _fit(spec, width, size):
     for view in _views(spec):
         _break_titles(view, width, size)
         encoding = view.get("encoding", {})
-        for given in encoding.values():
-            if isinstance(given, dict) and isinstance(given.get("legend"), dict):
-                _narrow(given, width, size)
-                if given["field"] != encoding.get("color", given).get("field"):  # two legends would be side by side
-                    given["legend"]["orient"] = "top"
+        for channel in encoding.values():
+            if isinstance(channel, dict) and isinstance(channel.get("legend"), dict):
+                _narrow(channel, width, size)
+                if channel["field"] != encoding.get("color", channel).get("field"):  # two legends would be side by side
+                    channel["legend"]["orient"] = "top"
         if "facet" in view and view.get("columns", 1) > 1:
             view["columns"] = max(1, min(view["columns"], int(width // (NARROWEST + 4 * size))))
     missing = width - _width(spec)
@@ -272,8 +272,8 @@ def _fit(spec, width, size):
         missing = width - _width(spec)
     _spread_names(spec, size)
     if missing <= -0.1:
-        found = f"{(width - missing) / MM:.0f} mm, expected at most {width / MM:.0f} mm"
-        raise ValueError(f"the chart needs {found}: give it more columns, a smaller font, or fewer panels")
+        needs = f"{(width - missing) / MM:.0f} mm, expected at most {width / MM:.0f} mm"
+        raise ValueError(f"the chart needs {needs}: give it more columns, a smaller font, or fewer panels")
 
 
 def _spread_names(spec, size):
@@ -286,12 +286,8 @@ def _spread_names(spec, size):
         if not ends or values is None or not isinstance(view.get("height"), Real):
             continue
         every = np.array([row[values["field"]] for row in rows if row.get(values["field"]) is not None], float)
-        log = values["scale"].get("type") == "log"
-        turn, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
-        low, high = (float(turn(end)) for end in (every.min(), every.max()))
-        low, high = (low, high) if log else (min(low, 0), max(high, 0))
-        pixel = ((high - low) or 1) / max(view["height"] - 2 * PADDING, 1)
-        places = back(spread(turn(np.array([row[LABEL] for row in ends], float)) / pixel, LEADING * size) * pixel)
+        log, high = values["scale"].get("type") == "log", max(view["height"] - 2 * PADDING, 1)
+        places = spread_along(np.array([row[LABEL] for row in ends], float), every, log, high, LEADING * size)
         for row, place in zip(ends, places, strict=True):
             row[LABEL] = float(place)
 
@@ -330,28 +326,28 @@ def _across(spec):
 def _break_titles(view, width, size):
     """Break axis titles that are longer than the axis."""
     high = view.get("height")
-    for channel, long in (("x", width - 40), ("y", min(high, RATIO * width) if isinstance(high, Real) else width / 2)):
-        given = view.get("encoding", {}).get(channel)
-        if not isinstance(given, dict):
+    for name, long in (("x", width - 40), ("y", min(high, RATIO * width) if isinstance(high, Real) else width / 2)):
+        encoding = view.get("encoding", {}).get(name)
+        if not isinstance(encoding, dict):
             continue
-        if isinstance(given.get("title"), str):
-            given["title"] = in_lines(given["title"], max(12, int(long / (LETTER * size)))) or given["title"]
-        axis = given.get("axis")
-        if channel == "x" and isinstance(axis, dict) and isinstance(axis.get("tickCount"), Real):
+        if isinstance(encoding.get("title"), str):
+            encoding["title"] = in_lines(encoding["title"], max(12, int(long / (LETTER * size)))) or encoding["title"]
+        axis = encoding.get("axis")
+        if name == "x" and isinstance(axis, dict) and isinstance(axis.get("tickCount"), Real):
             axis["tickCount"] = min(axis["tickCount"], max(2, int(width // (TICK * size))))
 
 
-def _narrow(given, width, size):
+def _narrow(encoding, width, size):
     """Limit the columns of a legend to the available width."""
-    names = (given.get("scale") or {}).get("domain") or ()
+    names = (encoding.get("scale") or {}).get("domain") or ()
     longest = max((len(str(name)) for name in names), default=8)
-    each = LETTER * size * longest + 22
-    beside = LETTER * size * len(given.get("title") or "") + 6
+    column = LETTER * size * longest + 22
+    beside = LETTER * size * len(encoding.get("title") or "") + 6
     if beside < width / 4:
-        given["legend"] = {**given["legend"], "titleOrient": "left"}
+        encoding["legend"] = {**encoding["legend"], "titleOrient": "left"}
         width -= beside
-    given["legend"] = {**given["legend"], "columns": max(1, min(len(names) or 1, int(width // each)))}
-    given["legend"]["labelLimit"] = width - 22
-    given["legend"].pop("symbolSize", None)
-    if given["legend"].get("symbolType") == "stroke":
-        given["legend"]["symbolSize"] = STROKE**2
+    encoding["legend"] = {**encoding["legend"], "columns": max(1, min(len(names) or 1, int(width // column)))}
+    encoding["legend"]["labelLimit"] = width - 22
+    encoding["legend"].pop("symbolSize", None)
+    if encoding["legend"].get("symbolType") == "stroke":
+        encoding["legend"]["symbolSize"] = STROKE**2

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ._altair import alt
+from .axes import AXES, axis, vertical
 from .overlays import (
     PUBLISHED,
     Rows,
@@ -16,25 +17,9 @@ from .overlays import (
     ring_layers,
     tips,
 )
-from .theme import (
-    AXES,
-    CHARACTER,
-    HEIGHT,
-    INK,
-    MARGIN,
-    PAGE,
-    SYMBOL,
-    WIDTH,
-    axis,
-    beside,
-    coloured,
-    dashes,
-    headed,
-    panels,
-    turned,
-    unchecked,
-    vertical,
-)
+from .palette import INK, coloured, dashes, turned
+from .sizes import CHARACTER, HEIGHT, MARGIN, PAGE, SYMBOL, WIDTH, beside, panels
+from .theme import headed, unchecked
 
 OWN_SCALE = "own scale"  # said of each panel whose y axis is not that of the others
 ALIKE = 0.7  # panels share a y axis if each uses at least this part of it
@@ -76,9 +61,9 @@ def lines(
     ----------
     table : DataFrame
         Tidy, one row per point, at most 5,000, such as the result of `sweep`; times in seconds (drawn in hours). Rows
-        with the same x, color, dash and column are an error. Optional columns: the interval between ``{y}_low`` and
-        ``{y}_high`` is shaded, and must contain y; another range, ``{y}_range_low`` and ``{y}_range_high``, is drawn as
-        a narrow box.
+        with the same x, color, dash and column are an error: aggregate them first. Optional columns: the interval
+        between ``{y}_low`` and ``{y}_high`` is shaded, and must contain y; another range, ``{y}_range_low`` and
+        ``{y}_range_high``, is drawn as a narrow box.
     x, y, color : str
         Columns.
     dash : str, optional
@@ -88,7 +73,7 @@ def lines(
     log : bool
         Logarithmic y axis. It is linear near 0 if a value is 0.
     log_x : bool or int
-        Logarithmic x axis, with ticks at powers of 2, or of this number.
+        Logarithmic x axis, with ticks at powers of 2, or of this number; x is above 0.
     published : DataFrame, optional
         Published numbers, drawn as hollow diamonds, or ranges, drawn as narrow boxes. Columns: y, or ``{y}_low`` and
         ``{y}_high``, in the table's units; and x, color and column, which say where a number belongs. Without x, it is
@@ -101,11 +86,6 @@ def lines(
         The subtitle should name the trace; the name of a stand-in says that it is one.
     width, height : float, optional
         Of the plot in pixels, or of all panels together.
-
-    Raises
-    ------
-    ValueError
-        If several rows share the same place (aggregate them first), or if x is not above 0 on a logarithmic axis.
 
     Examples
     --------
@@ -135,13 +115,15 @@ def lines(
     rows.cut_off(y, log=log, baseline=[] if log else [0], panel=column)
     rows.shown = turned(rows.shown, color, names)
 
-    shown = list(dict.fromkeys(table[column].map(str))) if column else [""]
-    columns, wide, high = panels(len(shown), width, height)
-    if height is None and len(shown) > columns:
+    names_of_panels = list(dict.fromkeys(table[column].map(str))) if column else [""]
+    count = len(names_of_panels)
+    columns, wide, high = panels(count, width, height)
+    if height is None and count > columns:
         high = LOW
-    values = [rows.values(y)] if column is None else [rows.values(y, rows.shown[column] == panel) for panel in shown]
+    parts = [rows.shown[column] == panel for panel in names_of_panels] if column else [slice(None)]
+    values = [rows.values(y, part) for part in parts]
     common = bool(column) and _alike(values, log)
-    if common and width is None and len(shown) > 1:  # only the first panel of a row has an axis
+    if common and width is None and count > 1:  # only the first panel of a row has an axis
         wide = (PAGE - MARGIN - columns * APART) // columns
     most = min(6, max(2, int(wide // TICK)))
     along = rows.shown[x].dropna().to_numpy(float)
@@ -166,8 +148,9 @@ def lines(
         room = CHARACTER * max(map(len, names)) + SYMBOL + STROKE
         wide = min(wide, max(PAGE - MARGIN - room, WIDTH))
     place = {"x": horizontal, "color": colour}
+    about_line = [alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))]
     tooltip = [
-        *(alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))),
+        *about_line,
         alt.Tooltip(f"{x}:Q", title=AXES.get(x, x), format=".3~g"),
         alt.Tooltip(f"{y}:Q", title=AXES.get(y, y), format=",.4~g"),
         *tips(rows, "", ",.4~g", range_label),
@@ -176,17 +159,12 @@ def lines(
     points = having(y).mark_circle(size=36, opacity=1).encode(y=vertically, **place, tooltip=tooltip)
     if dash:
         options = list(dict.fromkeys(table[dash].map(str)))
-        legend = alt.Legend(
-            orient="bottom", columns=4 * columns, labelLimit=2 * WIDTH, symbolType="stroke", symbolSize=400
-        )
+        symbol = {"symbolType": "stroke", "symbolSize": 400}
+        legend = alt.Legend(orient="bottom", columns=4 * columns, labelLimit=2 * WIDTH, **symbol)
         scale = alt.Scale(domain=options, range=dashes(options))
         path = path.encode(strokeDash=alt.StrokeDash(f"{dash}:N", title=dash, scale=scale, legend=legend))
-    layers = [
-        path,
-        points,
-        *_baseline(rows.shown, values, vertically, log, column),
-        *range_layers(rows, range_label, vertically, x=horizontal),
-    ]
+    zero = _baseline(rows.shown, values, vertically, log, column)
+    layers = [path, points, *zero, *range_layers(rows, range_label, vertically, x=horizontal)]
     if rows.interval:
         low, high_end = rows.drawn(rows.interval)
         shade = having(low, high_end).mark_area(opacity=0.2)
@@ -196,22 +174,21 @@ def lines(
         layers.insert(0, shade.encode(detail=alt.Detail(f"{dash}:N")) if dash else shade)
     if rows.published:
         keys = [name for name in (color, x) if name in rows.keys]
-        told = published_tips(rows, [*map(alt.Tooltip, keys)], AXES.get(y, y), ",.4~g")
-        under, over = published_layers(rows, vertically, told, **({"x": horizontal} if x in keys else {}))
+        about = published_tips(rows, [*map(alt.Tooltip, keys)], AXES.get(y, y), ",.4~g")
+        under, over = published_layers(rows, vertically, about, **({"x": horizontal} if x in keys else {}))
         layers += [*under, *over]
         if {color, x} <= rows.keys and PUBLISHED in rows.published and len(names) > 1:
             heart = having(PUBLISHED).mark_circle(size=14, opacity=1)  # shows whose number it is
-            layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=told, **place))
+            layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=about, **place))
     if labelled:
         layers += _labels(rows.shown, x, y, color, high, log, horizontal, vertically, colour)
-    names_shown = [alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))]
-    layers += ring_layers(rows, vertically, names_shown, AXES.get(y, y), ",.4~g", colour, x=horizontal)
+    layers += ring_layers(rows, vertically, about_line, AXES.get(y, y), ",.4~g", colour, x=horizontal)
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
     if column:
-        header = _header(wide, "" if common or len(shown) == 1 else OWN_SCALE)
-        facet = alt.Facet(f"{column}:N", title=None, sort=shown, header=header)
+        header = _header(wide, "" if common or count == 1 else OWN_SCALE)
+        facet = alt.Facet(f"{column}:N", title=None, sort=names_of_panels, header=header)
         chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="shared" if common else "independent")
-        if len(shown) % columns:  # else the last row would draw a common axis below its empty cells, too
+        if count % columns:  # else the last row would draw a common axis below its empty cells, too
             chart = chart.resolve_axis(x="independent")
     return headed(chart, title, round(wide * columns), subtitle, CUT if rows.cut else "")
 
@@ -237,32 +214,38 @@ def _header(wide, scale):
     return alt.Header(labelLimit=wide, labelExpr=f"{fits} ? (datum.label) + '{beside}' : {several}")
 
 
-def _baseline(shown, values, vertically, log, panel):
+def _baseline(rows, values, vertically, log, panel):
     """Mark zero in each panel if one has values on both sides of it: there a difference turns its sign."""
     if log or not any((part < 0).any() and (part > 0).any() for part in values):
         return []
-    first = ~shown[panel].duplicated() if panel else np.arange(len(shown)) == 0
-    shown[ZERO] = np.where(first, 0.0, np.nan)
+    first = ~rows[panel].duplicated() if panel else np.arange(len(rows)) == 0
+    rows[ZERO] = np.where(first, 0.0, np.nan)
     return [having(ZERO).mark_rule(color=INK, opacity=0.5).encode(y=across(ZERO, vertically))]
 
 
-def _labels(shown, x, y, color, high, log, horizontal, vertically, colour):
+def _labels(rows, x, y, color, high, log, horizontal, vertically, colour):
     """Name each line at its end, in ink, which is readable where a colour is not; names that would touch move apart.
 
     A stroke in the line's colour stands before its name, since several lines may end at one place.
     """
-    known = shown[shown[y].notna()]
+    known = rows[rows[y].notna()]
     ends = known.sort_values(x, kind="stable").groupby(color, sort=False).tail(1).sort_values(y, kind="stable")
-    turn, back = (np.log, np.exp) if log and (known[y] > 0).all() else (np.asarray, np.asarray)
-    low, most = (float(each) for each in (turn(known[y].min()), turn(known[y].max())))
-    low, most = (low, most) if turn is np.log else (min(low, 0), max(most, 0))
-    pixel = ((most - low) or 1) / high
-    places = back(spread(turn(ends[y].to_numpy(float)) / pixel, LINE) * pixel)
-    shown[LABEL] = pd.Series(places, index=ends.index).reindex(shown.index)
+    values = known[y].to_numpy(float)
+    places = spread_along(ends[y].to_numpy(float), values, log and (values > 0).all(), high, LINE)
+    rows[LABEL] = pd.Series(places, index=ends.index).reindex(rows.index)
     stroke = having(LABEL).mark_point(shape="stroke", size=STROKE**2, strokeWidth=2, opacity=1, xOffset=STROKE)
     label = having(LABEL).mark_text(align="left", dx=8 + STROKE, fontSize=12, color=INK)
     place = {"x": horizontal, "y": across(LABEL, vertically)}
     return [stroke.encode(**place, color=colour), label.encode(**place, text=alt.Text(f"{color}:N"))]
+
+
+def spread_along(places, values, log, high, gap):
+    """Move sorted places of names apart along an axis over values, logarithmic or not, which is so many pixels high."""
+    turn, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
+    low, most = float(turn(values.min())), float(turn(values.max()))
+    low, most = (low, most) if log else (min(low, 0), max(most, 0))
+    pixel = ((most - low) or 1) / high
+    return back(spread(turn(places) / pixel, gap) * pixel)
 
 
 def spread(places, gap):
@@ -324,8 +307,7 @@ def points(
     rows.contain(y)
     rows.in_hours(x, y)
     rows.shown[label] = rows.shown[label].astype(str)
-    # From 30 pixels before the first point to 30 pixels after the last, so that the positions of the points are
-    # known.
+    # From 30 pixels before the first point to 30 pixels after the last, so that the places of the points are known.
     first, last = float(rows.shown[x].min()), float(rows.shown[x].max())
     wide = width or 2 * WIDTH
     room = 30 * ((last - first) or 1) / (wide - 60)
@@ -339,15 +321,12 @@ def points(
     ]
     circles = alt.Chart().mark_circle(size=60, opacity=1, color=INK).encode(x=along, y=upward, tooltip=tooltip)
     rows.shown["side"] = _sides(rows, x, y, label, wide)
-    words = [
-        alt.Chart()
-        .mark_text(fontSize=11, **SIDES[side])
-        .transform_filter(f"datum.side == '{side}'")
-        .encode(x=along, y=upward, text=alt.Text(f"{label}:N"))
-        for side in dict.fromkeys(rows.shown["side"])
-    ]
+    labels = []
+    for side in dict.fromkeys(rows.shown["side"]):
+        text = alt.Chart().mark_text(fontSize=11, **SIDES[side]).transform_filter(f"datum.side == '{side}'")
+        labels.append(text.encode(x=along, y=upward, text=alt.Text(f"{label}:N")))
     overlays = [*range_layers(rows, range_label, upward, x=along), *interval_layers(rows, upward, x=along)]
-    chart = alt.layer(*overlays, circles, *words, data=rows.shown, width=2 * WIDTH, height=HEIGHT)
+    chart = alt.layer(*overlays, circles, *labels, data=rows.shown, width=2 * WIDTH, height=HEIGHT)
     return headed(chart, title, 2 * WIDTH, subtitle, size=(width, height))
 
 
@@ -362,15 +341,15 @@ SIDES = {
 
 def _sides(rows, x, y, label, wide):
     """Choose the side of each point for its label: one where it covers no point, range or label, if there is any."""
-    shown = rows.shown
-    ends = shown[[y, *rows.drawn([*rows.spread, *rows.interval])]].astype(float)
+    table = rows.shown
+    ends = table[[y, *rows.drawn([*rows.spread, *rows.interval])]].astype(float)
     low, high = ends.min(axis=1).to_numpy(), ends.max(axis=1).to_numpy()
     bottom, top = min(low.min(), 0.0), max(high.max(), 0.0)
-    values = shown[x].to_numpy(dtype=float)
+    values = table[x].to_numpy(dtype=float)
     middle = 30 + (wide - 60) * (values - values.min()) / (np.ptp(values) or 1)
-    upward, low, high = (HEIGHT * (each - bottom) / ((top - bottom) or 1) for each in (shown[y].to_numpy(), low, high))
+    upward, low, high = (HEIGHT * (end - bottom) / ((top - bottom) or 1) for end in (table[y].to_numpy(), low, high))
     chosen, taken = [], []
-    for i, name in enumerate(shown[label]):
+    for i, name in enumerate(table[label]):
         long = CHARACTER * len(name)
         places = {
             "right": (middle[i] + 9, middle[i] + 9 + long, upward[i]),
@@ -401,6 +380,5 @@ def _covers(place, middle, low, high):
     return (middle > begin - 6) & (middle < end + 6) & (low - 6 < line + 7) & (high + 6 > line - 7)
 
 
-def _overlap(one, other):
-    """Tell whether two labels overlap."""
-    return one[0] < other[1] and other[0] < one[1] and abs(one[2] - other[2]) < 13
+def _overlap(label, other):
+    return label[0] < other[1] and other[0] < label[1] and abs(label[2] - other[2]) < 13

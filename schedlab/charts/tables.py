@@ -11,7 +11,7 @@ import pandas as pd
 from schedlab.show.ledgers import SHAPES
 from schedlab.show.reading import typeset
 
-from .theme import check_kind
+from .checks import check_kind
 
 if TYPE_CHECKING:  # at run time it would delay the first chart by 0.1 s, in which it compiles its templates
     from pandas.io.formats.style import Styler
@@ -29,8 +29,8 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> "Styler":
     Parameters
     ----------
     frame : DataFrame or Series
-        Any table; a meaningful index becomes its first columns. In a ledger, the measured values are placed next to the
-        published ones, and verdicts have their shapes.
+        Any table whose columns have different names; a meaningful index becomes its first columns. In a ledger, the
+        measured values are placed next to the published ones, and verdicts have their shapes.
     caption : str
         Shown above the table.
 
@@ -38,11 +38,6 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> "Styler":
     -------
     Styler
         A notebook displays it; ``to_html()`` gives the HTML.
-
-    Raises
-    ------
-    ValueError
-        If two columns have the same name.
 
     Examples
     --------
@@ -58,14 +53,19 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> "Styler":
     check_kind(frame, pd.DataFrame, pd.Series)
     if isinstance(frame, pd.Series):
         frame = frame.rename(frame.name or "value").to_frame()
-    shown = not isinstance(frame.index, pd.RangeIndex) and not _counts_again(frame.index)
-    names = pd.Index([*(frame.index.names if shown else ()), *frame.columns])
+    index = frame.index
+    joined = index.names == [None] and index.dtype.kind == "i" and index.has_duplicates  # row numbers of several tables
+    meaningful = not isinstance(index, pd.RangeIndex) and not joined
+    names = pd.Index([*(frame.index.names if meaningful else ()), *frame.columns])
     if names.dropna().has_duplicates:
         twice = names[names.duplicated()].dropna()[0]
         raise ValueError(f"the table has several columns {twice!r}, the index counted; rename all but one")
-    if shown:
+    if meaningful:
         frame = frame.reset_index(names="" if frame.index.names == [None] else None)
-    frame = _side_by_side(frame.reset_index(drop=True))
+    frame = frame.reset_index(drop=True)
+    if {"published", "measured"} <= set(frame.columns):
+        measured = frame.pop("measured")
+        frame.insert(frame.columns.get_loc("published") + 1, "measured", measured)
     frame.columns = [TITLES.get(name, name) for name in frame.columns]
     numbers = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
     # The same table always has the same identifier, so that running a notebook again does not change it.
@@ -77,8 +77,10 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> "Styler":
         {"selector": f".col{place}", "props": NUMBERS if name in numbers else WORDS}
         for place, name in enumerate(frame.columns)
     ]
-    whole = [_is_name(frame[name].astype(object).map(str)) for name in frame.columns]
-    sides += [{"selector": f"td.col{place}", "props": NAMES} for place, one in enumerate(whole) if one]
+    for place, name in enumerate(frame.columns):
+        texts = frame[name].astype(object).map(str)
+        if not texts.str.contains(" ").any() or texts.str.len().max() <= SHORT:  # names or numbers, not sentences
+            sides.append({"selector": f"td.col{place}", "props": NAMES})
     styler = styler.set_table_styles([{"selector": "caption", "props": "text-align: left"}, *sides])
     if "verdict" in frame.columns:
         styler = styler.format(_marked, subset=["verdict"]).map(lambda _: "white-space: nowrap", subset=["verdict"])
@@ -88,24 +90,6 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> "Styler":
 def _marked(verdict):
     """Write a verdict with its shape."""
     return f"{SHAPES[verdict]} {verdict}" if verdict in SHAPES else _text(verdict)
-
-
-def _is_name(texts):
-    """Tell whether the texts of a column are names or numbers, rather than sentences."""
-    return not texts.str.contains(" ").any() or texts.str.len().max() <= SHORT
-
-
-def _counts_again(index):
-    """Tell whether an index holds only the row numbers of several tables that were joined."""
-    return index.names == [None] and index.dtype.kind == "i" and index.has_duplicates
-
-
-def _side_by_side(frame):
-    if not {"published", "measured"} <= set(frame.columns):
-        return frame
-    names = [name for name in frame.columns if name != "measured"]
-    names.insert(names.index("published") + 1, "measured")
-    return frame[names]
 
 
 def _text(value):

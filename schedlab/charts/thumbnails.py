@@ -54,10 +54,10 @@ def _first(spec):
             return {"data": spec.get("data"), **_first(spec[kind][0])}
     if "facet" in spec:
         facet = spec["facet"].get("row") or spec["facet"].get("column") or spec["facet"]
-        shown = facet.get("sort") or [None]
+        panels = facet.get("sort") or [None]
         view = {"data": spec.get("data"), **_first(spec["spec"])}
-        if isinstance(shown, list) and shown[0] is not None:
-            chosen = {"filter": f"datum[{json.dumps(facet['field'])}] === {json.dumps(shown[0])}"}
+        if isinstance(panels, list) and panels[0] is not None:
+            chosen = {"filter": f"datum[{json.dumps(facet['field'])}] === {json.dumps(panels[0])}"}
             view["transform"] = [chosen, *spec.get("transform", []), *view.get("transform", [])]
         return view
     return dict(spec)
@@ -65,8 +65,7 @@ def _first(spec):
 
 def _strip(view):
     """Leave out words: labels, titles, legends, tooltips, and marks that are text or stand beside it."""
-    words = [_kind(each) == "text" or "xOffset" in each.get("mark", "") for each in view.get("layer", [])]
-    layers = [each for each, said in zip(view.get("layer", []), words, strict=True) if not said]
+    layers = [layer for layer in view.get("layer", []) if not _is_text(layer)]
     if layers:
         view["layer"] = layers
     for layer in layers:
@@ -84,6 +83,7 @@ def _strip(view):
                 channel["legend"] = None
 
 
-def _kind(view):
-    mark = view.get("mark")
-    return mark.get("type") if isinstance(mark, dict) else mark
+def _is_text(layer):
+    """Tell whether a layer is text, or stands beside it."""
+    mark = layer.get("mark", "")
+    return "xOffset" in mark or (mark.get("type") if isinstance(mark, dict) else mark) == "text"

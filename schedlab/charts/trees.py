@@ -7,8 +7,12 @@ import pandas as pd
 
 from ..schedule import Schedule
 from ._altair import alt
-from .theme import INK, MOST_ROWS, WIDE, about, check_kind, headed, unchecked
-from .timeline import LETTER, PALETTE, Clock, fits, ink_on
+from .checks import MOST_ROWS, check_kind
+from .clock import Clock
+from .palette import INK, ink_on
+from .sizes import WIDE
+from .theme import about, headed, unchecked
+from .timeline import LETTER, PALETTE, fits
 
 FREE, ABSENT = "transparent", "#80808055"
 SIDE = 500  # side of the whole tree, in pixels: with its title it fits on the page of a small screen
@@ -41,11 +45,6 @@ def tree(
         By default, the title gives the scheme and the instant, and the subtitle the trace, its load and its jobs.
     width, height : float, optional
         Of the plot, in pixels.
-
-    Raises
-    ------
-    ValueError
-        If the jobs are not on the nodes of a tree, or the tree has more nodes than a chart can take.
 
     Examples
     --------
@@ -88,30 +87,23 @@ def tree(
     frames = alt.Chart(outlines).mark_rect(filled=False, stroke=INK, clip=True).encode(**where, strokeWidth=weight)
     # On a plate of the job's colour; otherwise the frames would cross the number.
     plates = alt.Chart(numbers).mark_rect().encode(**where, color=alt.Color("color:N", scale=None))
-    words = (
-        alt.Chart(numbers)
-        .mark_text(fontSize=LETTERS)
-        .encode(
-            x=alt.X("middle:Q", **along),
-            y=alt.Y("center:Q", **down),
-            text=alt.Text("job:N"),
-            color=alt.Color("ink:N", scale=None),
-        )
-    )
-    layers = [squares, frames, plates, words]
+    middle = {"x": alt.X("middle:Q", **along), "y": alt.Y("center:Q", **down)}
+    text = alt.Chart(numbers).mark_text(fontSize=LETTERS)
+    text = text.encode(**middle, text=alt.Text("job:N"), color=alt.Color("ink:N", scale=None))
+    layers = [squares, frames, plates, text]
     if missing := _absent(machine).to_dict("records"):
         layers.append(alt.Chart({"values": missing}).mark_rect(color=ABSENT, clip=True).encode(**where))
     chart = alt.layer(*layers).properties(width=round(wide * scale), height=round(high * scale))
     held = nodes.loc[nodes["job"] != "", "job"]
     at = clock.words(np.array([now]))[0] if clock.dated else f"{now:,.10g} s"
     heading = f"{schedule.scheme} at {at}"
-    said = (
+    key = (
         f"{held.nunique():,} jobs hold {held.size:,} of {machine.procs:,} nodes; numbers: jobs; empty: free"
         f"{'; grey: not installed' if machine.procs < machine.k**machine.n else ''}; frames: switches of {machine.n} "
         "stages"
     )
     subtitle = about(schedule) if subtitle is None else subtitle
-    return headed(chart, heading if title is None else title, WIDE, subtitle, said, size=(width, height))
+    return headed(chart, heading if title is None else title, WIDE, subtitle, key, size=(width, height))
 
 
 def _fullest(schedule):
@@ -166,16 +158,16 @@ def _coloured(grid):
     edged = np.pad(grid, 1, constant_values=-1)
     for near in (edged[1:-1, 2:], edged[2:, 1:-1], edged[2:, 2:], edged[2:, :-2]):
         touching = (grid != near) & (grid >= 0) & (near >= 0)
-        for one, other in set(zip(grid[touching].tolist(), near[touching].tolist(), strict=True)):
-            beside.setdefault(one, set()).add(other)
-            beside.setdefault(other, set()).add(one)
+        for job, other in set(zip(grid[touching].tolist(), near[touching].tolist(), strict=True)):
+            beside.setdefault(job, set()).add(other)
+            beside.setdefault(other, set()).add(job)
     jobs, sizes = np.unique(grid[grid >= 0], return_counts=True)
-    given, used = {}, dict.fromkeys(PALETTE, 0)
+    colours, used = {}, dict.fromkeys(PALETTE, 0)
     for job in jobs[np.argsort(-sizes, kind="stable")].tolist():
-        near = [given.get(other) for other in beside.get(job, ())]
-        given[job] = min(PALETTE, key=lambda colour: (near.count(colour), used[colour]))
-        used[given[job]] += 1
-    return given
+        near = [colours.get(other) for other in beside.get(job, ())]
+        colours[job] = min(PALETTE, key=lambda colour: (near.count(colour), used[colour]))
+        used[colours[job]] += 1
+    return colours
 
 
 def _numbers(grid, jobs, colours, pixels, down):
@@ -183,7 +175,7 @@ def _numbers(grid, jobs, colours, pixels, down):
 
     A node has so many pixels in width, and so many down.
     """
-    found, above = {}, {}
+    places, above = {}, {}
     for bottom, line in enumerate(grid.tolist(), 1):
         row, left = {}, 0
         for job, run in groupby(line):
@@ -193,11 +185,11 @@ def _numbers(grid, jobs, colours, pixels, down):
                 number, wide, high = str(jobs[job]), pixels * (right - left), down * (bottom - top)
                 room = bool(fits(len(number), wide, high, LETTERS))
                 place = (room, wide * high, number, (left + right) / 2, (top + bottom) / 2)
-                found[job] = max(found.get(job, place), place, key=lambda each: each[:2])
+                places[job] = max(places.get(job, place), place, key=lambda place: place[:2])
             left = right
         above = row
     rows = []
-    for job, (room, _, number, middle, center) in found.items():
+    for job, (room, _, number, middle, center) in places.items():
         if room:
             wide, high = (LETTER * LETTERS * len(number) + 2) / 2 / pixels, LETTERS / 2 / down
             row = {"job": number, "middle": middle, "center": center}

@@ -4,26 +4,12 @@ import numpy as np
 import pandas as pd
 
 from ..charts._altair import alt
+from ..charts.axes import AXES, IN_HOURS, axis, log_scale, log_ticks
 from ..charts.changes import BETTER, SHORT, WORSE, coloured_cells, plain_axis
-from ..charts.theme import (
-    AXES,
-    IN_HOURS,
-    INK,
-    WIDE,
-    WIDTH,
-    axis,
-    beside,
-    check_columns,
-    check_kind,
-    check_numbers,
-    coloured,
-    colours,
-    headed,
-    log_scale,
-    log_ticks,
-    unchecked,
-)
-from ..charts.timeline import ink_on
+from ..charts.checks import check_columns, check_kind, check_numbers
+from ..charts.palette import INK, coloured, colours, ink_on
+from ..charts.sizes import WIDE, WIDTH, beside
+from ..charts.theme import headed, unchecked
 
 CELL, ROW = 122, 33  # width and height of a cell with two lines of text, in pixels: fifteen fit on a screen
 PALE = 0.25  # share of the winner's colour in a cell where others are tied with it

@@ -8,7 +8,8 @@ import pandas as pd
 from schedlab import charts, load_trace, simulate
 from schedlab._runtime.text import check_known
 from schedlab.charts._altair import alt
-from schedlab.charts.theme import WIDE, headed
+from schedlab.charts.sizes import WIDE
+from schedlab.charts.theme import headed
 from schedlab.contest.entrants import ARITY, BOUNDED, ENTRANTS, OTHERS, SHAKE, Setting
 from schedlab.contest.results import Arena, arena
 from schedlab.experiment import grid, remember
@@ -410,7 +411,7 @@ def surprises(size: str, progress: bool) -> pd.DataFrame:
         for scheme in schemes
         for estimates in (USERS, EXACT)
     ]
-    return grid(explained, cases, seed=range(FEW[size]), words="explaining", progress=progress)
+    return grid(explained, cases, seed=range(FEW[size]), activity="explaining", progress=progress)
 
 
 FIGURES = (winners, bounds, price, classes, surprises, changed)

@@ -62,7 +62,7 @@ def grid(
     threads: int | None = None,
     progress: bool = True,
     errors: str = "raise",
-    words: str = "running",
+    activity: str = "running",
     store: str | PathLike | Store | None = None,
     retry: bool = False,
     **values,
@@ -88,7 +88,7 @@ def grid(
     errors : {"raise", "keep"}
         What happens when a run fails. "raise": the grid ends with a `RunError`. "keep": the grid goes on. The column
         ``error`` then has the error of a failed run and is empty for the others; ``error_at`` says where it was raised.
-    words : str
+    activity : str
         The label of the progress bar.
     store : path or Store, optional
         A folder that keeps results between sessions, created if missing. Each result is saved as soon as its run ends.
@@ -140,7 +140,7 @@ def grid(
     """
     check_known("errors", errors, ERRORS)
     plan = planned(run, cases, **values)
-    return carried_out(plan, threads, progress, errors, words, store, retry)
+    return carried_out(plan, threads, progress, errors, activity, store, retry)
 
 
 @lru_cache(32)
@@ -232,7 +232,7 @@ def table_of(
     settings : mapping, optional
         As in `Plan`.
     **how
-        threads, progress, errors, words, store and retry, as in `grid`.
+        threads, progress, errors, activity, store and retry, as in `grid`.
 
     Returns
     -------
@@ -263,7 +263,7 @@ def carried_out(
     threads: int | None = None,
     progress: bool = True,
     errors: str = "raise",
-    words: str = "running",
+    activity: str = "running",
     store: str | PathLike | Store | None = None,
     retry: bool = False,
 ) -> pd.DataFrame:
@@ -273,7 +273,7 @@ def carried_out(
         return pd.DataFrame()
     known = Known(plan, store, retry or errors == "raise")
     if known.missing:
-        _run(plan, known, threads, progress, errors, words)
+        _run(plan, known, threads, progress, errors, activity)
     return tabled(plan.names, known.in_order(), errors == "keep")
 
 

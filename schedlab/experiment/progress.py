@@ -11,8 +11,8 @@ LINES = 60.0  # seconds between two lines in a log file
 class Progress:
     """The progress bar of so many runs, with a label; if standard error is a file, lines instead."""
 
-    def __init__(self, count: int, words: str, shown: bool):
-        self.count, self.words, self.shown = count, words, shown and sys.stderr is not None
+    def __init__(self, count: int, activity: str, shown: bool):
+        self.count, self.activity, self.shown = count, activity, shown and sys.stderr is not None
         self.failed = 0
 
     def __enter__(self):
@@ -20,7 +20,7 @@ class Progress:
         lines = {"file": _Lines(), "mininterval": LINES, "maxinterval": LINES, "ncols": 80}
         self.bar = tqdm(
             total=self.count,
-            desc=self.words,
+            desc=self.activity,
             unit=" runs",
             delay=SILENT,
             smoothing=0,  # the mean over all runs: their costs differ, and workers take them in turn

@@ -108,7 +108,7 @@ def sweep(
             run = {"trace": copy, "load": target, "by": by, "scheme": using, "seed": moved, "shake": shake, "tau": tau}
             runs.append(run | {"conventions": conventions})
     settings = {"by": by, "shake": shake, "tau": tau} | {name: str(value) for name, value in conventions.items()}
-    how = {"threads": threads, "progress": progress, "words": "simulating", "store": store}
+    how = {"threads": threads, "progress": progress, "activity": "simulating", "store": store}
     try:
         return table_of(_simulated, runs, names, settings, **how)
     except RunError as error:

@@ -91,7 +91,9 @@ def run(log, jobs, second, primary, backfill, bound, seed):
 def pairs(size: str, second: bool, progress: bool) -> pd.DataFrame:
     """Run every pair of orders on one half of each log, without a bound; changes are against EASY on the same copy."""
     settings = {"log": LOGS[size], "jobs": JOBS[size], "second": second, "bound": NEVER, "seed": range(COPIES[size])}
-    runs = grid(run, primary=list(ORDERS), backfill=list(NAMED), words="pairs of orders", progress=progress, **settings)
+    runs = grid(
+        run, primary=list(ORDERS), backfill=list(NAMED), activity="pairs of orders", progress=progress, **settings
+    )
     return against_easy(runs, runs, PAIR)
 
 
@@ -104,7 +106,7 @@ def bounded(size: str, progress: bool) -> pd.DataFrame:
             {"log": log, "primary": primary, "backfill": backfill, "bound": HOUR * hours} for hours in BOUNDS[size]
         ]
     settings = {"jobs": JOBS[size], "second": True, "seed": range(COPIES[size])}
-    runs = grid(run, cases, words="bounds on waiting", progress=progress, **settings)
+    runs = grid(run, cases, activity="bounds on waiting", progress=progress, **settings)
     easy = runs["bound"] == NEVER
     return against_easy(runs[~easy], runs[easy], ["bound"]).assign(hours=lambda data: data["bound"] // HOUR)
 

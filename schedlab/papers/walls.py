@@ -182,7 +182,7 @@ class Family:
         return f"<Family of {self.cards[0].paper}: {', '.join(card.number or card.name for card in self.cards)}>"
 
     def _repr_html_(self) -> str:
-        from schedlab.charts.within import within  # here, since it loads altair
+        from schedlab.charts.files import within  # here, since it loads altair
 
         names = [card.number or card.name for card in self.cards]
         parts = []

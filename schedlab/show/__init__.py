@@ -21,22 +21,6 @@ from .page import (
 )
 
 __all__ = [
-    "Bar",
-    "duration",
-    "facts",
-    "folded",
-    "formatted",
-    "gantt",
-    "image",
-    "instant",
-    "interval",
-    "line",
-    "means",
-    "note",
-    "number",
-    "page",
-    "picture",
-    "table",
-    "text",
-    "unit_of",
-]
+    "Bar", "duration", "facts", "folded", "formatted", "gantt", "image", "instant", "interval", "line", "means",
+    "note", "number", "page", "picture", "table", "text", "unit_of",
+]  # fmt: skip

@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import takewhile
-from types import MappingProxyType
 
 import pandas as pd
 
 from .ledgers import COLOURS, FAILURES_FIRST, SHAPES, VERDICT_STYLE, badge, in_words, of_row, standing
 from .page import image as picture
-from .page import note
+from .page import note, text_beside
 from .reading import readable, typeset, unbroken
 
 CONTRADICTED = re.compile(r"\d+ of \d+ cases? .*contradict")  # how a reason begins
@@ -22,69 +21,20 @@ SOME_NUMBERS = re.compile(r"the paper gives numbers (for .* only): (.*)")
 ALL_OPEN = re.compile(r"The intervals? (?:of all (\d+) cases )?allows? both")
 MOST_REASONS = 3  # of a verdict; the others are in the fold of claims
 __all__ = ["badge", "badges", "below", "brief", "counts", "findings", "head", "picture", "switch", "wall"]
-STYLE = (
-    f"<style>{VERDICT_STYLE}"
-    """
-.schedlab-card, .schedlab-wall { --edge: rgba(128, 128, 128, .35); color: var(--jp-content-font-color1, inherit);
-  max-width: 58rem; line-height: 1.5; font-family: var(--jp-content-font-family, inherit); font-size: 15px;
-  overflow-wrap: break-word; }
-.schedlab-card .top { display: flex; flex-wrap: wrap; gap: .2rem 1rem; align-items: start; }
-.schedlab-card .top h3 { flex: 1 1 18rem; margin: 0; font-size: 1.3em; font-weight: 600; line-height: 1.25; }
-.schedlab-card .number { flex-basis: 100%; font-size: .9em; opacity: .75; }
-:is(.schedlab-card, .schedlab-wall) ul.why { list-style: none; margin: .3em 0; padding: 0; font-size: .93em; }
-:is(.schedlab-card, .schedlab-wall) ul.why ul.why { margin: 0 0 .2em 1em; font-size: inherit; }
-.schedlab-card p { margin: .3em 0; } .schedlab-card .fine { font-size: .9em; }
-.schedlab-card p.fine { opacity: .85; }
-.schedlab-card .folds { display: flex; flex-wrap: wrap; gap: .1rem 1.4rem; align-items: start; margin: .3em 0; }
-.schedlab-card details[open] { flex-basis: 100%; overflow-x: auto; }
-:is(.schedlab-card, .schedlab-wall) summary { cursor: pointer; padding: .2em 0; opacity: .85; }
-.schedlab-card table.claims { border-collapse: collapse; width: 100%; margin: .2em 0; font-size: .93em;
-  table-layout: auto; }
-.schedlab-card table.claims tr { background: none; }
-.schedlab-card table.claims td { text-align: left; vertical-align: top; padding: .4em .9em .4em 0; white-space: normal;
-  border: none; border-top: 1px solid var(--edge); }
-.schedlab-card table.claims :is(td:first-child, td:last-child) { white-space: nowrap; }
-@media (min-width: 40.1rem) { .schedlab-card table.claims :is(td:first-child, td:last-child) { width: 1%; }
-  .schedlab-card table.claims td:nth-child(2) { width: 36%; } }
-@media (max-width: 40rem) { .schedlab-card table.claims :is(tbody, tr, td) { display: block; }
-  .schedlab-card table.claims td { border: none; padding: .1em 0; }
-  .schedlab-card table.claims tr { border-top: 1px solid var(--edge); padding: .4em 0; } }
-.schedlab-card pre { background: rgba(128, 128, 128, .12); padding: .5em .8em; overflow-x: auto; color: inherit; }
-.schedlab-wall .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(11.5rem, 1fr)); gap: .7rem;
-  margin: .6em 0; }
-.schedlab-wall .tile { color: inherit; text-decoration: none; border: 1px solid var(--edge); border-radius: .6rem;
-  padding: .5rem .7rem .6rem; font-size: .9em; display: block; }
-.schedlab-wall .tile svg { display: block; width: 100%; height: 84px; margin-bottom: .3rem; }
-.schedlab-wall .state { white-space: nowrap; font-weight: 600; }
-.schedlab-wall .line { border-left: 3px solid var(--edge); padding: 0 .7rem; margin-bottom: .7rem; font-size: .9em;
-  break-inside: avoid; }
-.schedlab-wall .lines { columns: 2 20rem; column-gap: .7rem; margin: .7em 0; }
-@media (max-width: 30rem) { .schedlab-wall .tiles { grid-template-columns: 1fr 1fr; } }
-.schedlab-wall .lead { font-size: 1.05em; margin: .3em 0; } .schedlab-wall .lead b { white-space: nowrap; }
-</style>"""
-)
+STYLE = f"<style>{VERDICT_STYLE}{text_beside(__file__, 'card.css')}</style>"
 
 
 def badges(numbers: Mapping[str, int]) -> str:
     """Return the verdicts of some claims; where they differ, with the number of each."""
     present = {verdict: count for verdict, count in numbers.items() if count}
-    if not present:
-        return '<span class="schedlab-badge schedlab-open">no claim</span>'
-    return " ".join(badge(verdict, f"{count}" if len(present) > 1 else "") for verdict, count in present.items())
+    none = '<span class="schedlab-badge schedlab-open">no claim</span>'
+    return " ".join(badge(verdict, str(count) * (len(present) > 1)) for verdict, count in present.items()) or none
 
 
 def counts(numbers: Mapping[str, int], of: str = "") -> str:
-    """Return the numbers of verdicts in words, each in its colour: "Of 10 claims: 6 reproduced, 4 in part."
-
-    The claims may be said to be of something.
-    """
-    total = sum(numbers.values())
-    told = [
-        f'<b class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {count} {verdict}</b>'
-        for verdict, count in numbers.items()
-        if count
-    ]
-    return f"Of {total} claims{escape(f' of {of}' if of else '')}: {', '.join(told)}."
+    """Return the numbers of verdicts, each in its colour: "Of 10 claims of five papers: 6 reproduced, 4 in part."."""
+    parts = [_mark(verdict, f"{count} ") for verdict, count in numbers.items() if count]
+    return f"Of {sum(numbers.values())} claims{escape(f' of {of}' if of else '')}: {', '.join(parts)}."
 
 
 def brief(numbers: Mapping[str, int]) -> str:
@@ -115,36 +65,16 @@ def below(
     notes: Iterable[str] = (),
     code: str = "",
 ) -> str:
-    """Return what stands below the picture of a card.
+    """Return what stands below the picture of a card: what is `seen` in it, the sample, the numbers (HTML), the code.
 
-    Parameters
-    ----------
-    seen : str
-        What the picture shows.
-    standins : iterable of str
-        Which logs are not at hand.
-    agreement : str
-        What was simulated just now, and whether it agrees.
-    warning : bool
-        Whether it does not.
-    sample : str
-        What was simulated.
-    numbers : str
-        A table, as HTML.
-    opened : bool
-        Show it at once: there is no picture.
-    claims : DataFrame, optional
-        Rows of the ledger.
-    elsewhere : mapping of str to str
-        For claims, by their ids, with which other figure they are said.
-    notes : iterable of str
-        What the reader must know besides.
-    code : str
-        The same in Python.
+    `standins` says which logs are not at hand; `agreement` what was simulated just now and whether it agrees: else it
+    is a warning. Numbers are `opened` where there is no picture. `claims` are rows of the ledger, `elsewhere`
+    says, by their ids, with which other figure some are said, and `notes` what the reader must know besides.
     """
-    folds, some = [], claims is not None and len(claims) > 0
-    claims = in_words(claims) if some else claims
-    if some:
+    folds, why = [], ""
+    if claims is not None and len(claims):
+        claims = in_words(claims)
+        why = _why(claims, elsewhere or {})
         count = f"{len(claims)} claim{'s' * (len(claims) > 1)}"
         folds.append(_fold(count, "".join(_claims(claims))))
     if numbers and not opened:
@@ -157,7 +87,7 @@ def below(
         [
             f'<div class="schedlab-card">{_wide(numbers) if opened else ""}',
             f'<p class="schedlab-caption">{escape(unbroken(seen))}</p>',
-            _why(claims, elsewhere or {}) if some else "",
+            why,
             *map(note, (*standins, *[agreement] * warning)),
             f'<p class="fine">{_text(fine)}</p>' if fine else "",
             f'<div class="folds">{"".join(folds)}</div></div>',
@@ -165,61 +95,64 @@ def below(
     )
 
 
-def _why(claims, elsewhere=MappingProxyType({})):
+def _why(claims, elsewhere):
     """Say at a glance which claims do not hold, and why, and which do; of some, only where they are said."""
-    lines, rows = [], list(zip(claims.to_dict("records"), standing(claims), strict=True))
-    for verdict in FAILURES_FIRST:
-        named = [row for row, each in rows if each == verdict]
-        if not named:
-            continue
+    lines = []
+    for verdict, rows in _by_verdict(claims):
         if verdict == "reproduced":
-            lines.append(f"{_mark(verdict)}: {escape(', '.join(row['id'] for row in named))}")
+            lines.append(f"{_mark(verdict)}: {escape(', '.join(row['id'] for row in rows))}")
             continue
-        explained = [row for row in named if row["id"] not in elsewhere]
-        lines += [_line(row, verdict) for row in explained[:MOST_REASONS]]
+        explained = [row for row in rows if row["id"] not in elsewhere]
+        for row in explained[:MOST_REASONS]:
+            why = f" ({_reason(row)})".replace(" ()", "")
+            lines.append(f"{_mark(verdict)}: {_text(row['id'] + ', ' + _claimed(row) + why)}")
         if left := [row["id"] for row in explained[MOST_REASONS:]]:
             lines.append(f"{_mark(verdict)}, too: {escape(', '.join(left))}")
-        others = [f"{row['id']} (see {elsewhere[row['id']]})" for row in named if row not in explained]
-        lines += [f"{_mark(verdict)}: {escape(', '.join(others))}"] if others else []
+        if others := [f"{row['id']} (see {elsewhere[row['id']]})" for row in rows if row not in explained]:
+            lines.append(f"{_mark(verdict)}: {escape(', '.join(others))}")
     return _listed(lines)
 
 
-def _in_lines(claims, defaults=None, others=()):
-    """Say each claim in a line, below its place in the paper, and why it does not hold.
+def _by_verdict(claims):
+    """Return the verdicts of claims, each with its rows; failures are first."""
+    rows = list(zip(claims.to_dict("records"), standing(claims), strict=True))
+    groups = [(verdict, [row for row, reached in rows if reached == verdict]) for verdict in FAILURES_FIRST]
+    return [(verdict, group) for verdict, group in groups if group]
 
-    What does not hold is first, places as well as the claims of each; places where all holds are in a fold of their
-    own. The verdict is told by its shape alone, as in the line above, and a reading by a short name; what it is read
-    against stands above. Figures that no claim names are last.
+
+def _in_lines(claims, defaults=None, others=()):
+    """Say each claim in a line, below its place in the paper, and why it does not hold; what does not hold is first.
+
+    Places where all holds are in a fold of their own; figures that no claim names are last. A verdict is told by its
+    shape alone, a reading by a short name that is explained above.
     """
-    defaults = defaults or {}
-    rows, places = list(zip(claims.to_dict("records"), standing(claims), strict=True)), {}
-    for verdict in FAILURES_FIRST:
-        for row, each in rows:
-            if each == verdict:
-                place = row["where"].removeprefix("caption of ")
-                places.setdefault(place[0].upper() + place[1:], []).append((row, verdict))
-    readings = dict.fromkeys(reading for group in places.values() for told in group for reading in _apart(*told)[1])
-    names = {reading: f"R{number}" for number, reading in enumerate(readings, 1)}
+    defaults, places = defaults or {}, {}
+    for verdict, rows in _by_verdict(claims):
+        for row in rows:
+            place = row["where"].removeprefix("caption of ")
+            places.setdefault(place[0].upper() + place[1:], []).append((row, verdict))
+    readings = [reading for group in places.values() for row, verdict in group for reading in _apart(row, verdict)[1]]
+    names = {reading: f"R{number}" for number, reading in enumerate(dict.fromkeys(readings), 1)}
     items = {True: {}, False: {}}  # by whether all holds
     for place, group in places.items():
         shared = _shared([row["statement"] for row, _ in group])
         lines = [_short_line(row, verdict, shared, names) for row, verdict in group]
         among = escape(f", {shared}".rstrip(" ,:"))
-        words = f"<b>{escape(place)}</b>" + (f"{among}{_listed(lines)}" if len(lines) > 1 else f" {lines[0]}")
-        items[group[0][1] == "reproduced"][place] = words
+        claims = f"{among}{_listed(lines)}" if len(lines) > 1 else f" {lines[0]}"
+        items[group[0][1] == "reproduced"][place] = f"<b>{escape(place)}</b>{claims}"
     holds, fails = items[True], items[False]
     named = _listed(f"<b>{escape(place)}</b>: {_text(why)}" for place, why in others) if others else ""
     if not fails:
         return _listed(holds.values()) + named
     read = [f"{name} {reading}{_against(defaults.get(reading), reading)}" for reading, name in names.items()]
     about = "n/m hold, fail or open: of m cases, n support the claim, contradict it, or allow both."
-    about = f"<p>{about} Readings of what the paper leaves open:</p>{_list_of(read)}" if read else f"<p>{about}</p>"
+    about = (
+        f"<p>{about} Readings of what the paper leaves open:</p>{_listed(map(escape, read))}"
+        if read
+        else f"<p>{about}</p>"
+    )
     whole = _fold(f"{SHAPES['reproduced']} reproduced: {', '.join(holds)}", _listed(holds.values())) if holds else ""
     return f"{about}{_listed(fails.values())}{whole}{named}"
-
-
-def _list_of(lines):
-    return _listed(map(escape, lines))
 
 
 def _against(default, reading):
@@ -228,22 +161,22 @@ def _against(default, reading):
 
 
 def _apart(row, verdict):
-    """Return "only" or "not", and the readings under which alone a claim holds or does not; "" where that is no reason.
+    """Return "only" or "not", and the readings under which alone a claim holds or does not, whichever are fewer.
 
-    "Only", if these are fewer than those under which it does not hold.
+    Return "" and no readings where these are no reason.
     """
     readings = str(of_row(row, "readings"))
     if verdict == "reproduced" or not HOLDS.match(readings) or _reason(row) != readings:
         return "", []
     outcomes = dict(part.split(" under: ") for part in readings.split("; "))
     holds = outcomes.pop("holds").split(", ")
-    others = [reading for several in outcomes.values() for reading in several.split(", ")]
+    others = [reading for names in outcomes.values() for reading in names.split(", ")]
     return ("only", holds) if len(holds) < len(others) else ("not", others)
 
 
 def _shared(statements):
     """Return the conditions with which all of several statements begin, such as "A = P: "."""
-    columns = zip(*(words.replace(": ", ", ") for words in statements), strict=False)
+    columns = zip(*(statement.replace(": ", ", ") for statement in statements), strict=False)
     same = "".join(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
     return statements[0][: same.rfind(", ") + 2] if len(statements) > 1 and ", " in same else ""
 
@@ -257,8 +190,9 @@ def _short_line(row, verdict, shared, names):
         why = ALL_OPEN.sub(lambda cases: f"{cases[1]}/{cases[1]} open" if cases[1] else "open", why)
     if verdict == "not reproduced" and (value := str(of_row(row, "measured")).rpartition(": ")[2].partition(" [")[0]):
         why = "; ".join(filter(None, (f"{value} here", why)))
-    words = _claimed(row)[len(shared) :]
-    return f"{_sign(verdict)} {escape(row['id'])}: {_text(words)}{_text(f' ({why})') if why else ''}"
+    why = f" ({why})" if why else ""
+    shape = f'<b class="schedlab-{COLOURS[verdict]}" title="{verdict}">{SHAPES[verdict]}</b>'
+    return f"{shape} {escape(row['id'])}: {_text(_claimed(row)[len(shared) :])}{_text(why)}"
 
 
 def _counted(cases, verdict):
@@ -266,21 +200,12 @@ def _counted(cases, verdict):
     count, total, outcome, fail, undecided = cases.groups()
     if outcome == "support" and verdict == "in part":
         return f"{count}/{total} hold"
-    told = f"{count}/{total} {'hold' if outcome == 'support' else 'fail'}"
-    return told + (f", {fail} fail" if fail else "") + (f", {undecided} open" if undecided else "")
+    first = f"{count}/{total} {'hold' if outcome == 'support' else 'fail'}"
+    return first + (f", {fail} fail" if fail else "") + (f", {undecided} open" if undecided else "")
 
 
-def _line(row, verdict):
-    why = "" if verdict == "reproduced" else f" ({_reason(row)})".replace(" ()", "")
-    return f"{_mark(verdict)}: {_text(row['id'] + ', ' + _claimed(row) + why)}"
-
-
-def _mark(verdict):
-    return f'<b class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {verdict}</b>'
-
-
-def _sign(verdict):
-    return f'<b class="schedlab-{COLOURS[verdict]}" title="{verdict}">{SHAPES[verdict]}</b>'
+def _mark(verdict, count=""):
+    return f'<b class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {count}{verdict}</b>'
 
 
 def _listed(lines):
@@ -300,7 +225,8 @@ def _reason(row):
 
     Cases that contradict it in the sample itself say more than the readings, unless it holds under one of these.
     """
-    reason, readings = (words if isinstance(words := of_row(row, name), str) else "" for name in ("reason", "readings"))
+    texts = [of_row(row, name) for name in ("reason", "readings")]
+    reason, readings = (text if isinstance(text, str) else "" for text in texts)
     reason = reason.partition(". ")[0].rstrip(".")
     depends = "; " in readings and "holds under" in readings
     if depends and ("fails under" in readings or not CONTRADICTED.match(reason)):
@@ -339,25 +265,18 @@ def _claims(claims):
 
 
 def switch(names: Iterable[str], parts: Iterable[str], key: str) -> str:
-    """Return several cards of which one is shown at a time, chosen by its name; without a script.
+    """Return several cards (HTML) of which one is shown at a time, chosen by its name; without a script.
 
-    Parameters
-    ----------
-    names, parts : iterable of str
-        The parts are HTML.
-    key : str
-        Unlike that of any other switch on the page.
+    The key is unlike that of any other switch on the page.
     """
-    buttons, shown, rules = [], [], []
+    buttons, cards, rules = [], [], []
     for place, (name, part) in enumerate(zip(names, parts, strict=True)):
-        one = f"{key}-{place}"
-        checked = " checked" * (place == 0)
-        buttons.append(
-            f'<input type="radio" name="{key}" id="{one}"{checked}> <label for="{one}">{escape(name)}</label> '
-        )
-        shown.append(f'<div class="{one}">{part}</div>')
-        rules.append(f".{key} > .{one} {{ display: none; }} .{key} > #{one}:checked ~ .{one} {{ display: block; }}")
-    return f'<div class="{key}"><style>{" ".join(rules)}</style>{"".join(buttons)}{"".join(shown)}</div>'
+        card = f"{key}-{place}"
+        field = f'<input type="radio" name="{key}" id="{card}"{" checked" * (place == 0)}>'
+        buttons.append(f'{field} <label for="{card}">{escape(name)}</label> ')
+        cards.append(f'<div class="{card}">{part}</div>')
+        rules.append(f".{key} > .{card} {{ display: none; }} .{key} > #{card}:checked ~ .{card} {{ display: block; }}")
+    return f'<div class="{key}"><style>{" ".join(rules)}</style>{"".join(buttons)}{"".join(cards)}</div>'
 
 
 def wall(
@@ -365,60 +284,44 @@ def wall(
     tiles: Iterable[tuple],
     beyond: Iterable[tuple] = (),
     notes: Iterable[str] = (),
-    words: Iterable[tuple[str, str]] = (),
+    glossary: Iterable[tuple[str, str]] = (),
     claims: pd.DataFrame | None = None,
     defaults: Mapping[str, str] | None = None,
     others: Iterable[tuple[str, str]] = (),
 ) -> str:
-    """Return a wall: a line, and for each card a tile with its picture.
+    """Return a wall: a line (`lead`, HTML), and for each card, of the paper or beyond it, a tile with its picture.
 
-    Parameters
-    ----------
-    lead : str
-        HTML.
-    tiles, beyond : iterable of (address, picture, number, title, verdicts, claims)
-        Of the paper, and beyond it. The picture is an SVG; the verdicts are numbers of claims; the claims are rows of
-        the ledger, each after its verdict. They are in a fold where there is no picture.
-    notes : iterable of str
-        What the reader of several figures must know.
-    words : iterable of (str, str)
-        The paper's words, each with what it means.
-    claims : DataFrame, optional
-        Rows of the ledger.
-    defaults : mapping of str to str
-        For readings of what the paper leaves open, what is assumed otherwise.
-    others : iterable of (str, str)
-        Figures that no claim names, each with why.
+    A tile is (address, picture, number, title, verdicts, claims). The picture is an SVG; the verdicts are numbers of
+    claims; the claims are rows of the ledger, each after its verdict, and in a fold where there is no picture. `notes`
+    are what the reader of several figures must know, `glossary` its words, each with what it means. `defaults`
+    says, of readings of what the paper leaves open, what is assumed otherwise; `others` why no claim names a figure.
     """
     parts = [f'<p class="lead">{lead}</p>']
     if claims is not None and len(claims):
         parts.append(_fold("all claims, in a line each", _in_lines(in_words(claims), defaults, others)))
-    if lines := "".join(f"<li><b>{escape(word)}</b>: {_text(meaning)}</li>" for word, meaning in words):
+    if lines := "".join(f"<li><b>{escape(word)}</b>: {_text(meaning)}</li>" for word, meaning in glossary):
         parts.append(_fold("words and codes of this paper", f"<ul>{lines}</ul>"))
     parts.append(_tiled(tiles))
     if beyond := _tiled(beyond):
         parts.append(f'<p class="fine">Behind the figures, and beyond the paper</p>{beyond}')
-    if told := "".join(f"<p>{_text(words)}</p>" for words in notes):
-        parts.append(_fold("sample and readings of these figures", told))
+    if readings := "".join(f"<p>{_text(text)}</p>" for text in notes):
+        parts.append(_fold("sample and readings of these figures", readings))
     return f'{STYLE}<div class="schedlab-wall">{"".join(parts)}</div>'
 
 
 def findings(sentences: Iterable[tuple[str, Mapping[str, str], str]]) -> str:
-    """Return sentences, each with the verdicts of the claims on which it rests.
-
-    Parameters
-    ----------
-    sentences : iterable of (words, claims, warning)
-        The claims are verdicts by id; the warning is "" for none.
-    """
+    """Return sentences, each with the verdicts, by id, of the claims on which it rests, and a warning or ""."""
     lines = []
-    for words, claims, warning in sentences:
-        told = []
-        for verdict in dict.fromkeys(claims.values()):
-            names = escape(", ".join(name for name, each in claims.items() if each == verdict))
-            told.append(f'<span class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {names}: {verdict}</span>')
-        fine = f' <span class="fine">({", ".join(told)})</span>' if told else ""
-        lines.append(f"<li>{_text(words)}{fine}{note(warning) if warning else ''}</li>")
+    for sentence, claims, warning in sentences:
+        groups = {}
+        for name, verdict in claims.items():
+            groups.setdefault(verdict, []).append(name)
+        marks = [
+            f'<span class="schedlab-{COLOURS[verdict]}">{SHAPES[verdict]} {escape(", ".join(names))}: {verdict}</span>'
+            for verdict, names in groups.items()
+        ]
+        fine = f' <span class="fine">({", ".join(marks)})</span>' if marks else ""
+        lines.append(f"<li>{_text(sentence)}{fine}{note(warning) if warning else ''}</li>")
     return f'{STYLE}<div class="schedlab-card"><ul>{"".join(lines)}</ul></div>'
 
 
@@ -427,8 +330,12 @@ def _tiled(tiles):
     tiles = list(tiles)
     groups = [[tile for tile in tiles if bool(tile[1]) == drawn] for drawn in (True, False)]
     rows = [f'<div class="tiles">{"".join(map(_tile, group))}</div>' for group in groups if group]
-    if lines := "".join(map(_line_of, groups[1])):
-        rows.append(_fold("published beside measured", f'<div class="lines">{lines}</div>'))
+    lines = []
+    for _, _, number, title, _, *claims in groups[1]:
+        if claimed := "".join(map(_beside, *claims)) if claims else "":
+            lines.append(f'<div class="line">{_named(number, title)}{claimed}</div>')
+    if lines:
+        rows.append(_fold("published beside measured", f'<div class="lines">{"".join(lines)}</div>'))
     return "".join(rows)
 
 
@@ -440,13 +347,6 @@ def _tile(tile):
     if number and not verdicts:
         state = '<span class="state schedlab-open">no claim</span>'
     return f'<{tag} class="tile"{link}>{picture}{_named(number, title)} {state}</{tag}>'
-
-
-def _line_of(tile):
-    """Say what is claimed of a tile beside what was measured; "" if nothing is."""
-    _, _, number, title, _, *claims = tile
-    values = "".join(map(_beside, *claims)) if claims else ""
-    return f'<div class="line">{_named(number, title)}{values}</div>' if values else ""
 
 
 def _named(number, title):

@@ -14,27 +14,15 @@ SWATCH = "display:inline-block;width:.7em;height:.7em;margin-right:.35em;backgro
 
 
 class Bar(NamedTuple):
-    """A rectangle: processors [low, high) during [begin, end), in seconds.
-
-    Attributes
-    ----------
-    begin, end : float
-    low, high : int
-    kind : str
-        One of the meanings of colours.
-    label : str
-        Written into the bar if there is room.
-    words : str
-        Shown as a tooltip.
-    """
+    """A rectangle: processors [low, high) during [begin, end), in seconds."""
 
     begin: float
     end: float
     low: int
     high: int
-    kind: str
-    label: str
-    words: str
+    kind: str  # one of the meanings of colours
+    label: str  # written into the bar if there is room
+    tooltip: str
 
 
 def gantt(
@@ -44,26 +32,12 @@ def gantt(
     colours: Mapping[str, str],
     marks: Mapping[float, str],
     ends: tuple[str, str],
-    words: str,
+    about: str,
 ) -> str:
-    """Draw a Gantt chart as one small SVG.
+    """Draw a Gantt chart as one small SVG: bars, cut at the ends of the window, on so many processors.
 
-    Parameters
-    ----------
-    bars : iterable of Bar
-        What holds processors.
-    window : (begin, end), seconds
-        Span of the time axis; bars are cut there.
-    procs : int
-        Of the machine.
-    colours : mapping of str to str
-        The meanings and their colours, for the legend.
-    marks : mapping of float to str
-        Instants to mark with a line, and the label above each.
-    ends : (str, str)
-        Labels at both ends of the time axis.
-    words : str
-        Alternative text, for readers who cannot see the chart.
+    `colours` has the meanings in the legend; `marks` has instants to mark with a line, and the label above each. `ends`
+    are the labels at both ends of the time axis, and `about` is for readers who cannot see the chart.
     """
     begin, end = window
 
@@ -92,7 +66,7 @@ def gantt(
         parts.append(
             f'<rect x="{left:.2f}%" y="{upper:.1f}" width="{right - left:.2f}%" height="{lower - upper:.1f}" '
             f'fill="{colours[bar.kind]}" stroke="{"none" if thin else "white"}" stroke-width=".5">'
-            f"<title>{escape(bar.words)}</title></rect>"
+            f"<title>{escape(bar.tooltip)}</title></rect>"
         )
         fits = [name for name, width in WIDTHS.items() if (right - left) * width / 100 > LETTER * len(bar.label) + 2]
         if fits and lower - upper > LINE:
@@ -123,7 +97,7 @@ def gantt(
     )
     return (
         f'{STYLE}<div style="padding-left:{LEFT}px"><svg xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'aria-label="{escape(words)}" width="100%" height="{below + 22}" font-family="sans-serif" font-size="12" '
+        f'aria-label="{escape(about)}" width="100%" height="{below + 22}" font-family="sans-serif" font-size="12" '
         f'fill="currentColor" style="display:block;overflow:visible">{"".join(parts)}</svg>'
         f'<div style="font:12px sans-serif">{legend}</div></div>'
     )

@@ -12,7 +12,7 @@ from zlib import crc32
 
 import pandas as pd
 
-from .page import interval
+from .page import interval, text_beside
 from .reading import readable, typeset
 from .reading import reason as readable_reason
 
@@ -37,26 +37,7 @@ VERDICTS = {
 # The order in which a reader looks for them: what does not hold, and why, before what does.
 FAILURES_FIRST = ("not reproduced", "in part", "undecided", "cannot be tested", "reproduced")
 AGREEMENTS = ("agrees", "does not agree", "")  # of a quick run with the full size; "" if they have no case in common
-STYLE = """
-.schedlab-ledger { overflow-x: auto; font-size: 13px; line-height: 1.4; color: inherit; }
-.schedlab-ledger table { border-collapse: collapse; width: 100%; margin: .4em 0; table-layout: auto; }
-.schedlab-ledger tr { background: transparent !important; }
-.schedlab-ledger th, .schedlab-ledger td { text-align: left !important; vertical-align: top; padding: .3em .7em 0;
-  border: none; background: transparent; color: inherit; white-space: normal; }
-.schedlab-ledger thead, .schedlab-ledger > table > tbody { border-bottom: 1px solid rgba(128, 128, 128, .4); }
-.schedlab-ledger > table > tbody::after { content: ""; display: block; height: .4em; }
-.schedlab-ledger .id, .schedlab-ledger .trace, .schedlab-ledger .verdict { white-space: nowrap; }
-.schedlab-ledger .ends, .schedlab-ledger details td:nth-child(3) { white-space: nowrap; }
-.schedlab-ledger .again { display: none; } .schedlab-ledger .schedlab-badge { font-size: 12px; }
-.schedlab-ledger .statement { min-width: 12em; width: 36%; }
-.schedlab-ledger .published { min-width: 11em; }
-.schedlab-ledger .measured { min-width: 12em; width: 32%; }
-.schedlab-ledger .quick { opacity: .8; display: block; }
-.schedlab-ledger .reason { font-size: 12px; }
-.schedlab-ledger summary { cursor: pointer; }
-.schedlab-ledger details table { width: auto; }
-.schedlab-ledger label { margin-right: 1.2em; white-space: nowrap; cursor: pointer; }
-"""
+STYLE = text_beside(__file__, "ledger.css")
 # A colour and a shape for each verdict, so that they can be told apart without colour; each is readable on its page.
 SHAPES = dict(zip(VERDICTS, ("●", "◐", "✕", "?", "□"), strict=True))
 COLOURS = dict(zip(VERDICTS, ("yes", "part", "no", "open", "open"), strict=True))
@@ -93,8 +74,8 @@ class Ledger(pd.DataFrame):
 
 def standing(table: pd.DataFrame) -> pd.Series:
     """Return the verdict of each row: that of the kept full size, else that of this run; "" for a quick run alone."""
-    own = table["verdict"].where(table["verdict"].isin(VERDICTS), "")
-    return table["kept_verdict"].fillna(own) if "kept_verdict" in table else own
+    verdicts = table["verdict"].where(table["verdict"].isin(VERDICTS), "")
+    return table["kept_verdict"].fillna(verdicts) if "kept_verdict" in table else verdicts
 
 
 def in_words(table: pd.DataFrame) -> pd.DataFrame:
@@ -104,18 +85,17 @@ def in_words(table: pd.DataFrame) -> pd.DataFrame:
         **dict.fromkeys(("reason", "kept_reason"), readable_reason),
         **dict.fromkeys(("cases", "kept_cases"), _read_cases),
     }
-    told = {name: table[name].map(read, na_action="ignore") for name, read in columns.items() if name in table}
-    return table.assign(**told)
+    return table.assign(
+        **{name: table[name].map(read, na_action="ignore") for name, read in columns.items() if name in table}
+    )
 
 
 def _read_cases(cases):
-    return [case | {name: readable(case[name]) for name in TOLD} | _of_all(case) for case in cases]
-
-
-def _of_all(case):
-    """Say why the effect over all cases has no number, where each is compared with a published number of its own."""
-    alone = case["case"] == TOGETHER and not case["measured"]
-    return {"measured": "not averaged", "expected": "as published"} if alone else {}
+    cases = [case | {name: readable(case[name]) for name in TOLD} for case in cases]
+    for case in cases:
+        if case["case"] == TOGETHER and not case["measured"]:  # each is compared with a published number of its own
+            case |= {"measured": "not averaged", "expected": "as published"}
+    return cases
 
 
 def counted(table: pd.DataFrame) -> dict[str, int]:
@@ -127,10 +107,9 @@ def counted(table: pd.DataFrame) -> dict[str, int]:
 def as_html(table: pd.DataFrame, most: int | None = None) -> str:
     """Write a ledger as HTML without a script: filters by verdict, and for each claim a row, its reason and a fold.
 
-    Claims that are not reproduced come first, and those with the same verdict in the order of the paper.
-
-    Sentences of the details that most claims share stand once, above. Behind the fold are details, traces and all
-    cases, or at most so many of a claim: the effect over all cases, then those that do not support it, then others.
+    Claims that are not reproduced come first. Sentences of the details that most claims share stand once, above. Behind
+    the fold are details, traces and all cases, or at most so many: the effect over all cases, then those that do not
+    support it, then others.
     """
     ranks = standing(table).map((*FAILURES_FIRST, "").index)
     table = in_words(table).iloc[ranks.argsort(kind="stable")]
@@ -150,17 +129,16 @@ def as_html(table: pd.DataFrame, most: int | None = None) -> str:
             rules.append(f"#{key}-{number}:checked ~ table > {others} {{ display: none; }}")
     about = _about_standins(table)
     table = table.assign(trace=table["trace"].str.replace(STANDIN, "", regex=True))
-    measured = [_source(row) for _, row in table.iterrows()]
-    traces = list(dict.fromkeys(trace for trace in measured if trace))
-    one = len(traces) == 1
+    traces = list(dict.fromkeys(filter(None, (_source(row) for _, row in table.iterrows()))))
+    same = len(traces) == 1
     head = "".join(f"<th>{name}</th>" for name in SHOWN)
     shared = _shared(of_row(row, "details") for _, row in table.iterrows())
     before = [None, *table["id"]]
     rows = "".join(
-        _html_rows(row, verdict, one, most, shared, bool(about), again=row["id"] == name)
+        _html_rows(row, verdict, same, most, shared, bool(about), again=row["id"] == name)
         for (_, row), verdict, name in zip(table.iterrows(), verdicts, before, strict=False)
     )
-    if one:
+    if same:
         about += f'<p class="trace">Measured on {_text(traces[0])}.</p>'
     if shared:
         about += f"<details><summary>what holds for most claims</summary><div>{_text(' '.join(shared))}</div></details>"
@@ -182,21 +160,14 @@ def folded(table: pd.DataFrame) -> str:
 
 
 def written(cases: pd.DataFrame, place: int, form: str) -> str:
-    """Write down one case of a check: value, interval, and what tells it apart from the others.
+    """Write down one case of a check, that in row `place`: value, interval, and what tells it apart from the others.
 
-    Parameters
-    ----------
-    cases : DataFrame
-        One row a case: columns that tell the cases apart, then value, low and high.
-    place : int
-        Of the case: its row, from 0.
-    form : str
-        Format of the values, with their unit.
+    Columns that tell cases apart are followed by value, low and high; the format has the unit of these.
     """
     row = cases.iloc[place]
-    words = interval(row["value"], row["low"], row["high"], form)
+    value = interval(row["value"], row["low"], row["high"], form)
     apart = [word(name, row[name]) for name in cases.columns.drop(VALUES) if len(set(cases[name])) > 1]
-    return f"{words} ({', '.join(apart)})" if apart else words
+    return f"{value} ({', '.join(apart)})" if apart else value
 
 
 def word(name: str, value) -> str:
@@ -221,15 +192,15 @@ def of_row(row, name):
     return row[kept if _is_full(row) else name]
 
 
-def _sentences(words):
-    return re.split(r"(?<=\.) (?=[A-Z])", words)
+def _sentences(text):
+    return re.split(r"(?<=\.) (?=[A-Z])", text)
 
 
 def _shared(details):
     """Return the sentences that more than half of all details have, of at least three."""
-    several = [_sentences(words) for words in details if words]
-    counts = Counter(sentence for sentences in several for sentence in dict.fromkeys(sentences))
-    return [sentence for sentence, count in counts.items() if count >= 3 and 2 * count > len(several)]
+    texts = [_sentences(text) for text in details if text]
+    counts = Counter(sentence for sentences in texts for sentence in dict.fromkeys(sentences))
+    return [sentence for sentence, count in counts.items() if count >= 3 and 2 * count > len(texts)]
 
 
 def _source(row):
@@ -259,7 +230,7 @@ def badge(verdict: str, count: str = "") -> str:
     return f'<span class="schedlab-badge schedlab-{COLOURS[verdict]}">{label}</span>'
 
 
-def _html_rows(row, verdict, one, most, shared, standins, again):
+def _html_rows(row, verdict, same_trace, most, shared, standins, again):
     full = _is_full(row)
     names = ("reason", "readings", "details", "cases")
     reason, readings, details, cases = (of_row(row, name) for name in names)
@@ -269,10 +240,10 @@ def _html_rows(row, verdict, one, most, shared, standins, again):
         other = "" if row["trace"] == row["kept_trace"] else f", on {_text(row['trace'])}"
         other = ", on stand-ins" if standins else other
         agrees = row["verdict"] or "no case in common"
-        words = f"just now{other}: {_unbroken(row['measured']) or '-'}, {agrees}"
+        again_measured = f"just now{other}: {_unbroken(row['measured']) or '-'}, {agrees}"
         if row["verdict"] == AGREEMENTS[1]:  # below, where there is room
             below.append(f'<div class="quick">Just now, it does not agree. {_text(row["reason"])}</div>')
-        measured = f'full size: {measured}<span class="quick">{words}</span>'
+        measured = f'full size: {measured}<span class="quick">{again_measured}</span>'
     name = _text(row["id"])
     cells = {
         "id": f'<span class="again">{name}</span>' if again else name.replace(" to ", "<br>to "),
@@ -283,9 +254,9 @@ def _html_rows(row, verdict, one, most, shared, standins, again):
     }
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
     chosen = f"Our choice, stated before the runs: {row['tolerance']}." * bool(row["tolerance"])
-    told = f"<div>{_text(readings[0].upper() + readings[1:])}.</div>" if readings else ""
-    folded = _fold(f"{chosen} {details}".strip(), "" if one else _source(row), cases, most)
-    below = "".join([_text(reason), told, *below, folded])
+    readings = f"<div>{_text(readings[0].upper() + readings[1:])}.</div>" if readings else ""
+    fold = _fold(f"{chosen} {details}".strip(), "" if same_trace else _source(row), cases, most)
+    below = "".join([_text(reason), readings, *below, fold])
     below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
     return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'
 
@@ -296,45 +267,45 @@ def _fold(details, traces, cases, most):
     many = len(names) > 2
     on = f"{len(names)} logs" if many else " and ".join(f'<span class="trace">{_text(name)}</span>' for name in names)
     count = sum(case["case"] != TOGETHER for case in cases)
-    told = [f"{count} case{'s' * (count > 1)}"] * bool(cases) + [f"on {on}"] * bool(on)
+    head = " ".join([f"{count} case{'s' * (count > 1)}"] * bool(cases) + [f"on {on}"] * bool(on))
     if not (many or details or cases):
-        return f"<div>{' '.join(told)}</div>" if told else ""
-    parts = [f"<div>{_text(words)}</div>" for words in (details, f"Measured on {traces}." * many) if words]
+        return f"<div>{head}</div>" if head else ""
+    parts = [f"<div>{_text(text)}</div>" for text in (details, f"Measured on {traces}." * many) if text]
     if cases:
-        shown = sorted(cases, key=lambda case: (case["case"] != TOGETHER, case["outcome"] == "supports"))[:most]
-        if len(shown) < len(cases):
-            parts.append(f"<div>{len(shown)} of {len(cases)}, those that do not support the claim first:</div>")
-        shown = cases if len(shown) == len(cases) else shown
-        lines = [_html_line(TOLD, "th"), *(_html_line([case[name] for name in TOLD], "td") for case in shown)]
+        if most is not None and most < len(cases):
+            cases = sorted(cases, key=lambda case: (case["case"] != TOGETHER, case["outcome"] == "supports"))
+            parts.append(f"<div>{most} of {len(cases)}, those that do not support the claim first:</div>")
+        lines = [_html_line(TOLD, "th"), *(_html_line([case[name] for name in TOLD], "td") for case in cases[:most])]
         parts.append(f"<table>{''.join(lines)}</table>")
-    return f"<details><summary>{' '.join(told) or 'more'}</summary>{''.join(parts)}</details>"
+    return f"<details><summary>{head or 'more'}</summary>{''.join(parts)}</details>"
 
 
 def _html_line(cells, tag):
     return "<tr>" + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
-def _unbroken(words):
+def _unbroken(text):
     """Escape a text whose intervals stay on one line."""
-    return re.sub(r"\[[^][]* to [^][]*\]", r'<span class="ends">\g<0></span>', _text(words))
+    return re.sub(r"\[[^][]* to [^][]*\]", r'<span class="ends">\g<0></span>', _text(text))
 
 
 def _class(verdict):
     return verdict.replace(" ", "-")
 
 
-def _text(words):
-    return html.escape(typeset(str(words)))
+def _text(value):
+    return html.escape(typeset(str(value)))
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Return a ledger's columns as a terminal or a Markdown page shows them: one line a claim."""
     table = in_words(table)
-    kept = "kept" in table
-    measured = table["measured"].where(table["kept"].isna(), table["kept"]) if kept else table["measured"]
-    reason = table["reason"].where(table["kept"].isna(), table["kept_reason"]) if kept else table["reason"]
-    shown = pd.DataFrame({"id": table["id"], "verdict": standing(table), "what the paper says": table["statement"]})
-    return shown.assign(published=table["published"], measured=measured, reason=reason)
+    columns = {"id": table["id"], "verdict": standing(table), "what the paper says": table["statement"]}
+    columns |= {name: table[name] for name in ("published", "measured", "reason")}
+    if "kept" in table:
+        for name, kept in (("measured", "kept"), ("reason", "kept_reason")):
+            columns[name] = table[name].where(table["kept"].isna(), table[kept])
+    return pd.DataFrame(columns)
 
 
 def as_json(table: pd.DataFrame) -> str:
@@ -344,6 +315,6 @@ def as_json(table: pd.DataFrame) -> str:
 
 def as_markdown(table: pd.DataFrame) -> str:
     """Write a ledger as a table in Markdown."""
-    shown = summary(table)
-    lines = [list(shown.columns), ["---"] * shown.shape[1], *shown.to_numpy().tolist()]
+    rows = summary(table)
+    lines = [list(rows.columns), ["---"] * rows.shape[1], *rows.to_numpy().tolist()]
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from html import escape
 from math import isfinite, isnan
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -18,6 +19,11 @@ STYLE = "color:var(--jp-ui-font-color1,inherit);line-height:1.5;overflow-x:auto"
 FAINT = "color:var(--jp-ui-font-color2,inherit)"
 CELL = "padding:.1em .8em .1em 0;border:none;background:none;white-space:nowrap"
 NOTE = "border-left:3px solid #d55e00;padding-left:.5em"
+
+
+def text_beside(place: str, name: str) -> str:
+    """Return the text of a file, such as a style or a script, that lies beside another file."""
+    return Path(place).with_name(name).read_text(encoding="utf-8")
 
 
 def number(value: float) -> str:
@@ -39,27 +45,27 @@ def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str
     """Write down a value with its interval, if it has one; the unit appears once."""
     if np.isnan(value):
         return "-"
-    words = formatted(value, form)
+    text = formatted(value, form)
     if np.isnan([low, high]).any() or (low == value == high):
-        return words
+        return text
     unit = form.rpartition("}")[2]
     ends = (formatted(end, form).removesuffix(unit) for end in (low, high))
-    return f"{words} [{' to '.join(ends)}]"
+    return f"{text} [{' to '.join(ends)}]"
 
 
 def formatted(value: float, form: str) -> str:
     """Write down a value, with more digits than its format if that would round it to zero."""
-    words = re.sub(r"[+-]?\d(?:\.\d+)?e\+\d+", lambda match: without_exponent(match[0]), form.format(value))
-    if re.search("[1-9]", words) or not np.isfinite(value):
-        return words
+    text = re.sub(r"[+-]?\d(?:\.\d+)?e\+\d+", lambda match: without_exponent(match[0]), form.format(value))
+    if re.search("[1-9]", text) or not np.isfinite(value):
+        return text
     if not value:
-        return re.sub("[+-]", "", words)
+        return re.sub("[+-]", "", text)
     places = re.search(r"\.\d+f", form)
     digits = int(np.ceil(-np.log10(abs(value))))
-    return form.replace(places[0], f".{digits}f").format(value) if places else words
+    return form.replace(places[0], f".{digits}f").format(value) if places else text
 
 
-def without_exponent(words: str) -> str:
+def without_exponent(digits: str) -> str:
     """Write a number that has an exponent without it.
 
     Examples
@@ -67,8 +73,8 @@ def without_exponent(words: str) -> str:
     >>> without_exponent("1.41e+03"), without_exponent("+6.5e-05")
     ('1,410', '+0.000065')
     """
-    plain = np.format_float_positional(float(words), trim="-", sign=words.startswith("+"))
-    return f"{float(words):{'+' * words.startswith('+')},.0f}" if "." not in plain else plain
+    plain = np.format_float_positional(float(digits), trim="-", sign=digits.startswith("+"))
+    return f"{float(digits):{'+' * digits.startswith('+')},.0f}" if "." not in plain else plain
 
 
 def duration(seconds: float, like: float | None = None) -> str:
@@ -87,13 +93,7 @@ def duration(seconds: float, like: float | None = None) -> str:
 
 
 def unit_of(seconds: float) -> tuple[str, int]:
-    """Return the unit in which a duration is readable, and its seconds.
-
-    Examples
-    --------
-    >>> unit_of(45), unit_of(7720.5), unit_of(2.6e6)
-    (('s', 1), ('h', 3600), ('days', 86400))
-    """
+    """Return the unit in which a duration is readable, and its seconds: ("h", 3600) for 7720.5."""
     return next(((name, unit) for unit, name in UNITS if abs(seconds) >= 2 * unit), ("s", 1))
 
 
@@ -107,16 +107,16 @@ def page(*parts: str) -> str:
     return f'<div class="schedlab-page" style="{STYLE}">{"".join(parts)}</div>'
 
 
-def line(words: str, *, strong: str = "", faint: bool = False) -> str:
+def line(text: str, *, strong: str = "", faint: bool = False) -> str:
     """Return a line of text; the strong words come first."""
-    strong += ":" * (bool(strong and words) and strong[-1].isalnum() and words[0].isupper())
+    strong += ":" * (bool(strong and text) and strong[-1].isalnum() and text[0].isupper())
     first = f"<b>{escape(strong)}</b> " * bool(strong)
-    return f'<div style="{FAINT if faint else ""}">{first}{escape(words)}</div>'
+    return f'<div style="{FAINT if faint else ""}">{first}{escape(text)}</div>'
 
 
-def note(words: str) -> str:
+def note(message: str) -> str:
     """Return a line that must not be overlooked."""
-    return f'<div role="note" style="{NOTE}">{escape(words)}</div>'
+    return f'<div role="note" style="{NOTE}">{escape(message)}</div>'
 
 
 def facts(values: Mapping[str, str], columns: int = 2) -> str:
@@ -132,12 +132,12 @@ def facts(values: Mapping[str, str], columns: int = 2) -> str:
     return f'<div style="{style}">{pairs}</div>'
 
 
-def table(names: Iterable[str], rows: Iterable[Iterable[str]], words: Collection[int] = (0,)) -> str:
-    """Return a table; the columns at the places in `words` hold text, the others numbers."""
+def table(names: Iterable[str], rows: Iterable[Iterable[str]], texts: Collection[int] = (0,)) -> str:
+    """Return a table; the columns at the places in `texts` hold text, the others numbers."""
 
     def cells(tag, values, style=""):
         return "".join(
-            f'<{tag} style="{CELL};{style};text-align:{"left" if place in words else "right"}">{escape(value)}</{tag}>'
+            f'<{tag} style="{CELL};{style};text-align:{"left" if place in texts else "right"}">{escape(value)}</{tag}>'
             for place, value in enumerate(values)
         )
 
@@ -151,16 +151,16 @@ def _table(rows):
     return f'<table style="{style}">{body}</table>'
 
 
-def text(words: str) -> str:
+def text(content: str) -> str:
     """Return preformatted text, such as a small table with aligned columns."""
-    return f'<pre style="{STYLE};background:none;margin:.3em 0">{escape(words)}</pre>'
+    return f'<pre style="{STYLE};background:none;margin:.3em 0">{escape(content)}</pre>'
 
 
-def image(svg: str, words: str) -> str:
+def image(svg: str, label: str) -> str:
     """Return a picture with its alternative text, drawn in the ink of the page."""
     key = f"p{crc32(svg.encode()):08x}"  # the parts of each picture are named alike
     svg = re.sub(r'(id="|url\(#|href="#)', rf"\1{key}-", svg)
-    return f'<div role="img" aria-label="{escape(words)}" style="max-width:100%;overflow-x:auto">{svg}</div>'
+    return f'<div role="img" aria-label="{escape(label)}" style="max-width:100%;overflow-x:auto">{svg}</div>'
 
 
 def folded(summary: str, *parts: str) -> str:
@@ -168,37 +168,22 @@ def folded(summary: str, *parts: str) -> str:
     return f'<details><summary style="cursor:pointer">{escape(summary)}</summary>{"".join(parts)}</details>'
 
 
-def means(time, values, bins: int = BINS) -> np.ndarray:
-    """Return the means of a step function over equal parts of its time.
+def means(time, values, bins: int | np.ndarray = BINS) -> np.ndarray:
+    """Return the means of a step function over so many equal parts of its time, or between edges.
 
-    Parameters
-    ----------
-    time : array, shape (n,), seconds
-        Sorted, at least two different ones.
-    values : array, shape (n,)
-        Value from each instant on; the last is ignored.
-
-    Returns
-    -------
-    float64, shape (bins,)
+    The times are sorted, in seconds; each value holds from its time on, and the last is ignored.
     """
     time = np.asarray(time, dtype="float64")
     integral = np.append(0.0, np.cumsum(np.asarray(values, dtype="float64")[:-1] * np.diff(time)))
-    edges = np.linspace(time[0], time[-1], bins + 1)
+    edges = np.linspace(time[0], time[-1], bins + 1) if isinstance(bins, int) else bins
     return np.diff(np.interp(edges, time, integral)) / np.diff(edges)
 
 
 def picture(time, used, queued, procs: int, ends: tuple[str, str]) -> str:
     """Draw processors in use and the length of the queue over time, as one small SVG.
 
-    Parameters
-    ----------
-    time, used, queued : array, shape (n,)
-        States of the machine, each until the next instant: seconds, processors, jobs.
-    procs : int
-        Of the machine: the dashed line.
-    ends : (str, str)
-        Labels at both ends of the time axis.
+    States of a machine of `procs` processors, the dashed line, hold from each time until the next; `ends` are the
+    labels at both ends of the time axis.
     """
     if time[0] == time[-1]:
         return ""
@@ -220,10 +205,10 @@ def picture(time, used, queued, procs: int, ends: tuple[str, str]) -> str:
     )
 
 
-def _panel(top, height, values, most, colour, words):
+def _panel(top, height, values, most, colour, name):
     """Return an area under its name; the area is stretched to the width of the page, the name is not."""
     path = "".join(f"V{_height(value, height, most)}h1" for value in values)
-    yield f'<text x="0" y="{top - 3}">{escape(words)}</text>'
+    yield f'<text x="0" y="{top - 3}">{escape(name)}</text>'
     stretched = f'viewBox="0 0 {values.size} {height}" preserveAspectRatio="none"'
     yield f'<svg y="{top}" width="100%" height="{height}" {stretched}>'
     yield f'<path d="M0 {height}{path}V{height}z" fill="{colour}"/></svg>'

@@ -42,7 +42,7 @@ def unbroken(text: str) -> str:
     return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", typeset(text))
 
 
-def readable(words: str) -> str:
+def readable(text: str) -> str:
     """Write a text of a ledger as people read it; what it says stays the same.
 
     Measured numbers have three digits, and none has an exponent; durations with printed digits are in readable units,
@@ -55,17 +55,17 @@ def readable(words: str) -> str:
     >>> readable("change: +148.6 % [-96.1 to +19242.4]"), readable("wait 15187.6077 s")
     ('change: +149 % [-96.1 to +19,200]', 'wait 15,187.6077 s (4.22 h)')
     """
-    words = _EXPONENT.sub(lambda match: without_exponent(match[0]), words)
-    words = _INTERVAL.sub(_rounded, words)
-    words = _SECONDS.sub(lambda match: f"{_grouped(match[1])} s ({duration(float(match[1]))})", words)
-    words = _ZEROS.sub(r"\1", words)
-    words = _DIFFERENCE.sub("minus ", _FACTOR.sub("published", words))
-    if _NESTED.search(words):  # brackets within brackets; those beside them are written alike
-        words = _BRACKETS.sub(r" for \1", _NESTED.sub(r" for \1", words))
-    return words
+    text = _EXPONENT.sub(lambda match: without_exponent(match[0]), text)
+    text = _INTERVAL.sub(_rounded, text)
+    text = _SECONDS.sub(lambda match: f"{_grouped(match[1])} s ({duration(float(match[1]))})", text)
+    text = _ZEROS.sub(r"\1", text)
+    text = _DIFFERENCE.sub("minus ", _FACTOR.sub("published", text))
+    if _NESTED.search(text):  # brackets within brackets; those beside them are written alike
+        text = _BRACKETS.sub(r" for \1", _NESTED.sub(r" for \1", text))
+    return text
 
 
-def reason(words: str) -> str:
+def reason(text: str) -> str:
     """Write a reason as people read it: its sentences begin with a capital, and none stands there for each reading.
 
     Examples
@@ -73,13 +73,13 @@ def reason(words: str) -> str:
     >>> reason("wait, by count: What was measured contradicts it. wait, by block: What was measured contradicts it.")
     'Under 2 readings, what was measured contradicts the claim.'
     """
-    several = list(_CONTRADICTED.finditer(words))
-    if len(several) > 1:
-        first = several[0].start()
-        told = f"Under {len(several)} readings, what was measured contradicts the claim."
-        parts = (words[:first], told, _CONTRADICTED.sub("", words[first:]))
-        words = " ".join(filter(None, map(str.strip, parts)))
-    return _BEGINNING.sub(lambda match: match[1] + match[2].upper(), readable(words))
+    contradicted = list(_CONTRADICTED.finditer(text))
+    if len(contradicted) > 1:
+        first = contradicted[0].start()
+        summary = f"Under {len(contradicted)} readings, what was measured contradicts the claim."
+        parts = (text[:first], summary, _CONTRADICTED.sub("", text[first:]))
+        text = " ".join(filter(None, map(str.strip, parts)))
+    return _BEGINNING.sub(lambda match: match[1] + match[2].upper(), readable(text))
 
 
 def _rounded(match):
@@ -90,15 +90,15 @@ def _rounded(match):
     return f"{value}{unit} [{low} to {high}]"
 
 
-def _three(words):
-    digits = re.sub(r"\D", "", words).lstrip("0")
-    if len(digits) <= DIGITS or "." not in words:
-        return words
-    number, sign = float(words.replace(",", "")), "+" * words.startswith("+")
+def _three(text):
+    digits = re.sub(r"\D", "", text).lstrip("0")
+    if len(digits) <= DIGITS or "." not in text:
+        return text
+    number, sign = float(text.replace(",", "")), "+" * text.startswith("+")
     rounded = float(f"{number:.{DIGITS}g}")
     return f"{rounded:{sign},.0f}" if abs(rounded) >= 100 else f"{number:{sign}#.{DIGITS}g}"
 
 
-def _grouped(words):
-    whole, _, part = words.partition(".")
+def _grouped(digits):
+    whole, _, part = digits.partition(".")
     return f"{int(whole):,}.{part}"

@@ -36,379 +36,13 @@ from schedlab.papers.names import paper_in
 from schedlab.show import card as cards
 from schedlab.show.ledgers import LEDGER, VERDICT_STYLE, as_html, counted
 from schedlab.show.ledgers import STYLE as LEDGER_STYLE
+from schedlab.show.page import text_beside
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
-STYLE = (
-    """
-:root { color-scheme: light dark; --ink: #1d2430; --paper: #fff; --edge: #d5d9df; --tint: #f6f7f9; --link: #124a7c;
-  --note: #fff4d6; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e7eaef; --paper: #14171c; --edge: #3a4049; --tint: #1b1f26;
-  --link: #8ab8e6; --note: #3a2f10; } }
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0; color: var(--ink); background: var(--paper);
-  display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
-nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem; font-size: .82rem; line-height: 1.35;
-  border-right: 1px solid var(--edge); background: var(--tint); }
-nav ul { list-style: none; padding-left: .7rem; margin: .2rem 0; } nav > ul { padding-left: 0; }
-#contents > summary { display: none; } nav li { margin: .2rem 0; } nav summary { cursor: pointer; font-weight: 600; }
-a { color: var(--link); }
-main { padding: 1rem 2rem 4rem; max-width: 72rem; }
-h1, h2, h3 { line-height: 1.2; } section { border-top: 1px solid var(--edge); margin-top: 1rem; }
-figure { margin: 1.5rem 0; } figcaption, .says { max-width: 48rem; }
-svg.marks { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; }
-figure th, figure td { border-bottom: 1px solid var(--edge); vertical-align: top; }
-.note { background: var(--note); border-left: 4px solid #e69f00; padding: .5rem 1rem; }
-.total { font-size: 1.25rem; } .total b { white-space: nowrap; }
-.index { list-style: none; padding: 0; } .index li { margin: .3rem 0; }
-.turned #front article :is(.lines, p.fine, p.fine ~ .tiles) { display: none; }
-article { border-top: 1px solid var(--edge); margin-top: 1.5rem; }
-article p { margin: .3rem 0; } #search { font: inherit; color: inherit; background: var(--tint); width: 100%;
-  max-width: 28rem; padding: .4rem .7rem; border: 1px solid var(--edge); border-radius: .4rem; }
-[hidden], .opening section { display: none; }
-@media (max-width: 60rem) { body { display: block; } nav { height: auto;
-  max-height: 80vh; z-index: 1; border-bottom: 1px solid var(--edge); padding: .5rem 1rem; font-size: .9rem; }
-  #contents > summary { display: list-item; } main { padding: 1rem; } section [id] { scroll-margin-top: 3rem; } }
-@media print { body { display: block; } nav { display: none; } figure, tr { break-inside: avoid; } }
-"""
-    + LEDGER_STYLE
-    + VERDICT_STYLE
-    # A claim is a block on a phone: in a table as wide as this one its verdict would be out of sight.
-    + """
-@media (max-width: 40rem) { .schedlab-ledger > table > thead, .schedlab-ledger td:empty { display: none !important; }
-  .schedlab-ledger > table, .schedlab-ledger > table > tbody, .schedlab-ledger > table > tbody > tr,
-  .schedlab-ledger > table > tbody > tr > td { display: block; width: auto !important; min-width: 0; padding: .1em 0; }
-  .schedlab-ledger td.published::before { content: "Published: "; } .schedlab-ledger .trace { white-space: normal; }
-  .schedlab-ledger td.id { font-weight: 600; } .schedlab-ledger details { overflow-x: auto; }
-  figure table { font-size: .8rem; } figure :is(th, td) { padding: .3em .4em; } }
-"""
-)
-# A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing. On a
-# narrow screen charts become narrower, instead of smaller, so that their text stays readable; a matrix whose words need
-# more than the room becomes several, or has numbers for its words if these are few. What still scrolls sideways fades
-# out at the edge where there is more.
-EMBED = r"""const LETTER = 6.5, LINE = 14, BESIDE = 24;  // width of a letter, height of a line; letters beside a plot
-const ruler = document.createElement('canvas').getContext('2d');
-ruler.font = '12px sans-serif';
-// Break words into lines, but not within short brackets, such as "(tau = 10 s)".
-const whole = line => String(line).replace(/\([^()]{1,14}\)/g, part => part.replaceAll(' ', '\u00a0'));
-const broken = (words, letters) => [words].flat().flatMap(
-  line => whole(line).match(RegExp(`[^ ].{0,${letters - 1}}(?= |$)|[^ ]+`, 'g')) || []);
-// Join lines that were broken for a wide page: the next word would not have fitted into the longest one. A line that
-// begins with a number is a statement of its own, such as an entry of a key.
-const joined = words => [words].flat().reduce((lines, line, place, all) => {
-  const before = all[place - 1] || '', most = Math.max(...all.map(one => one.length));
-  const fits = before.length < 60 || /^\d/.test(line) || before.length + line.split(' ')[0].length < most;
-  return fits ? [...lines, line] : [...lines.slice(0, -1), `${lines.at(-1)} ${line}`];
-}, []);
-const longest = lines => Math.max(0, ...lines.map(line => line.length));
-const kind = layer => layer.mark?.type || layer.mark;
-const named = at => at?.field && ['nominal', 'ordinal'].includes(at.type);
-const valuesOf = (at, rows) => {
-  const values = [...new Set(rows.map(row => row[at.field]).filter(value => value != null))];
-  return Array.isArray(at.sort) ? at.sort.filter(value => values.includes(value)) : values;
-};
-const linesOf = (at, rows) => valuesOf(at, rows).flatMap(value => String(value).split('\n'));
-const wide = lines => Math.max(0, ...lines.map(line => ruler.measureText(line).width));  // in pixels
-// On a phone, names of logs lose their version.
-const short = name => String(name).replace(/-\d+(\.\d+)?-cln\b/g, '');
-const inLines = (name, letters) => short(name).split('\n').flatMap(
-  line => line.length > letters ? line.split(/(?<=,) /).flatMap(part => broken(part, letters)) : [line]);
-// Write names in lines of so many letters.
-const written = (names, letters) => {
-  const lines = names.map(name => [name, inLines(name, letters)]);
-  return `(${JSON.stringify(Object.fromEntries(lines))})[datum.label]`;
-};
-// Return how much the words of a column of a matrix need; 0 for other charts.
-const isMatrix = spec => (spec.layer || []).some(one => kind(one) === 'rect' && named(one.encoding?.x));
-const worded = spec => spec.layer.filter(
-  one => kind(one) === 'text' && named(one.encoding?.x) && named(one.encoding.text));
-const needed = (spec, rows) => isMatrix(spec)
-  ? Math.max(0, ...worded(spec).map(one => wide(linesOf(one.encoding.text, rows)) + 4)) : 0;
-// Write a number in each cell instead of words, with a key above: a matrix of few names stays one, as high as it was.
-const CELLS = 30;  // a smaller matrix has its words
-const isKeyed = (spec, rows) => {
-  const cells = rows.map(row => row[worded(spec)[0].encoding.text.field]).filter(word => word != null);
-  const isOfNames = cells.some(word => /\p{L}/u.test(word));  // a number needs no number in its place
-  return isOfNames && cells.length >= CELLS && 3 * new Set(cells).size <= cells.length;
-};
-const keyed = (spec, rows) => {
-  const layer = worded(spec)[0], {field} = layer.encoding.text, counts = new Map();
-  for (const {[field]: word} of rows) if (word != null) counts.set(word, (counts.get(word) || 0) + 1);
-  const names = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a));
-  spec.layer = spec.layer.filter(one => kind(one) !== 'text' || one === layer);
-  layer.transform = [...(layer.transform || []),
-    {calculate: `indexof(${JSON.stringify(names)}, datum[${JSON.stringify(field)}]) + 1`, as: 'key'}];
-  layer.encoding.text = {field: 'key', type: 'nominal'};
-  Object.assign(layer.mark, {dy: 0, fontSize: 12});
-  const title = spec.title?.text || Array.isArray(spec.title) ? spec.title : {text: spec.title || ''};
-  const lines = [''];
-  names.forEach((name, place) => {
-    const entry = `${place + 1} ${name}; `;
-    if (lines.at(-1).length + entry.length > 42) lines.push('');
-    lines[lines.length - 1] += entry;
-  });
-  lines.push(lines.pop().replace(/; $/, '.'));
-  spec.title = {...title, subtitle: [...[title.subtitle || []].flat(), ...lines]};
-};
-// Turn a matrix whose columns need more than the room into several below one another, each with some of the columns.
-const parts = new WeakSet();
-const inParts = (spec, room, rows) => {
-  const {x} = worded(spec)[0].encoding;
-  const columns = valuesOf(x, rows), fit = Math.max(1, Math.floor(room / needed(spec, rows)));
-  const most = Math.ceil(columns.length / Math.ceil(columns.length / fit));
-  if (columns.length <= most) return;
-  const {layer, height, transform} = spec;
-  spec.vconcat = [];
-  for (let first = 0; first < columns.length; first += most) {
-    const shown = columns.slice(first, first + most), part = structuredClone({layer, height, transform});
-    for (const one of part.layer) if (one.encoding?.x?.field === x.field) {
-      one.transform = [{filter: {field: x.field, oneOf: shown}}, ...(one.transform || [])];
-      one.encoding.x.sort = shown;
-    }
-    part.width = room * shown.length / most;
-    parts.add(part);
-    spec.vconcat.push(part);
-  }
-  for (const name of ['layer', 'height', 'width', 'transform', 'encoding']) delete spec[name];
-};
-// Turn the panels of a facet into charts of their own, below one another.
-const unfolded = (spec, rows) => {
-  const {facet, spec: inner} = spec, {field} = facet;
-  spec.vconcat = valuesOf(facet, rows).map(value => ({
-    ...structuredClone(inner), title: String(value), transform: [{filter: {field, equal: value}}]}));
-  for (const name of ['facet', 'spec', 'columns', 'resolve']) delete spec[name];
-};
-// Names at the ends of lines that need more pixels than these become a legend.
-const ATEND = 100, isAtEnd = one => one.encoding?.y?.field === 'label at';
-const withLegend = (spec, rows) => {
-  const names = (spec.layer || []).find(one => kind(one) === 'text' && isAtEnd(one));
-  if (!names || wide(linesOf(names.encoding.text, rows)) < ATEND) return;
-  const {field} = names.encoding.text;
-  spec.layer = spec.layer.filter(one => !isAtEnd(one));
-  for (const {encoding} of spec.layer) {
-    if (encoding?.color?.field === field) encoding.color.legend = {orient: 'bottom', symbolOpacity: 1};
-  }
-};
-// Numbers at bars that are narrower than these stand upright.
-const upright = (spec, room, rows) => {
-  for (const one of (spec.layer || []).filter(each => kind(each) === 'text' && each.encoding?.xOffset)) {
-    const {x, xOffset} = one.encoding, bars = valuesOf(x, rows).length * valuesOf(xOffset, rows).length;
-    if (room / bars > 40) continue;
-    const up = one.mark.baseline === 'bottom';
-    for (const {encoding} of spec.layer) if (encoding?.y?.scale?.padding) encoding.y.scale.padding = 44;
-    Object.assign(one.mark, {angle: 270, baseline: 'middle', align: up ? 'left' : 'right', dx: up ? 6 : -6, dy: 0});
-  }
-};
-// Make panels this wide, below one another, and break titles and names into lines.
-window.narrow = (spec, room, rows) => {
-  for (const many of ['hconcat', 'concat']) if (spec[many]) { spec.vconcat = spec[many]; delete spec[many]; }
-  const {facet, encoding} = spec;
-  if (facet?.column && !facet.row) spec.facet = facet.column;
-  if (encoding?.column && !encoding.row) { encoding.facet = {...encoding.column, columns: 1}; delete encoding.column; }
-  delete spec.columns;
-  if (spec.facet?.field) spec.columns = 1;
-  if (spec.facet?.field && needed(spec.spec, rows)) unfolded(spec, rows);
-  if (spec.width) spec.width = room;
-  withLegend(spec, rows);
-  upright(spec, room, rows);
-  if (needed(spec, rows) > 0) { if (isKeyed(spec, rows)) keyed(spec, rows); else inParts(spec, room, rows); }
-  for (const inner of [spec.spec, ...(spec.vconcat || []), ...(spec.layer || [])]) {
-    if (inner) narrow(inner, parts.has(inner) ? inner.width : room, rows);
-  }
-  const across = spec.facet?.column?.sort?.length;
-  if (across > 1 && spec.spec) spec.spec.width = room / across - 20;
-  const {x, y} = encoding || {};
-  if (named(x) && x.axis !== null) {
-    const names = valuesOf(x, rows), step = room / names.length, lines = linesOf(x, rows);
-    const deep = Math.max(...names.map(name => inLines(name, Infinity).length));
-    if (longest(lines) > 4 && wide(lines) + 4 > step) {  // else names would overlap
-      const top = x.axis?.orient === 'top', many = lines.length > names.length;  // slanted, these overlap too
-      const angle = top || (many && 0.64 * step < LINE * deep) ? -90 : -40;
-      x.axis = {...x.axis, labelAngle: angle, labelAlign: top ? 'left' : 'right', labelLimit: 150};
-      if (top) Object.assign(x.axis, {labelExpr: 'datum.label', labelPadding: 4});
-    }
-  }
-  const down = [spec, ...(spec.layer || [])].map(one => one.encoding?.y).find(named);
-  if (down && down.axis !== null && linesOf(down, rows).some(line => line.length > BESIDE || short(line) !== line)) {
-    const names = valuesOf(down, rows), most = Math.max(...names.map(name => inLines(name, BESIDE).length));
-    down.axis = {...down.axis, labelExpr: written(names, BESIDE)};
-    if (spec.height > 0) spec.height = Math.max(spec.height, names.length * (LINE * most + 4));
-  }
-  for (const at of [x, y]) if (at?.title) at.title = broken(at.title, Math.floor((at === x ? room : 220) / LETTER));
-  for (const name of ['color', 'stroke', 'shape']) {
-    const one = encoding?.[name], letters = Math.floor(room / LETTER);
-    if (!one?.field || !one.legend) continue;
-    if (one.title) one.title = broken(one.title, letters);
-    if (one.legend.title) one.legend.title = broken(one.legend.title, letters);
-    const names = one.scale?.domain || valuesOf(one, rows);
-    if (named(one) && longest(names.map(String)) > letters) one.legend.labelExpr = written(names, letters);
-  }
-  for (const layer of spec.layer || []) delete layer.width;
-  for (const [part, letters] of [['text', 38], ['subtitle', Math.max(42, Math.floor((room + 50) / 6))]]) {
-    if (spec.title?.[part]) spec.title[part] = broken(joined(spec.title[part]), letters);
-  }
-  return spec;
-};
-// Names at an axis that have several lines are centred at their ticks.
-const centred = place => place.querySelectorAll('.role-axis-label text[text-anchor="end"]').forEach(name => {
-  const lines = name.querySelectorAll('tspan').length;
-  if (lines > 1 && !/rotate/.test(name.getAttribute('transform'))) name.setAttribute('dy', -(lines - 1) * LINE / 2);
-});
-// Panels below one another fill more than a screen, so their legend is above the first one.
-const isMany = spec => spec.facet || spec.encoding?.facet || spec.vconcat?.length > 1;
-const withLegendAbove = spec => JSON.parse(JSON.stringify(spec), (name, value) => {
-  if (name === 'legend' && value) value.orient = 'top';
-  return value;
-});
-// A finger scrolls the page, so a chart cannot be moved or zoomed with it.
-const isTouched = matchMedia('(hover: none)').matches;
-const untouched = spec => {
-  const isMoved = one => one.bind === 'scales';
-  if (!isTouched || !spec.params?.some(isMoved)) return spec;
-  spec.params = spec.params.filter(one => !isMoved(one));
-  return JSON.parse(JSON.stringify(spec).replace(/(; )?drag to move, turn the wheel to zoom, [^";,]*/, ''));
-};
-// Words beside points that lie on one another, or on a point, move apart: up, down, or to the other side.
-const covers = (one, box) => Math.min(one.right, box.right) - Math.max(one.left, box.left) > 1
-  && Math.min(one.bottom, box.bottom) - Math.max(one.top, box.top) > 3;
-const apart = place => {
-  const boxOf = one => one.getBoundingClientRect();
-  const words = [...place.querySelectorAll('.role-mark.mark-text text')].filter(
-    word => !/rotate/.test(word.getAttribute('transform')));
-  const points = [...place.querySelectorAll('.role-mark.mark-symbol path')].map(boxOf), seen = [];
-  for (const word of words) {
-    const at = boxOf(word), plot = word.closest('.role-frame, .role-scope')?.querySelector('path.background');
-    const over = {start: -at.width - 18, end: at.width + 18}[word.getAttribute('text-anchor')] || 0;
-    const by = ([x, y]) => ({left: at.left + x, right: at.right + x, top: at.top + y, bottom: at.bottom + y});
-    const cost = move => {
-      const box = by(move), frame = plot && boxOf(plot), out = frame && (move[0] || move[1])
-        && (box.left < frame.left || (move[0] && box.right > frame.right) || box.bottom > frame.bottom);
-      return 2 * seen.filter(one => covers(one, box)).length + points.filter(one => covers(one, box)).length
-        + (out ? 5 : 0);
-    };
-    const moves = [[0, 0], [0, -12], [0, 12], [over, 0], [over, -12], [over, 12], [0, -24], [0, 24]];
-    const costs = moves.map(cost), [x, y] = moves[costs.indexOf(Math.min(...costs))];
-    if (x) word.setAttribute('dx', x);
-    if (y) word.setAttribute('dy', y);
-    seen.push(by([x, y]));
-  }
-};
-// Whether a box has more to its sides.
-const SIDES = `.more-right { mask-image: linear-gradient(to left, transparent, #000 2.5rem); }
-.more-left { mask-image: linear-gradient(to right, transparent, #000 2.5rem); }
-.more-left.more-right { mask-image: linear-gradient(to right, transparent, #000 2.5rem calc(100% - 2.5rem),
-  transparent); }
-@media print { .more-left, .more-right { mask-image: none !important; } }`;
-const sides = box => {
-  const more = ['auto', 'scroll'].includes(getComputedStyle(box).overflowX) ? box.scrollWidth - box.clientWidth : 0;
-  box.classList.toggle('more-left', more > 4 && box.scrollLeft > 4);
-  box.classList.toggle('more-right', more > 4 && box.scrollLeft < more - 4);
-};
-// No text is under 12 px; on a narrow page, legends are listed line by line.
-const sized = (name, value) => /fontSize$/i.test(name) && value < 12 ? 12 : value;
-window.legible = (name, value) => {
-  if (name === 'legend' && value) { delete value.columns; value.labelLimit = 280; }
-  return sized(name, value);
-};
-// Tables come by columns, each a list or one value of all rows; see `_packed` in schedlab/show/report.py.
-window.unpacked = spec => {
-  spec.config ||= window.look ? structuredClone(look) : {};
-  for (const [name, table] of Object.entries(spec.datasets || {})) if (!Array.isArray(table)) {
-    const columns = Object.entries(table.columns);
-    spec.datasets[name] = Array.from({length: table.rows}, (_, row) => Object.fromEntries(
-      columns.map(([column, values]) => [column, Array.isArray(values) ? values[row] : values])));
-  }
-  return spec;
-};
-window.draw = async place => {
-  if (place.dataset.drawn) return;
-  place.dataset.drawn = 'yes';
-  const text = document.getElementById(place.dataset.spec).textContent, full = place.clientWidth;
-  const embed = spec => vegaEmbed(place, spec, {actions: false, renderer: 'svg'});
-  try {
-    if (full >= 700) await embed(JSON.parse(JSON.stringify(untouched(unpacked(JSON.parse(text)))), sized));
-    let room = full - 90;
-    for (let tries = 0; full < 700 && tries < 5; tries += 1) {  // labels take more or less of the width
-      let spec = JSON.parse(JSON.stringify(untouched(unpacked(JSON.parse(text)))), legible);
-      narrow(spec, room, Object.values(spec.datasets || {}).flat());
-      spec.config.legend = {...spec.config.legend, columns: 1};
-      if (isMany(spec)) spec = withLegendAbove(spec);
-      spec.config.text = {fontSize: 12, ...spec.config.text};
-      spec.config.axisX = {labelSeparation: 6, ...spec.config.axisX};
-      await embed(spec);
-      apart(place);
-      const spare = full - place.querySelector('svg.marks').viewBox.baseVal.width;
-      if (spare >= 0 && spare < 30) break;
-      room = Math.max(80, room + spare);
-    }
-    centred(place);
-    place.style.minHeight = '';
-    const drawn = place.querySelector('svg.marks');
-    if (drawn.viewBox.baseVal.width > full + 5) {
-      Object.assign(place.style, {display: 'block', overflowX: 'auto'});
-      drawn.style.maxWidth = 'none';
-    }
-    sides(place);
-  } catch (error) { place.textContent = error; }
-};
-window.addEventListener('DOMContentLoaded', () => {
-  const places = [...document.querySelectorAll('.chart')];
-  const watch = new IntersectionObserver(
-    seen => seen.filter(one => one.isIntersecting).forEach(one => { watch.unobserve(one.target); draw(one.target); }),
-    {rootMargin: '600px'});
-  places.forEach(place => watch.observe(place));
-  document.head.insertAdjacentHTML('beforeend', `<style>${SIDES}</style>`);
-  const boxes = new ResizeObserver(list => list.forEach(one => sides(one.target)));
-  document.querySelectorAll('main div, main details, main pre').forEach(box => boxes.observe(box));
-  document.addEventListener('scroll', event => { if (event.target !== document) sides(event.target); },
-    {capture: true, passive: true});
-  window.addEventListener('beforeprint', () => {
-    document.querySelectorAll('[data-page]').forEach(page => { page.hidden = false; });
-    places.forEach(draw);
-  });
-});"""
-# Each paper is a page of its own; without scripts all stand below one another.
-PAGES = """const pages = [...document.querySelectorAll('[data-page]')], search = document.getElementById('search');
-const turn = () => {
-  const found = document.getElementById(location.hash.slice(1)) || pages[0];
-  const page = found.closest('[data-page]') || pages[0];
-  pages.forEach(one => { one.hidden = one !== page; });
-  document.documentElement.className = 'turned';
-  document.getElementById('contents').open = !matchMedia('(max-width: 60rem)').matches;
-  if (found === page) window.scrollTo(0, 0); else found.scrollIntoView();
-};
-// Each paper begins with its wall, which is in the page once.
-document.querySelectorAll('[data-wall]').forEach(one => {
-  one.append(...document.getElementById(one.dataset.wall + '-wall').cloneNode(true).childNodes);
-});
-window.addEventListener('hashchange', turn);
-turn();
-const known = [...document.querySelectorAll('section h2, section .schedlab-title, section .statement')].map(one => {
-  const at = one.closest('figure[id], section[id]'), paper = one.closest('[data-page]');
-  const row = one.closest('tr'), name = row ? row.cells[0].textContent + ': ' : '';
-  const number = one.closest('.top')?.querySelector('.number')?.textContent || '';
-  const badges = (row || one.closest('.top'))?.querySelectorAll('.schedlab-badge') || [];
-  const verdicts = [...badges].map(badge => badge.textContent).join(' ');
-  const words = (number && number + ': ') + name + one.textContent;
-  return {words, all: `${words} ${verdicts} ${paper.dataset.page}`.toLowerCase(),
-    where: row ? paper.id + '-ledger' : at.id, paper: paper.dataset.page};
-});
-search.addEventListener('input', () => {
-  const parts = search.value.toLowerCase().split(/\\s+/).filter(Boolean), list = document.getElementById('found');
-  const holds = (text, part) => /^\\d+$/.test(part) ? RegExp('\\\\b' + part + '\\\\b').test(text) : text.includes(part);
-  const hits = known.filter(one => parts.every(part => holds(one.all, part)));
-  list.replaceChildren(...(parts.length ? hits.slice(0, 12) : []).map(one => {
-    const [line, link, from] = ['li', 'a', 'small'].map(tag => document.createElement(tag));
-    link.href = '#' + one.where;
-    link.textContent = one.words;
-    from.textContent = one.paper;
-    line.append(link, document.createElement('br'), from);
-    return line;
-  }));
-  if (parts.length && !hits.length) list.textContent = 'Nothing found.';
-});"""
+STYLE = f"{text_beside(__file__, 'report.css')}{LEDGER_STYLE}{VERDICT_STYLE}{text_beside(__file__, 'phone.css')}"
+DRAW = text_beside(__file__, "drawing.js")
+TURN = text_beside(__file__, "pages.js")  # each paper is a page of its own; without scripts all stand below one another
 ABOUT = (
     "schedlab rebuilds the figures of five papers on parallel job scheduling from real logs, and checks what the "
     "papers say: each published number or statement is a row of a ledger, with what was measured and a verdict. "
@@ -492,14 +126,12 @@ def figures(
 
 
 def _in_turn(sections: list["Section"]) -> list["Section"]:
-    """Return papers in the order in which processes take them, so that all end at about the same time.
-
-    The first stays first, so that the page appears early. The others follow by the seconds that their kept full size
-    took, longest first: short ones fill the gaps at the end.
+    """Return papers in the order in which processes take them: the first, so that the page appears early; then by the
+    seconds that their kept full size took, longest first, so that all end at about the same time.
     """
-    made = {section.name: kept.made(section.name) for section in sections}
+    runs = {section.name: kept.made(section.name) for section in sections}
     first, *others = sections
-    return [first, *sorted(others, key=lambda section: -(made[section.name] or {}).get("seconds", 0))]
+    return [first, *sorted(others, key=lambda section: -(runs[section.name] or {}).get("seconds", 0))]
 
 
 def _build(name, folder, size, keep):
@@ -519,21 +151,21 @@ def _growing(out: Path, sections: list["Section"], size: str, progress: bool) ->
     over, errors = Event(), []
 
     def grow():
-        shown, written = 0, -RELOADED
+        drawn, written = 0, -RELOADED
         while not over.wait(PAUSE):
             for group in dict.fromkeys(group for section in sections for group in section.compiled()):
                 compiling.hear(group)
-            found = sum(len(section.pieces()) for section in sections)
-            bar.update(found - bar.n)
-            if found > shown and time.monotonic() - written >= RELOADED:
+            finished = sum(len(section.pieces()) for section in sections)
+            bar.update(finished - bar.n)
+            if finished > drawn and time.monotonic() - written >= RELOADED:
                 try:
                     _write(out, sections, size, GROWING)
                 except Exception as error:  # the same error is raised when the final page is written
                     errors.append(error)
                     return
-                if not shown and progress:
+                if not drawn and progress:
                     tqdm.write(f"{out} can be opened now; it grows until all papers are done", sys.stderr)
-                shown, written = found, time.monotonic()
+                drawn, written = finished, time.monotonic()
 
     total = sum(len(section.paper.FIGURES) + 1 for section in sections)
     with tqdm(total=total, desc="figures and ledgers", unit="", delay=PAUSE, disable=not progress) as bar:
@@ -593,10 +225,7 @@ class Section:
     def build(self, size: str, keep: bool, progress: bool) -> Exception | None:
         """Rebuild every figure and the ledger; each goes into the folder at once, full-size runs into a store.
 
-        Returns
-        -------
-        Exception or None
-            The error that ended it early, with a note that names the paper and the figure.
+        Return the error that ended it early, if any, with a note that names the paper and the figure.
         """
         with papers.keeping(size):
             return self._build(size, keep, progress)
@@ -618,13 +247,13 @@ class Section:
                 seconds = time.perf_counter() - begin
                 before = kept.ledger_of(self.name)
                 ledger = ledger[list(LEDGER)]  # without the kept columns, which this run replaces
-                for words in () if before is None else kept.moved(before, ledger):
-                    tqdm.write(words)
+                for change in () if before is None else kept.moved(before, ledger):
+                    tqdm.write(change)
                 quick = self.paper.claims("quick", progress, ledger)[list(LEDGER)]  # agrees with what is kept now
                 kept.keep(self.name, ledger, quick, built, seconds)
             wall = papers.Wall(self.paper, ledger).html(f"#{self.name}-").replace(cards.STYLE, "")
-            shown = as_html(ledger, MOST_CASES).replace(LEDGER_STYLE + VERDICT_STYLE, "")  # it is in the page once
-            body = _kept(self.name) + shown
+            body = as_html(ledger, MOST_CASES).replace(LEDGER_STYLE + VERDICT_STYLE, "")  # it is in the page once
+            body = _kept(self.name) + body
             self._leave(LEDGER_PIECE, counts=counted(ledger), body=body, wall=wall)
         except Exception as error:  # any error: the other papers go on, and the page names it
             error.add_note(f"{self.paper.TITLE}: {doing} could not be made.")
@@ -651,14 +280,10 @@ class Section:
         """Return the figures that are done: name, title, stand-ins and body."""
         return [json.loads(path.read_text("utf-8")) for path in self.pieces() if path.stem != LEDGER_PIECE]
 
-    def standins(self) -> list[str]:
+    def standins(self) -> str:
         """Return the notes about logs that are not at hand, each once."""
-        return list(dict.fromkeys(note for figure in self.figures() for note in figure["standins"]))
-
-    def wall(self) -> str:
-        """Return the paper's wall, if it is done."""
-        ledger = self.ledger()
-        return ledger["wall"] if ledger else ""
+        notes = dict.fromkeys(note for figure in self.figures() for note in figure["standins"])
+        return "".join(f'<p class="note">{_text(note)}</p>' for note in notes)
 
     def ledger(self) -> dict | None:
         """Return the ledger, if it is done: the counts of verdicts, the body, and the wall."""
@@ -682,7 +307,7 @@ def _page(sections, size, note):
             _traces(),
             "</main>",
             # Last, so that the text is there before half a megabyte of script is read.
-            f"<script>window.look = {_json(_look())};\n{PAGES}</script><script>{script()}</script></body></html>\n",
+            f"<script>window.look = {_json(_look())};\n{TURN}</script><script>{script()}</script></body></html>\n",
         ]
     )
 
@@ -690,15 +315,17 @@ def _page(sections, size, note):
 @cache
 def script() -> str:
     """Return the script that draws the charts of a page, each as it comes into view."""
-    about = f"{VEGA_LITE}-{version('vl-convert-python')}-{hashlib.sha256(EMBED.encode()).hexdigest()[:16]}"
-    return kept_script(f"report-{about}.js", lambda: vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE))
+    about = f"{VEGA_LITE}-{version('vl-convert-python')}-{hashlib.sha256(DRAW.encode()).hexdigest()[:16]}"
+    return kept_script(f"report-{about}.js", lambda: vl_convert.javascript_bundle(DRAW, vl_version=VEGA_LITE))
 
 
 def _contents(sections):
     parts = [
         f"<li><details{' open' if len(sections) == 1 else ''}><summary>{_text(section.paper.TITLE)}</summary><ul>"
         f'<li><a href="#{section.name}">Figures and verdicts</a></li>'
-        + "".join(f'<li><a href="#{section.name}-{one["name"]}">{_text(one["title"])}</a></li>' for one in figures)
+        + "".join(
+            f'<li><a href="#{section.name}-{figure["name"]}">{_text(figure["title"])}</a></li>' for figure in figures
+        )
         + f'<li><a href="#{section.name}-ledger">Ledger</a></li>'
         + "</ul></details></li>"
         for section in sections
@@ -750,39 +377,37 @@ def _entry(section):
 
 
 def _card(section):
-    """Return a paper on the front page: what it is, what was found, its verdicts and the tiles of its figures.
-
-    What has no figure, and what is beyond the paper, is on the paper's own page.
-    """
-    paper, notes = section.paper.PAPER, section.standins()
-    warned = "".join(f'<p class="note">{_text(section.paper.TITLE)}: {_text(note)}</p>' for note in notes)
+    """Return a paper on the front page: what it is, what was found, its verdicts and the tiles of its figures."""
+    paper, ledger = section.paper.PAPER, section.ledger()
+    notes = section.standins().replace('<p class="note">', f'<p class="note">{_text(section.paper.TITLE)}: ')
     return (
         f'<article><h2><a href="#{section.name}">{_text(section.paper.TITLE)}</a></h2>'
         f"<p>{_text(paper.authors)}, <em>{_text(paper.title)}</em>, {_text(paper.venue)} {paper.year}</p>"
-        f'{warned}{_found(paper)}<div id="{section.name}-wall">{section.wall() or f"<p>{NOT_YET}</p>"}</div></article>'
+        f'{notes}{_findings(paper)}<div id="{section.name}-wall">{ledger["wall"] if ledger else f"<p>{NOT_YET}</p>"}'
+        "</div></article>"
     )
 
 
-def _found(paper):
-    return f"<ul>{''.join(f'<li>{_text(words)} ({_text(claim)}).</li>' for words, claim in paper.findings)}</ul>"
+def _findings(paper):
+    return f"<ul>{''.join(f'<li>{_text(finding)} ({_text(claim)}).</li>' for finding, claim in paper.findings)}</ul>"
 
 
 def _settings(size):
-    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     packages = ", ".join(f"{name} {__version__ if name == 'schedlab' else version(name)}" for name in VERSIONS)
     return (
-        f"Made {made} with {packages} and Python {platform.python_version()}; what was simulated just now, in the "
+        f"Made {now} with {packages} and Python {platform.python_version()}; what was simulated just now, in the "
         f"{size} size."
     )
 
 
 def _section(section):
-    ledger = section.ledger()
-    notes = [f'<p class="note">{_text(note)}</p>' for note in section.standins()]
+    ledger, claim = section.ledger(), _text(section.paper.PAPER.says)
+    claim = claim if section.name in NO_PAPER else f"The paper says: {claim}"  # the arena is a study of our own
     parts = [
         f'<section id="{section.name}" data-page="{_text(section.paper.TITLE)}"><h2>{_text(section.paper.TITLE)}</h2>',
-        f'<p class="says">{_said(section)} Here:</p>{_found(section.paper.PAPER)}',
-        *notes,
+        f'<p class="says">{claim} Here:</p>{_findings(section.paper.PAPER)}',
+        section.standins(),
         f'<div data-wall="{section.name}"></div>',
         f'<p><a href="#{section.name}-ledger">All claims, published beside measured</a></p>',
         *(figure["body"] for figure in section.figures()),
@@ -791,12 +416,6 @@ def _section(section):
         "</section>",
     ]
     return "".join(parts)
-
-
-def _said(section):
-    """Say what a paper claims; the arena is a study of our own."""
-    claim = _text(section.paper.PAPER.says)
-    return claim if section.name in NO_PAPER else f"The paper says: {claim}"
 
 
 def _figure(card, paper):
@@ -831,12 +450,10 @@ def _by_columns(rows):
     if not rows or any(row.keys() != rows[0].keys() for row in rows):
         return rows
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    same = {name: values[0] for name, values in columns.items() if _is_same(values)}
-    return {"rows": len(rows), "columns": columns | same}
-
-
-def _is_same(values):
-    return not isinstance(values[0], list) and all(value == values[0] for value in values)
+    for name, (first, *others) in columns.items():
+        if not isinstance(first, list) and all(value == first for value in others):
+            columns[name] = first
+    return {"rows": len(rows), "columns": columns}
 
 
 @cache
@@ -853,12 +470,12 @@ def _json(content):
 
 def _kept(name):
     """Say how the kept results of the full size were made, if there are any."""
-    made = kept.made(name)
-    if made is None:
+    about = kept.made(name)
+    if about is None:
         return ""
     old = " The kernels have changed since." if kept.stale(name) else ""
-    words = f"Full size: made {made['made']} with schedlab {made['schedlab']} on {made['machine']}.{old}"
-    return f"<p>{_text(words)}</p>"
+    sentence = f"Full size: made {about['made']} with schedlab {about['schedlab']} on {about['machine']}.{old}"
+    return f"<p>{_text(sentence)}</p>"
 
 
 def _traces():
@@ -872,5 +489,5 @@ def _traces():
     )
 
 
-def _text(words):
-    return html.escape(words)
+def _text(text):
+    return html.escape(text)

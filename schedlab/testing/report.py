@@ -121,7 +121,7 @@ class Report:
         return "\n".join([*lines, *filter(None, [self.covered and f"covered: {self.covered}"])])
 
     def _repr_html_(self) -> str:
-        from schedlab.charts.within import within  # here, since Altair is slow to load
+        from schedlab.charts.files import within  # here, since Altair is slow to load
 
         parts = [show.line(self._summary(), strong=self.subject)]
         for check in self.checks:

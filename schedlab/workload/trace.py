@@ -172,7 +172,7 @@ class Trace(Parts, Variations, Assumptions):
             return show.line("nothing was left out or filled in", faint=True)
         look = repairs.loc[repairs["kind"] == "worth a look", "words"].tolist()
         heading = f"worth a look: {', '.join(look)}" if look else "left out and filled in: nothing to worry about"
-        return show.folded(heading, show.table(("", ""), repairs[["kind", "words"]].to_numpy(), words=(0, 1)))
+        return show.folded(heading, show.table(("", ""), repairs[["kind", "words"]].to_numpy(), texts=(0, 1)))
 
     @property
     def title(self) -> str:

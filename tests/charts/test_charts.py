@@ -19,8 +19,10 @@ from altair.utils.schemapi import SchemaValidationError
 
 import schedlab as sl
 from schedlab import charts
-from schedlab.charts import theme
-from schedlab.charts.theme import LOGS, MODELS, PAGE, about, about_trace
+from schedlab.charts import files, palette, theme
+from schedlab.charts.palette import LOGS, MODELS
+from schedlab.charts.sizes import PAGE
+from schedlab.charts.theme import about, about_trace
 from schedlab.show.ledgers import SHAPES
 from schedlab.show.reading import MINUS
 
@@ -308,7 +310,8 @@ def luminance(colour):
 
 def _lab(colour):
     """Return CIE L*a*b* of a colour: distances in it are as people see them."""
-    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in theme._parts_of(colour)]
+    parts = palette._parts_of(colour)
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     x, y, z = ([[0.434, 0.376, 0.190], [0.213, 0.715, 0.072], [0.018, 0.109, 0.873]] @ np.array(linear)) ** (1 / 3)
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
@@ -865,7 +868,7 @@ def test_save(whole, tmp_path, suffix):
 @pytest.mark.usefixtures("no_network")
 def test_what_is_saved_is_the_whole_chart(whole, tmp_path):
     saved = charts.save(whole, tmp_path / "chart.json").read_text()
-    assert json.loads(saved) == theme.printed(whole.to_dict())
+    assert json.loads(saved) == files.printed(whole.to_dict())
     assert "currentColor" not in saved  # dark on white
     page = charts.save(whole, tmp_path / "chart.html").read_text()
     assert not re.findall(r"""<(?:script|link|img)[^>]*(?:src|href)=["']?http""", page)
@@ -1320,14 +1323,14 @@ def test_the_name_of_a_point_is_not_struck_through_by_the_axis():
 
 
 def test_papers_and_users_register_colours_dashes_and_titles(monkeypatch):
-    monkeypatch.setattr(theme, "_registered", dict(theme._registered))
-    monkeypatch.setattr(theme, "DASHES", dict(theme.DASHES))
-    monkeypatch.setattr(theme, "AXES", dict(theme.AXES))
+    monkeypatch.setattr(palette, "_registered", dict(palette._registered))
+    monkeypatch.setattr(palette, "DASHES", dict(palette.DASHES))
+    monkeypatch.setattr(palette, "AXES", dict(palette.AXES))
     charts.register({"mine": "#123456"}, {"my tree": (9, 9)}, {"my_measure": "my measure (s)"})
     charts.register({"mine": "#123456"})
     assert charts.colours(["mine"]) == ["#123456"]
     assert charts.dashes(["my tree"]) == [[9, 9]]
-    assert theme.AXES["my_measure"] == "my measure (s)"
+    assert palette.AXES["my_measure"] == "my measure (s)"
     for given in ({"colours": {"EASY": "#000000"}}, {"dashes": {"flat": (1, 1)}}, {"axes": {"load": "load"}}):
         with pytest.raises(ValueError, match="already, got"):
             charts.register(**given)

@@ -13,7 +13,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import charts, schemes
-from schedlab.charts import theme, timeline
+from schedlab.charts import cells, palette, timeline
 from schedlab.workload.swf import Header
 
 pytestmark = pytest.mark.tables
@@ -464,7 +464,7 @@ def test_bins_lose_nothing(easy):
 
 def test_the_distribution_of_few_jobs_is_exact(three):
     chart = charts.distribution(three)
-    assert chart.width == charts.theme.WIDE
+    assert chart.width == charts.sizes.WIDE
     found = rows(chart)
     assert found["value"].tolist() == [1, 10, 25]
     assert found["share"].tolist() == pytest.approx([1 / 3, 2 / 3, 1])
@@ -724,7 +724,8 @@ def test_arrivals_of_a_log_without_dates(three):
 def in_cells(easy, monkeypatch):
     """Make a Gantt chart draw cells even for few rectangles."""
     monkeypatch.setattr(timeline, "MOST_ROWS", 20)
-    monkeypatch.setattr(timeline, "CELLS", (12, 5))
+    for module in (cells, timeline):
+        monkeypatch.setattr(module, "CELLS", (12, 5))
     return easy
 
 
@@ -902,16 +903,17 @@ def contrast(one, other):
 
 def test_colours_of_series_are_seen_on_light_and_on_dark():
     sl.papers.modules()  # which register more
-    names = [*theme._registered, *schemes.colours(), *theme.LOGS, *theme.CLASSES, *theme.GROUPS, *map(str, range(200))]
-    names += [*theme.MODELS, *(f"{log} (stand-in, not the real log)" for log in theme.LOGS)]
+    names = [*palette._registered, *schemes.colours(), *palette.LOGS, *palette.CLASSES, *palette.GROUPS]
+    names += map(str, range(200))
+    names += [*palette.MODELS, *(f"{log} (stand-in, not the real log)" for log in palette.LOGS)]
     for name, colour in zip(names, charts.colours(names), strict=True):
         for ground in ("#ffffff", "#14171c"):
             assert contrast(colour, ground) >= 3, (name, colour, ground)
 
 
-@pytest.mark.parametrize("colour", [*timeline.PALETTE, *theme.CLASSES.values(), *timeline.TASKS.values(), "#888888"])
+@pytest.mark.parametrize("colour", [*timeline.PALETTE, *palette.CLASSES.values(), *timeline.TASKS.values(), "#888888"])
 def test_letters_are_read_on_every_colour(colour):
-    chosen = {"white": "#ffffff", "black": "#000000"}[timeline.ink_on(colour)]
+    chosen = {"white": "#ffffff", "black": "#000000"}[palette.ink_on(colour)]
     assert contrast(colour, chosen) == max(contrast(colour, ink) for ink in ("#ffffff", "#000000"))
     assert contrast(colour, chosen) >= 4.5
 

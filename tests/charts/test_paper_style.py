@@ -11,7 +11,7 @@ import schedlab as sl
 from schedlab import charts
 from schedlab.charts._altair import VEGA_LITE
 from schedlab.charts.paper import MM
-from schedlab.charts.theme import in_lines
+from schedlab.charts.sizes import in_lines
 
 COLUMN = 85 * MM
 SCHEMES = ("EASY", "EASY-SJF", "FCFS")

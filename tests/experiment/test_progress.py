@@ -30,7 +30,7 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_lines(monkeypatch, kind):
     sl.experiment.forget()
     monkeypatch.setattr(progress, "SILENT", 0.15)
     monkeypatch.setattr(sys, "stderr", kind())
-    sl.grid(slow, a=range(5), threads=1, words="trying", errors="keep")
+    sl.grid(slow, a=range(5), threads=1, activity="trying", errors="keep")
     shown = sys.stderr.getvalue()
     if kind is Terminal:
         assert re.search(r"\rtrying:  [468]0%\|.*\| [234]/5 \[00:0\d<00:0\d, .*, failed=1\]", shown)

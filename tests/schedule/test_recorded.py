@@ -198,7 +198,7 @@ def test_what_is_no_trace_is_refused():
 def test_explore_offers_it_and_says_when_it_cannot_be(log):
     _, table = widgets.bench(log, scheme="easy", against="log")
     assert "log" in table.to_html()
-    assert "sl.FromLog(" in widgets._bench_code(log, None, "kill", "log", "sjf", "easy", "over time", 0, 4)
+    assert "sl.FromLog(" in widgets.exploring.code_of_bench(log, None, "kill", "log", "sjf", "easy", "over time", 0, 4)
     with pytest.raises(ValueError, match="the log records are no longer those"):
         widgets.bench(log, load=0.5, scheme="log")
 

@@ -298,7 +298,7 @@ FAILURES = {
         import ipywidgets
         from schedlab import widgets
 
-        ipywidgets.HTML(widgets._BUSY)
+        ipywidgets.HTML(widgets.live_figure.BUSY)
         """,
         "a figure is still marked as busy",
     ),

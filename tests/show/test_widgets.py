@@ -90,7 +90,7 @@ def test_a_move_draws_anew_and_a_return_comes_from_memory(figure):
 def test_the_primary_slider_follows_the_hand_if_figures_are_drawn_at_once(figure, monkeypatch):
     assert figure.controls["load"].continuous_update is True
     assert figure._hint.value == ""
-    monkeypatch.setattr(widgets, "AT_ONCE", 0)
+    monkeypatch.setattr(widgets.live_figure, "AT_ONCE", 0)
     figure.controls["load"].value = 0.65
     assert figure.controls["load"].continuous_update is False
     assert "release" in figure._hint.value
@@ -123,7 +123,7 @@ def test_the_lines_before_a_drag_stay_as_a_ghost_where_axes_are_the_same(trace, 
     figure = sl.widgets.live(partial(widgets.waits, trace), load=(0.5, 1.0, 0.1), scheme=["easy", "easy-sjf"])
     first = figure.chart.spec
     assert "layer" not in first
-    figure._drawn_at = -widgets.DRAG
+    figure._drawn_at = -widgets.live_figure.DRAG
     for load in (0.7, 0.8):  # one drag
         figure.controls["load"].value = load
         ghost, shown = figure.chart.spec["layer"]
@@ -146,7 +146,7 @@ def test_reset_sets_everything_back(figure):
 
 
 def test_the_oldest_figures_are_forgotten(monkeypatch):
-    monkeypatch.setattr(widgets, "REMEMBERED", 2)
+    monkeypatch.setattr(widgets.live_figure, "REMEMBERED", 2)
     figure = sl.widgets.live(numbered, load=[1, 2, 3])
     for load in (2, 3, 2, 1, 2, 3):
         figure.controls["load"].value = load
@@ -158,7 +158,7 @@ def test_an_error_takes_the_place_of_the_figure_and_goes_again():
     figure.controls["load"].value = 0.9
     assert figure.chart.spec is None
     assert "ValueError: load &lt;0.9&gt; is too high" in figure._error.value
-    assert figure._busy.value == widgets._IDLE
+    assert figure._busy.value == widgets.live_figure.IDLE
     figure.controls["load"].value = 0.6
     assert figure._error.value == ""
     assert drawn_load(figure) == pytest.approx(0.6)
@@ -274,14 +274,14 @@ def test_quick_moves_are_drawn_once():
         figure = sl.widgets.live(numbered, load=(1, 100))
         for load in range(2, 30):
             figure.controls["load"].value = load
-        assert figure._busy.value == widgets._BUSY
-        await asyncio.sleep(10 * widgets.PATIENCE)
+        assert figure._busy.value == widgets.live_figure.BUSY
+        await asyncio.sleep(10 * widgets.live_figure.PATIENCE)
         return figure
 
     figure = asyncio.run(moves())
     assert [load for load, _ in calls] == [1, 29]
     assert drawn_load(figure) == 29
-    assert figure._busy.value == widgets._IDLE
+    assert figure._busy.value == widgets.live_figure.IDLE
 
 
 def test_memory_does_not_grow_with_the_moves():
@@ -337,7 +337,7 @@ def test_code_that_cannot_be_had_leaves_the_figure():
 
     figure = sl.widgets.live(numbered, load=[1, 2], code=code)
     figure.controls["load"].value = 2
-    assert (drawn_load(figure), figure._error.value, figure._busy.value) == (2, "", widgets._IDLE)
+    assert (drawn_load(figure), figure._error.value, figure._busy.value) == (2, "", widgets.live_figure.IDLE)
     assert figure._script.code == "# there is no code for this figure: ValueError: no code\n# for 2"
 
 
@@ -426,7 +426,7 @@ DOCUMENTED = {
 
 @pytest.mark.parametrize("function", [documented, partial(documented, plain=2)])
 def test_parameters_are_read_from_the_docstring(function):
-    assert widgets._documented(function) == DOCUMENTED
+    assert widgets.controls.documented(function) == DOCUMENTED
 
 
 @pytest.mark.parametrize(
@@ -446,7 +446,7 @@ def test_a_docstring_without_parameters_tells_nothing(words):
         return drawing(s)
 
     function.__doc__ = words
-    assert widgets._documented(function) == {}
+    assert widgets.controls.documented(function) == {}
 
 
 @pytest.mark.parametrize(
@@ -606,7 +606,7 @@ def test_on_a_page_a_live_figure_has_figures_made_beforehand(monkeypatch):
 
 def test_a_page_has_no_more_figures_than_it_can_carry(monkeypatch):
     monkeypatch.setenv("SCHEDLAB_PAGE", "1")
-    monkeypatch.setattr(widgets, "HEAVIEST", 1)
+    monkeypatch.setattr(widgets.pages, "HEAVIEST", 1)
     figure = widgets.live(lambda load=0.7, fast=False: drawing(load), load=(0.5, 1.0, 0.05), fast=False)
     page = figure._repr_mimebundle_()["text/html"]
     assert re.findall('data-key="([^"]+)"', page) == [f"load={place}" for place in range(4)]
@@ -624,7 +624,7 @@ def test_a_page_offers_a_default_of_none_and_keeps_to_the_limits(monkeypatch):
     def limits(load):
         return {"order": (["a"], "b has no load") if load else (["a", "b"], "")}
 
-    slider = ipywidgets.SelectionSlider(options=[("as it is", widgets.NOTHING), ("0.5", 0.5)])
+    slider = ipywidgets.SelectionSlider(options=[("as it is", widgets.controls.NOTHING), ("0.5", 0.5)])
     figure = widgets.live(drawn, limits=limits, load=slider, order=["a", "b"])
     page = figure._repr_mimebundle_()["text/html"]
     keys = re.findall(r'data-key="([^"]+)"( hidden)?', page)
@@ -660,7 +660,7 @@ LIVE = {
 @pytest.mark.parametrize(("paper", "name"), [(paper, name) for paper in LIVE for name in LIVE[paper]])
 def test_live_figures_of_the_papers_say_what_their_controls_are(paper, name):
     function = getattr(getattr(sl.papers, paper), name)
-    documented = widgets._documented(function)
+    documented = widgets.controls.documented(function)
     assert list(documented) == list(inspect.signature(function).parameters)
     for label, tooltip in documented.values():
         assert len(label) > 1
@@ -682,7 +682,7 @@ def live_cells():
 def test_controls_in_notebooks_are_what_live_figures_take(notebook, paper, call):
     name = ast.unparse(call.args[0]).removeprefix("paper.")
     assert name in LIVE[paper]
-    documented = widgets._documented(getattr(getattr(sl.papers, paper), name))
+    documented = widgets.controls.documented(getattr(getattr(sl.papers, paper), name))
     assert {given.arg for given in call.keywords} - {"height"} <= {*documented}
 
 
@@ -821,7 +821,7 @@ def no_logs(monkeypatch, tmp_path):
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
 
 
-@pytest.mark.parametrize("view", sorted(set(widgets.VIEWS) - {"arrivals"}))
+@pytest.mark.parametrize("view", sorted(set(widgets.exploring.VIEWS) - {"arrivals"}))
 def test_every_view_is_drawn_with_the_measures_of_both_schemes(trace, view):
     chart, table = widgets.bench(trace, load=0.8, scheme="easy", order="sjf", against="fcfs", view=view, weeks=1)
     chart.to_dict()
@@ -838,7 +838,7 @@ def test_every_view_is_drawn_with_the_measures_of_both_schemes(trace, view):
 def test_a_wait_beside_one_of_zero_is_in_a_readable_unit(trace):
     quiet, busy = sl.simulate(trace.scale_load(0.1), "easy"), sl.simulate(trace.scale_load(1.5), "fcfs")
     assert quiet.metrics()["median_wait_time"] == 0 < 7200 < busy.metrics()["median_wait_time"]
-    table, _ = widgets._side_by_side(busy, quiet)
+    table, _ = widgets.exploring.side_by_side(busy, quiet)
     assert table["measure"][1] in ("median wait (h)", "median wait (days)")
 
 
@@ -847,9 +847,9 @@ def test_the_setting_is_said_below_the_title(figure):
     figure.controls["scheme"].value = "fcfs"
     figure.controls["load"].value = 0.6
     assert figure.chart.spec["title"] == {"text": "fcfs", "subtitle": ["load 0.6, scheme: fcfs"]}
-    long = widgets._titled({"title": "a long word " * 20}, "load: 0.8")["title"]["text"]
-    assert [len(line) <= widgets.TITLE for line in long] == [True] * 3
-    panels = widgets._titled({"vconcat": []}, "load: 0.8")
+    long = widgets.figures.titled({"title": "a long word " * 20}, "load: 0.8")["title"]["text"]
+    assert [len(line) <= widgets.figures.TITLE for line in long] == [True] * 3
+    panels = widgets.figures.titled({"vconcat": []}, "load: 0.8")
     assert panels["title"]["text"] == ["load: 0.8"]
 
 
@@ -886,7 +886,7 @@ def test_the_title_of_a_comparison_says_the_difference(trace, ours, theirs, word
 
 def test_schemes_under_which_jobs_wait_alike_are_not_told_apart():
     alone = sl.testing.trace_of([(0, 6, 8, 5), (9, 6, 8, 5)], machine=8)
-    said = widgets._difference(sl.simulate(alone, "easy"), sl.simulate(alone, "fcfs"))
+    said = widgets.exploring.difference(sl.simulate(alone, "easy"), sl.simulate(alone, "fcfs"))
     assert said == "Under EASY a job waits 0 s on average, as long as under FCFS (0 s)"
 
 
@@ -955,7 +955,7 @@ def test_explore_begins_with_the_trace_given(trace):
     assert panel.controls["trace"].options == ((trace.title, trace),)
     assert panel.settings["scheme"] == "easy"
     assert panel.chart.spec is not None
-    assert panel.controls["week"].max == widgets._weeks(trace) - 1
+    assert panel.controls["week"].max == widgets.exploring.weeks_of(trace) - 1
 
 
 @pytest.mark.usefixtures("no_logs")
@@ -964,7 +964,7 @@ def test_the_weeks_to_choose_are_those_of_the_trace(trace):
     panel = sl.widgets.explore(trace, replace(short, name="short"))
     panel.controls["week"].value = panel.controls["week"].max
     panel.controls["trace"].value = panel.controls["trace"].options[1][1]
-    assert panel.controls["week"].max == widgets._weeks(short) - 1
+    assert panel.controls["week"].max == widgets.exploring.weeks_of(short) - 1
     assert panel.settings["week"] <= panel.controls["week"].max
     assert panel._error.value == ""
 
@@ -1008,7 +1008,7 @@ def test_a_load_that_cannot_be_is_an_error_in_place(trace):
     panel = sl.widgets.explore(trace.head(1))
     panel.controls["load"].value = 0.5
     assert "no offered load to scale" in panel._error.value
-    assert panel._busy.value == widgets._IDLE
+    assert panel._busy.value == widgets.live_figure.IDLE
 
 
 @pytest.mark.usefixtures("no_logs")
@@ -1031,7 +1031,7 @@ def waited(trace):
 
 
 def offered(panel, name):
-    return [widgets._value_of(option) for option in panel.controls[name].options]
+    return [widgets.controls.value_of(option) for option in panel.controls[name].options]
 
 
 @pytest.mark.usefixtures("no_logs")
@@ -1051,7 +1051,7 @@ def test_explore_offers_the_log_only_at_its_own_load(waited):
     for name in ("scheme", "against"):
         assert "log" not in offered(panel, name)
     assert "scheme, scheme to compare with: “log” is what happened, at no other load" in panel._reasons.value
-    panel.controls["load"].value = widgets.NOTHING
+    panel.controls["load"].value = widgets.controls.NOTHING
     assert "log" in offered(panel, "scheme")
 
 
@@ -1109,7 +1109,7 @@ def test_explore_offers_the_logs_at_hand():
 
 
 @pytest.mark.usefixtures("no_logs")
-@pytest.mark.parametrize("view", sorted(set(widgets.VIEWS) - {"arrivals"}))
+@pytest.mark.parametrize("view", sorted(set(widgets.exploring.VIEWS) - {"arrivals"}))
 @pytest.mark.parametrize("load", [None, 0.8])
 def test_the_code_that_explore_gives_draws_the_same(trace, view, load):
     panel = sl.widgets.explore(trace)
@@ -1126,7 +1126,7 @@ def test_the_code_that_explore_gives_draws_the_same(trace, view, load):
 @pytest.mark.traces
 def test_the_code_for_a_log_loads_it():
     settings = {"load": 0.8, "overrun": "kill", "scheme": "easy", "order": "sjf", "against": "fcfs"}
-    code = widgets._bench_code(trace="KTH-SP2-1996", view="over time", week=1, weeks=2, **settings)
+    code = widgets.exploring.code_of_bench(trace="KTH-SP2-1996", view="over time", week=1, weeks=2, **settings)
     window = "window=(1204650, 2414250)"  # the log begins at 599,850 s
     assert code.splitlines() == [
         "import schedlab as sl",
@@ -1143,6 +1143,6 @@ def test_the_script_that_needs_no_network_is_made_once_for_all_sessions(monkeypa
     for _ in range(2):
         monkeypatch.setattr(alt.JupyterChart, "_is_offline", False)  # as a new session has it
         monkeypatch.setattr(alt.JupyterChart, "_esm", "from the network")
-        widgets._offline.__wrapped__()
+        widgets.live_figure._offline.__wrapped__()
         assert alt.JupyterChart._esm == f"bundled({made[0]})"
     assert len(made) == 1

@@ -318,7 +318,7 @@ def test_marks_of_no_known_meaning_and_two_in_a_cell_are_refused():
 
 def test_the_picture_of_a_probe_is_as_wide_as_other_charts_and_drawn_for_the_width_of_a_page(monkeypatch):
     probe = conformance.probe(12)
-    assert {part["width"] for part in probe.chart().to_dict()["vconcat"]} == {charts.theme.WIDE}
+    assert {part["width"] for part in probe.chart().to_dict()["vconcat"]} == {charts.sizes.WIDE}
     monkeypatch.setenv(charts.theme.ON_PAGE, "1")
     shown = probe._repr_html_()
     assert '<div class="chart"' in shown

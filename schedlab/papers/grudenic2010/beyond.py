@@ -46,7 +46,7 @@ def figure4_load(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: what DPSAn gains on each log as its load grows."""
     values = {"load": LOADS[size], "seed": range(COPIES_BY_LOAD[size])}
     runs = grid(
-        _at_load, log=list(logs(most=MOST_JOBS[size]).values()), **values, words="other loads", progress=progress
+        _at_load, log=list(logs(most=MOST_JOBS[size]).values()), **values, activity="other loads", progress=progress
     )
     return runs[["trace", "load", "seed", BASE, DPSAN]]
 
@@ -94,7 +94,7 @@ def bound(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: how far a bounded search falls short of the best set."""
     trace, budgets = log(AUDITED) or load_trace(AUDITED), BUDGETS[size]
     values = {"log": trace, "variant": list("pnw"), "budget": [None, *budgets]}  # without a budget, the exact set
-    runs = grid(_searched, **values, words="searching", progress=progress)
+    runs = grid(_searched, **values, activity="searching", progress=progress)
     means = runs[runs["budget"].isna()].set_index("scheme")["mean"]
     data = runs.dropna(subset="budget").astype({"budget": "int64"}).reset_index(drop=True)
     data["worse"], data["magnitude"] = 100 * (data["mean"] / data["scheme"].map(means) - 1), np.log10(data["budget"])
@@ -221,7 +221,7 @@ def effort(size: str, progress: bool) -> pd.DataFrame:
 def efforts(size, progress):
     columns = ["trace", "procs", "jobs", "scheme", "seconds", "decisions", "greedy", "longest", "table"]
     values = {"log": list(logs(most=MOST_JOBS[size]).values()), "scheme": grids.SCHEMES[1:]}
-    return grid(_timed, **values, threads=1, words="measuring the effort", progress=progress)[columns]
+    return grid(_timed, **values, threads=1, activity="measuring the effort", progress=progress)[columns]
 
 
 def _timed(log, scheme):

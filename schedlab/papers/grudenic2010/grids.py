@@ -121,7 +121,7 @@ def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.Data
     if runs.empty:  # no log has jobs without an estimate, to be left out
         return runs
     with warnings.catch_warnings(action="ignore", category=IntervalWarning):  # the caption says it of all of them
-        itself = grid(_itself, cases, words=f"the logs themselves, {estimates}", progress=progress)
+        itself = grid(_itself, cases, activity=f"the logs themselves, {estimates}", progress=progress)
     means = runs.groupby(CASE, sort=False, as_index=False)[MEASURE].mean()
     data = itself.merge(means, "left", CASE).merge(against_easy(runs), "left", CASE)
     against = ["change", "change_low", "change_high", "shaken_low", "shaken_high"]
@@ -133,7 +133,7 @@ def copies(cases: list[dict], size: str, label: str, progress: bool = True, tau:
 
     If tau is None, the bounded slowdown for each of `TAUS`, in columns of these names.
     """
-    runs = grid(_copy, cases, seed=range(COPIES[size]), words=label, progress=progress)
+    runs = grid(_copy, cases, seed=range(COPIES[size]), activity=label, progress=progress)
     return runs if tau is None else runs.rename(columns={tau: MEASURE})
 
 

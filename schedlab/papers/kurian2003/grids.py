@@ -88,7 +88,7 @@ def draws(
     scheduler alone; turnaround_better, slowdown_better, loss_better: (old - new) / old in percent.
     """
     run = partial(_draw, traces, shares=shares or SHARES, schemes=schemes, **settings)
-    data = grid(run, load=loads or LOADS, seed=range(seeds), words=f"shredding {traces[0].name}", progress=progress)
+    data = grid(run, load=loads or LOADS, seed=range(seeds), activity=f"shredding {traces[0].name}", progress=progress)
     names = ["share", "load", "scheme", "seed"]
     return data[[*names, *data.columns.drop(names)]]
 

@@ -92,7 +92,7 @@ def on_trees(trace, label, progress, seed=0, overrun=KILL_BACKFILLED, **values):
 
     All values are passed on, even defaults, so that a run that several figures ask for is recognised as the same.
     """
-    return grid(partial(_place, trace), words=label, progress=progress, seed=seed, overrun=overrun, **values)
+    return grid(partial(_place, trace), activity=label, progress=progress, seed=seed, overrun=overrun, **values)
 
 
 def _place(trace, policy, tree, seed, overrun, local=False):

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from schedlab import charts, simulate
-from schedlab.charts.theme import WIDE, headed
+from schedlab.charts.sizes import WIDE
+from schedlab.charts.theme import headed
 from schedlab.experiment import remember
 from schedlab.machine import ALLOCATIONS, KaryTree
 from schedlab.show import duration

@@ -207,7 +207,7 @@ def decision_times(size: str, progress: bool) -> pd.DataFrame:
     jobs, most = grids.SIDE[size][0], DECISIONS[size]
     values = {"scenario": list(SCENARIOS), "load": TIMED[size], "jobs": jobs, "most": most}
     # One after the other, since parallel runs would slow one another down.
-    return grid(_timed, threads=1, words="decisions", progress=progress, **values).drop(columns=["jobs", "most"])
+    return grid(_timed, threads=1, activity="decisions", progress=progress, **values).drop(columns=["jobs", "most"])
 
 
 def _timed(scenario, load, jobs, most):
@@ -255,5 +255,5 @@ def _draw_decisions(runs):
 def heuristic(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: how good the iterative scheme's decisions are, if few enough jobs allow trying all outcomes."""
     drawn = [{"decision": decision} for decision in small_decisions(INSTANCES[size], seed=1, sigma=grids.SIGMA)]
-    data = grid(_tried, drawn, words="small decisions", progress=progress).drop(columns="decision")
+    data = grid(_tried, drawn, activity="small decisions", progress=progress).drop(columns="decision")
     return data.assign(gap=100 * (data["found"] / data["best"] - 1), decision=range(len(data)))

@@ -132,7 +132,7 @@ def measured(schedule: Schedule) -> pd.DataFrame:
 
 def compare(label: str, progress: bool, columns=COLUMNS, **values) -> pd.DataFrame:
     """Run each scheme on workloads, a grid of `workload`'s values. In the table jobs are in words; seed is the draw."""
-    data = grid(run, words=label, progress=progress, **(DEFAULTS | values))
+    data = grid(run, activity=label, progress=progress, **(DEFAULTS | values))
     return data.assign(jobs=data["jobs"].map(how_many), seed=data["draw"])[list(columns)]
 
 

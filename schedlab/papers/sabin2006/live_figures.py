@@ -5,7 +5,8 @@ import pandas as pd
 
 from schedlab import EASY, FairShareMoldable, charts
 from schedlab._runtime.text import check_known
-from schedlab.charts.theme import WIDE, headed
+from schedlab.charts.sizes import WIDE
+from schedlab.charts.theme import headed
 from schedlab.papers.sabin2006.decisions import draw_step, readable_instants, situation
 from schedlab.show import duration
 

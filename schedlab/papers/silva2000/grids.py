@@ -93,7 +93,7 @@ def compare(mix, sample, label, progress=True, machines=MACHINES, tables=tuple(F
     for table, pes, seed, scheduler in product(tables, machines, range(seeds), schedulers or COMPARED[mix]):
         names.append({"mix": mix, "pes": pes, "fit": FITS[table], "seed": seed, "scheduler": scheduler})
         runs.append(dict(mix=mix, pes=pes, table=table, seed=seed, faster=faster, scheduler=scheduler, **settings))
-    return table_of(run, runs, names, words=label, progress=progress)
+    return table_of(run, runs, names, activity=label, progress=progress)
 
 
 def results(mix: str, size: str, progress: bool = True, machines: tuple[int, ...] = MACHINES) -> pd.DataFrame:

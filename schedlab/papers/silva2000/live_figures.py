@@ -5,7 +5,8 @@ import pandas as pd
 
 from schedlab import charts, gang
 from schedlab.charts.gang import MEMBERSHIPS
-from schedlab.charts.theme import WIDE, headed
+from schedlab.charts.sizes import WIDE
+from schedlab.charts.theme import headed
 
 from .figures import PICTURED, SHOWN, logged_schedule, memberships_of_a_task, slices_under
 from .grids import HORIZON, JOBS, KINDS, MODELS, SPIN, TURNS, UTILIZATION, WITHOUT, configs, workload

@@ -100,7 +100,7 @@ class Measures(pd.Series):
 
     def _repr_html_(self) -> str:
         rows = [(label or name, value, name) for name, value, label in self._written()]
-        table = show.table(("measure", "", "name"), rows, words=(0, 2))
+        table = show.table(("measure", "", "name"), rows, texts=(0, 2))
         return show.page(show.line("", strong=str(self.name)), table)
 
     def _written(self):

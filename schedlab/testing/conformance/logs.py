@@ -312,7 +312,7 @@ class LogVerdict:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from schedlab.charts.within import within  # here, since Altair is slow to load
+        from schedlab.charts.files import within  # here, since Altair is slow to load
 
         name = f"{'follows' if self.passed else 'does not follow'} {self.kind or 'a known scheme'}"
         parts = [show.line(f"on {self.output.trace.title}", strong=f"another simulator {name}")]

@@ -152,7 +152,7 @@ class Probe:
         return f"Probe {self.number}, {self.scheme}: {self.title}"
 
     def _repr_html_(self) -> str:
-        from schedlab.charts.within import within  # here, since Altair is slow to load
+        from schedlab.charts.files import within  # here, since Altair is slow to load
 
         parts = [show.line(self.words, strong=str(self))]
         for answer in self.answers:
