@@ -6,23 +6,13 @@ processor gets it, and all jobs are placed anew. If the sum of the estimated com
 the processor back and is not tried again. Jobs whose reservation is for now start. The next scheduling point forgets
 all other reservations, so a point at which no processor is free can be skipped.
 
-The scheme spends most of its time placing all jobs anew for each processor, although most jobs stay where they are.
-Four shortcuts:
+The scheme spends most of its time placing all jobs anew for each processor; `iterative_plan` has that part. Two
+shortcuts are here:
 
 - As long as processors are left over by all waiting jobs together, all jobs can start now, and a job that gets one more
   moves nobody. So jobs are placed only when none is left over.
-- Often the widened job keeps its start, one processor is free under all jobs for its whole new duration, and the time
-  that it frees at its end lets no job start earlier. Checking this takes one look at the job and at each job behind it.
-- Otherwise the jobs before it stay, and those behind it are placed one after the other. A job stays if its place is
-  still wide enough and it cannot start earlier. To start earlier, it needs a long enough stretch that includes
-  processors freed by other jobs. There is none if even a start right before the freed processors would have the job run
-  just before its reservation, where too few processors are free. So one look at the profile replaces most searches. The
-  attempt is abandoned as soon as it could not lower the sum even if all remaining jobs started now.
 - A job can move only jobs behind it. So the decision is made once the widths of the jobs at the head of the queue are
   final and these jobs take all processors that are free now: the reservations of the others will be forgotten.
-
-A job that moves takes along the profile step at which it ended, if nothing else happens there. So few steps have to be
-shifted, and few steps remain at which nothing happens.
 """
 
 from typing import NamedTuple
@@ -32,245 +22,134 @@ import numpy as np
 from ._jit import U, kernel, maker, part, routine
 from .cluster import FREE as IDLE
 from .cluster import NOW, advance, waiting
+from .iterative_plan import (
+    DURATION,
+    FINAL,
+    FREE,
+    JOB,
+    LATER,
+    LEFT_OVER,
+    LOGGED,
+    LOOKED,
+    NEEDED,
+    PROCS,
+    RESERVED,
+    SHORTER,
+    SLACK,
+    STEPS,
+    TIME,
+    TOTAL,
+    UNTAKEN,
+    close_profile,
+    forget_steps,
+    give_back,
+    new_plan,
+    open_profile,
+    place_first,
+    release,
+    with_one_more,
+)
 from .moldable import begin_with, moldable_cluster
-from .sorted_pairs import NEVER, back, front, make_room, size_of
-from .speedup import lasts, work_seconds
-
-# Places in Plan.scalars: the number of steps made by running jobs alone, the number of all steps, and that before the
-# present attempt; the first step at which the attempt has freed processors; the sum of the plan's completions; the
-# number of log entries; and the number of waiting jobs that all attempts so far had to look at.
-NEEDED, STEPS, STEPS_BEFORE, FIRST_FREED, TOTAL, LOGGED, LOOKED = range(7)
-
-SLACK = 16  # the number of superfluous steps that is tolerated
-
-# An instruction works on so many 32-bit numbers at once, or on twice as many. Hot loops go on to the next multiple,
-# since the last few entries, one by one, would take longer than all others. The arrays of a plan have room for that.
-LANES = 8
-
-LATER = 1 << 62  # used as infinity
-AFTER = np.iinfo(np.int64).max  # the time after the last step, at which a search stops by itself
+from .sorted_pairs import NEVER, back, front, size_of
+from .speedup import Laws, lasts, work_seconds
 
 # On machines larger than any log's, jobs of centuries might be widened a million times at each scheduling point. On
 # such machines a simulation is abandoned after this many looks at a waiting job, which take some seconds.
 WIDE_MACHINE, MOST_LOOKS = 2**16, 5 * 10**8
 
-# Rows of Plan.jobs: the job; its processors; its duration with them, and with one more; its reservation, and the one
-# before the present attempt.
-JOB, PROCS, DURATION, SHORTER, RESERVED, KEPT_RESERVED = range(6)
 
-# Rows of Plan.places: the profile steps at which a job's reservation begins and ends, and the processors that are free
-# right before it begins, under the jobs before it in the queue. Then these three as they were before the attempt.
-BEGINS, ENDS, FREE_BEFORE, KEPT_PLACES = range(4)
+class Asked(NamedTuple):
+    """What all jobs ask for, and the machine's size."""
 
-# Rows of Plan.times: the steps' times, and those before the present attempt.
-TIME, KEPT_TIME = range(2)
-
-# Rows of Plan.steps: the processors that are free from a step on; and how many waiting jobs begin or end then, plus one
-# if running jobs end. Then these two as they were before the attempt; and scratch.
-FREE, USES, KEPT_STEPS, SCRATCH = 0, 1, 2, 4
-
-
-class Plan(NamedTuple):
-    """One scheduling decision; every field is modified in place. Times in seconds."""
-
-    jobs: np.ndarray  # int64 of shape (6, most_jobs): the waiting jobs in queue order
-    # int32 of shape (6, most_jobs): their places in the profile. Routines get them as uint64: each other type would be
-    # compiled once more.
-    places: np.ndarray
-    times: np.ndarray  # int64 of shape (2, most_steps): when the steps of the profile begin
-    # int32 of shape (5, most_steps): the profile; adjacent steps may be equal. A machine has at most 2**24 processors,
-    # so 32 bits are enough, and an instruction works on twice as many steps.
-    steps: np.ndarray
-    scalars: np.ndarray  # int64 of shape (7,)
-    # int32 of shape (most_steps + LANES,): all bits set, except in the last LANES entries. The entries from the n-th
-    # before these on tell which of an array's entries are among n.
-    within: np.ndarray
-
-
-@maker
-def _new_plan(jobs, running):
-    """Allocate a plan for given numbers of waiting and running jobs.
-
-    A profile has at most `running + 2 * jobs + SLACK + 1` steps, so loops may go on behind the last one.
-    """
-    jobs = np.int64(_padded(jobs))
-    steps = np.int64(_padded(running + 5 * jobs + SLACK + LANES))
-    within = np.zeros(steps + LANES, np.int32)
-    for step in range(steps):
-        within[step] = -1
-    return Plan(
-        np.empty((6, jobs), np.int64),
-        np.empty((6, jobs), np.int32),
-        np.empty((2, steps), np.int64),
-        np.empty((5, steps), np.int32),
-        np.zeros(7, np.int64),
-        within,
-    )
-
-
-@kernel
-def iterative(jobs, machine, laws, head, halt):
-    """Simulate the iterative scheme; as `moldable.fair_share`.
-
-    Only the first `head` jobs of the queue are decided on, while the others wait; 0 for all.
-    """
-    n = jobs.submit.size
-    c = moldable_cluster(jobs, machine, halt)
-    plan, log = _new_plan(64, min(n, machine)), np.empty((0, 4), np.int64)
-    work = np.empty(n, np.float64)
-    for job in range(n):
-        work[job] = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
-    while advance(c, NEVER):
-        if c.clock[IDLE] == 0 or not waiting(c):
-            continue
-        queued = size_of(c.queue)
-        if head:
-            queued = min(queued, head)
-        if queued > plan.jobs.shape[1]:
-            looked = plan.scalars[LOOKED]
-            plan = _new_plan(2 * queued, min(n, machine))
-            plan.scalars[LOOKED] = looked
-        _list_queue(c, plan, queued)
-        _list_running(c, plan)
-        _decide(plan, laws, work, jobs.estimate, jobs.procs, machine, queued, log, halt)
-        if halt[0]:
-            break
-        _start_planned(c, jobs, plan, laws, queued)
-    return c.start, c.jobs.procs
-
-
-@kernel
-def decision(ends, held, estimate, procs, machine, laws, now):
-    """Make one scheduling decision for waiting jobs in queue order; return processors, reservations and attempts.
-
-    `ends` are the estimated ends of the running jobs, after `now`, in ascending order, and `held` their processors. The
-    attempts are int64, shape (n_steps, 4), in order: place in the queue, processors, whether the job kept them, and the
-    sum of the estimated completions, or -1 if the attempt was abandoned before the sum was known.
-    """
-    n = estimate.size
-    plan, log = _new_plan(n, ends.size), np.empty((n * machine, 4), np.int64)
-    work = np.empty(n, np.float64)
-    for job in range(n):
-        work[job] = work_seconds(laws, job, estimate[job], procs[job])
-        plan.jobs[JOB, job] = job
-    free = machine
-    for i in range(ends.size):
-        free -= held[i]
-    _open(plan, now, free)
-    for i in range(ends.size):
-        _release(plan, ends[i], held[i])
-    _decide(plan, laws, work, estimate, procs, machine, n, log, np.zeros(1, np.int64))
-    return plan.jobs[PROCS, :n].copy(), plan.jobs[RESERVED, :n].copy(), log[: plan.scalars[LOGGED]].copy()
-
-
-@part
-def _list_queue(c, plan, queued):
-    first = front(c.queue)
-    for i in range(queued):
-        plan.jobs[JOB, i] = c.queue.item[first + i]
-
-
-@part
-def _list_running(c, plan):
-    running = c.running
-    _open(plan, c.clock[NOW], c.clock[IDLE])
-    for place in range(front(running), back(running)):
-        _release(plan, running.key[place], c.jobs.procs[running.item[place]])
-
-
-@part
-def _open(plan, now, free):
-    """Start a profile."""
-    plan.times[TIME, 0], plan.steps[FREE, 0], plan.steps[USES, 0] = now, free, 1
-    plan.scalars[STEPS] = 1
-
-
-@part
-def _release(plan, instant, procs):
-    """Free processors permanently, from an instant not before the last step's."""
-    time, free = plan.times[TIME], plan.steps[FREE]
-    steps = plan.scalars[STEPS]
-    if instant > time[steps - 1]:
-        time[steps], free[steps], plan.steps[USES, steps] = instant, free[steps - 1] + procs, 1
-        plan.scalars[STEPS] = steps + 1
-    else:
-        free[steps - 1] += procs
-
-
-@part
-def _start_planned(c, jobs, plan, laws, queued):
-    """Start the jobs whose reservations are for now."""
-    now, place = c.clock[NOW], front(c.queue)
-    for i in range(queued):
-        if plan.jobs[RESERVED, i] == now:
-            place = begin_with(c, jobs, laws, place, plan.jobs[PROCS, i], now + plan.jobs[DURATION, i])
-        else:
-            place += 1
-
-
-# --- The decision -------------------------------------------------------------------------------------------
+    laws: Laws
+    work: np.ndarray  # float64 of shape (n_jobs,), seconds: sequential, by the estimates
+    estimate: np.ndarray  # int64 of shape (n_jobs,), seconds
+    procs: np.ndarray  # int64 of shape (n_jobs,)
+    machine: int
 
 
 @routine
-def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
-    """Find width and start of each waiting job; log the attempts while the log has room.
+def _decide(plan, asked, queued, log, halt):
+    """Find width and start of each waiting job, as in Figure 6; log the attempts while the log has room.
 
     If the log has no room at all, only the jobs that start now are sure to have their final widths and reservations.
     """
-    width, duration, shorter, scalars = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER], plan.scalars
-    start, now = plan.jobs[RESERVED], plan.times[TIME, 0]
-    scalars[LOGGED] = scalars[TOTAL] = 0
-    scalars[NEEDED] = scalars[STEPS]
-    plan.times[TIME, scalars[STEPS]] = AFTER
-    idle = left_over = np.int64(plan.steps[FREE, 0])
-    for i in range(queued):
-        job = plan.jobs[JOB, i]
-        if laws.moldable[job]:
-            width[i], duration[i] = 1, lasts(laws, job, work[job], 1)
-        else:
-            width[i], duration[i] = procs[job], estimate[job]
-        shorter[i] = _with_one_more(plan, laws, work, machine, i)
-        start[i] = now
-        _count_completion(plan, i)
-        left_over -= width[i]
-    while left_over > 0:
-        i = _gains_most(plan, machine, queued)
+    scalars, duration, shorter = plan.scalars, plan.jobs[DURATION], plan.jobs[SHORTER]
+    _give_one_each(plan, asked, queued)
+    if not _share_out(plan, asked, queued, log, halt):
+        return  # all start now, with all processors that they gain from
+    _place_all(plan, queued, halt)
+    while log.shape[0] > 0 or not _are_starts_final(plan, queued):
+        i = _gains_most(plan, asked.machine, queued)
         if i < 0 or halt[0]:
             return
-        scalars[TOTAL] -= duration[i] - shorter[i]
+        total = with_one_more(plan, queued, i)
+        _log(plan, log, i, total < scalars[TOTAL], total)
+        if total < scalars[TOTAL]:
+            scalars[TOTAL] = total
+            _widen(plan, asked, i)
+            if scalars[STEPS] > scalars[NEEDED] + queued + SLACK:
+                forget_steps(plan, queued)
+        else:
+            give_back(plan, queued)
+            shorter[i] = duration[i]  # it gains nothing any more, so it is not tried again
+
+
+@routine
+def _give_one_each(plan, asked, queued):
+    """Give each waiting job one processor, or what it requests if it is not moldable, as if all could start now."""
+    width, duration, scalars = plan.jobs[PROCS], plan.jobs[DURATION], plan.scalars
+    scalars[LOGGED] = scalars[TOTAL] = scalars[FINAL] = 0
+    close_profile(plan)
+    scalars[UNTAKEN] = scalars[LEFT_OVER] = plan.steps[FREE, 0]
+    for i in range(queued):
+        job = plan.jobs[JOB, i]
+        if asked.laws.moldable[job]:
+            width[i], duration[i] = 1, lasts(asked.laws, job, asked.work[job], 1)
+        else:
+            width[i], duration[i] = asked.procs[job], asked.estimate[job]
+        plan.jobs[SHORTER, i] = _duration_with_one_more(plan, asked, i)
+        plan.jobs[RESERVED, i] = plan.times[TIME, 0]
+        _count_completion(plan, i)
+        scalars[LEFT_OVER] -= width[i]
+
+
+@routine
+def _share_out(plan, asked, queued, log, halt):
+    """Give away the processors that are left over, one by one; False if no job gains from one any more."""
+    scalars = plan.scalars
+    while scalars[LEFT_OVER] > 0:
+        i = _gains_most(plan, asked.machine, queued)
+        if i < 0 or halt[0]:
+            return False
+        scalars[TOTAL] -= plan.jobs[DURATION, i] - plan.jobs[SHORTER, i]
         _log(plan, log, i, True, scalars[TOTAL])
-        _widen(plan, laws, work, machine, i)
-        left_over -= 1
-    scalars[TOTAL] = 0
+        _widen(plan, asked, i)
+        scalars[LEFT_OVER] -= 1
+    return True
+
+
+@routine
+def _place_all(plan, queued, halt):
+    """Give all waiting jobs reservations, in queue order."""
+    plan.scalars[TOTAL] = 0
     for i in range(queued):
         if halt[0]:
             return
-        first, last = _earliest(plan, width[i], duration[i], U(0))
-        _settle(plan, U(i), U(i), first, last, U(scalars[STEPS]), width[i], duration[i])
-        _note_before(plan, i)
+        place_first(plan, i)
         _count_completion(plan, i)
-    final = 0  # so many jobs at the head of the queue have their final widths; they leave `idle` processors idle
-    while True:
-        while final < queued and shorter[final] == duration[final]:
-            idle -= width[final] if start[final] == now else 0
-            final += 1
-        if idle == 0 and log.shape[0] == 0:
-            return
-        i = _gains_most(plan, machine, queued)
-        if i < 0 or halt[0]:
-            return
-        total = scalars[TOTAL]
-        total = total - duration[i] + shorter[i] if _moves_nobody(plan, queued, i) else _try(plan, queued, i)
-        kept = total < scalars[TOTAL]
-        _log(plan, log, i, kept, total)
-        if not kept:
-            _give_back(plan, queued)
-            shorter[i] = duration[i]  # it gains nothing any more, so it is not tried again
-            continue
-        scalars[TOTAL] = total
-        _widen(plan, laws, work, machine, i)
-        if scalars[STEPS] > scalars[NEEDED] + queued + SLACK:
-            _forget_steps(plan, queued)
+
+
+@part
+def _are_starts_final(plan, queued):
+    """Tell whether the first jobs of the queue, whose widths are final, take all processors that are free now."""
+    scalars, final = plan.scalars, plan.scalars[FINAL]
+    while final < queued and plan.jobs[SHORTER, final] == plan.jobs[DURATION, final]:
+        if plan.jobs[RESERVED, final] == plan.times[TIME, 0]:
+            scalars[UNTAKEN] -= plan.jobs[PROCS, final]
+        final += 1
+    scalars[FINAL] = final
+    return scalars[UNTAKEN] == 0
 
 
 @part
@@ -309,292 +188,105 @@ def _log(plan, log, i, kept, total):
 
 
 @part
-def _widen(plan, laws, work, machine, i):
+def _widen(plan, asked, i):
     """Give a waiting job one more processor."""
     plan.jobs[PROCS, i] += 1
     plan.jobs[DURATION, i] = plan.jobs[SHORTER, i]
-    plan.jobs[SHORTER, i] = _with_one_more(plan, laws, work, machine, i)
+    plan.jobs[SHORTER, i] = _duration_with_one_more(plan, asked, i)
 
 
 @part
-def _with_one_more(plan, laws, work, machine, i):
+def _duration_with_one_more(plan, asked, i):
     """Return a waiting job's duration with one more processor, or its present duration if it can have no more."""
     job = plan.jobs[JOB, i]
-    if laws.moldable[job] and plan.jobs[PROCS, i] < machine:
-        return lasts(laws, job, work[job], plan.jobs[PROCS, i] + 1)
+    if asked.laws.moldable[job] and plan.jobs[PROCS, i] < asked.machine:
+        return lasts(asked.laws, job, asked.work[job], plan.jobs[PROCS, i] + 1)
     return plan.jobs[DURATION, i]
 
 
-# --- Where nobody else moves --------------------------------------------------------------------------------
+# --- At each scheduling point -------------------------------------------------------------------------------
+@kernel
+def iterative(jobs, machine, laws, head, halt):
+    """Simulate the iterative scheme; as `moldable.fair_share`.
 
-
-@routine
-def _moves_nobody(plan, queued, i):
-    """Give a waiting job one more processor if it surely keeps its start and no other job moves; tell whether."""
-    time, free, uses = plan.times[TIME], plan.steps[FREE], plan.steps[USES]
-    start, begins, before = plan.jobs[RESERVED], plan.places[BEGINS], plan.places[FREE_BEFORE]
-    width, duration, shorter = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER, i]
-    now, first, old = time[0], np.int64(begins[i]), np.int64(plan.places[ENDS, i])
-    end, until = start[i] + shorter, time[old]
-    if first > 0 and (before[i] > width[i] or time[first - 1] - now >= shorter):
-        return False  # it might start earlier
-    last = old
-    while time[last - 1] >= end:
-        last -= 1
-    fewest = free[first]
-    for step in range(U(first), U(last)):
-        fewest = min(fewest, free[step])
-    if fewest == 0:
-        return False
-    # From its new to its old end, the job frees the processors it had. A job that starts earlier because of that runs
-    # in this stretch, and not right before its own reservation, where too few processors are free. How far it may
-    # extend on either side is bounded by what it finds right before the new end and at the old end: the processors free
-    # under all jobs, and those that it and the jobs behind it hold there.
-    behind_end, behind_until = 0, 0
-    for k in range(queued - 1, i, -1):
-        if start[k] > end:
-            available = before[k] + (width[i] if start[k] <= until else 0)
-            earliest = end if free[last - 1] - 1 + behind_end < width[k] else now
-            latest = time[begins[k] - 1]
-            if free[old] + behind_until < width[k]:
-                latest = min(latest, until)
-            if available >= width[k] or latest - earliest >= duration[k]:
-                return False
-        behind_end += width[k] if begins[k] < last <= plan.places[ENDS, k] else 0
-        behind_until += width[k] if begins[k] <= old < plan.places[ENDS, k] else 0
-    for k in range(U(i + 1), U(queued)):
-        if start[i] < start[k] <= until:
-            before[k] += width[i] if start[k] > end else -1
-    for step in range(U(first), U(old)):
-        free[step] += width[i]
-    uses[first] -= 1
-    uses[old] -= 1
-    _settle(plan, U(queued), U(i), U(first), U(last), U(old), width[i] + 1, shorter)
-    return True
-
-
-# --- A try --------------------------------------------------------------------------------------------------
-
-
-@routine
-def _try(plan, queued, i):
-    """Give a waiting job one more processor and place all anew; return the sum of completions, LATER if abandoned."""
-    scalars, start, begins, ends = plan.scalars, plan.jobs[RESERVED], plan.places[BEGINS], plan.places[ENDS]
-    width, duration = plan.jobs[PROCS], plan.jobs[DURATION]
-    time, free = plan.times[TIME], plan.steps[FREE]
-    now = time[0]
-    _keep(plan, queued)
-    _lift(plan, i, queued)
-    scalars[FIRST_FREED] = scalars[STEPS] + 4 * queued  # none yet
-    to_gain = 0  # the gain if all remaining jobs started now
-    for k in range(U(i + 1), U(queued)):
-        to_gain += start[k] - now
-    total = scalars[TOTAL] - start[i] - duration[i]
-    first, last = _earliest(plan, width[i] + 1, plan.jobs[SHORTER, i], U(0))
-    _move(plan, queued, U(i), first, last, width[i] + 1, plan.jobs[SHORTER, i])
-    total += start[i] + plan.jobs[SHORTER, i]
-    for k in range(U(i + 1), U(queued)):
-        if total - to_gain >= scalars[TOTAL]:
-            return LATER
-        reserved = start[k]
-        to_gain -= reserved - now
-        step, need = U(begins[k]), np.int32(width[k])
-        if U(scalars[FIRST_FREED]) < step:
-            first = U(scalars[FIRST_FREED])
-            while first > U(0) and free[first - U(1)] >= need:
-                first -= U(1)
-            if free[step - U(1)] >= need or time[first] + duration[k] <= time[step - U(1)]:
-                step = first
-        if step == U(begins[k]) and free[step] >= need:
-            if _take(plan.within, free, step, ends[k], width[k]):
-                _note_before(plan, k)
-                continue
-            _take(plan.within, free, step, ends[k], -width[k])
-        first, last = _earliest(plan, width[k], duration[k], step)
-        if first == U(begins[k]):
-            _take(plan.within, free, first, last, width[k])
-            _note_before(plan, k)
+    Only the first `head` jobs of the queue are decided on, while the others wait; 0 for all.
+    """
+    n = jobs.submit.size
+    c = moldable_cluster(jobs, machine, halt)
+    plan, log = new_plan(64, min(n, machine)), np.empty((0, 4), np.int64)
+    asked = Asked(laws, _work(laws, jobs.estimate, jobs.procs), jobs.estimate, jobs.procs, machine)
+    while advance(c, NEVER):
+        if c.clock[IDLE] == 0 or not waiting(c):
             continue
-        _move(plan, queued, k, first, last, width[k], duration[k])
-        total += start[k] - reserved
-    return total
+        queued = size_of(c.queue)
+        if head:
+            queued = min(queued, head)
+        if queued > plan.jobs.shape[1]:
+            looked = plan.scalars[LOOKED]
+            plan = new_plan(2 * queued, min(n, machine))
+            plan.scalars[LOOKED] = looked
+        _list_queue(c, plan, queued)
+        _list_running(c, plan)
+        _decide(plan, asked, queued, log, halt)
+        if halt[0]:
+            break
+        _start_planned(c, jobs, plan, laws, queued)
+    return c.start, c.jobs.procs
 
 
-@part
-def _keep(plan, queued):
-    """Save the plan before an attempt."""
-    scalars = plan.scalars
-    scalars[STEPS_BEFORE] = scalars[STEPS]
-    for step in range(_padded(scalars[STEPS])):
-        plan.times[KEPT_TIME, step] = plan.times[TIME, step]
-    for row in range(2):
-        for step in range(_padded(scalars[STEPS])):
-            plan.steps[KEPT_STEPS + row, step] = plan.steps[row, step]
-    for k in range(_padded(queued)):
-        plan.jobs[KEPT_RESERVED, k] = plan.jobs[RESERVED, k]
-    for row in range(3):
-        for k in range(_padded(queued)):
-            plan.places[KEPT_PLACES + row, k] = plan.places[row, k]
+@kernel
+def decision(ends, held, estimate, procs, machine, laws, now):
+    """Make one scheduling decision for waiting jobs in queue order; return processors, reservations and attempts.
 
-
-@part
-def _give_back(plan, queued):
-    """Restore the plan from before the attempt."""
-    scalars = plan.scalars
-    scalars[STEPS] = scalars[STEPS_BEFORE]
-    plan.times[TIME, scalars[STEPS]] = AFTER
-    for step in range(_padded(scalars[STEPS])):
-        plan.times[TIME, step] = plan.times[KEPT_TIME, step]
-    for row in range(2):
-        for step in range(_padded(scalars[STEPS])):
-            plan.steps[row, step] = plan.steps[KEPT_STEPS + row, step]
-    for k in range(_padded(queued)):
-        plan.jobs[RESERVED, k] = plan.jobs[KEPT_RESERVED, k]
-    for row in range(3):
-        for k in range(_padded(queued)):
-            plan.places[row, k] = plan.places[KEPT_PLACES + row, k]
-
-
-@part
-def _lift(plan, i, queued):
-    """Remove the jobs from one on from the profile."""
-    free, more, width = plan.steps[FREE], plan.steps[SCRATCH], plan.jobs[PROCS]
-    begins, ends = plan.places[BEGINS], plan.places[ENDS]
-    for step in range(_padded(plan.scalars[STEPS])):
-        more[step] = 0
-    for k in range(U(i), U(queued)):
-        more[U(begins[k])] += width[k]
-        more[U(ends[k])] -= width[k]
-    lifted = 0
-    for step in range(U(plan.scalars[STEPS])):
-        lifted += more[step]
-        free[step] += lifted
-
-
-@part
-def _move(plan, queued, k, first, last, width, duration):
-    """Place a waiting job anew in the present attempt, and record what that frees; see `_settle`."""
-    begins, ends, uses, scalars = plan.places[BEGINS], plan.places[ENDS], plan.steps[USES], plan.scalars
-    time = plan.times[TIME]
-    began, old = U(begins[k]), U(ends[k])
-    until = time[old]
-    uses[began] -= 1
-    uses[old] -= 1
-    later = first > began
-    begun = _settle(plan, U(queued), k, first, last, old, width, duration)
-    _note_before(plan, k)
-    freed = begun if later else max(U(ends[k]), begun)
-    if time[freed] < until:
-        scalars[FIRST_FREED] = min(U(scalars[FIRST_FREED]), freed)
-
-
-# --- The profile --------------------------------------------------------------------------------------------
-
-
-@routine
-def _earliest(plan, width, duration, step):
-    """Return the first step, from `step` on, with enough processors for long enough, and the first step not needed."""
-    time, free = plan.times[TIME], plan.steps[FREE]
-    last, need = U(step), np.int32(width)
-    while True:
-        while free[last] < need:
-            last += U(1)
-        first, end = last, time[last] + duration
-        last += U(1)
-        while time[last] < end and free[last] >= need:
-            last += U(1)
-        if time[last] >= end:
-            return first, last
-
-
-@routine
-def _settle(plan, placed, k, first, last, old, width, duration):
-    """Take processors for a waiting job from a step on; return the step at which it began before.
-
-    The first step that it does not need is `last`. If the job does not end there, a step is inserted: the one at which
-    it ended before, `old`, if nothing else happens there. The steps of the first `placed` jobs are shifted accordingly,
-    perhaps with some that are still without meaning.
+    `ends` are the estimated ends of the running jobs, after `now`, in ascending order, and `held` their processors. The
+    attempts are int64, shape (n_steps, 4), in order: place in the queue, processors, whether the job kept them, and the
+    sum of the estimated completions, or -1 if the attempt was abandoned before the sum was known.
     """
-    begins, ends, scalars = plan.places[BEGINS], plan.places[ENDS], plan.scalars
-    time, free, uses = plan.times[TIME], plan.steps[FREE], plan.steps[USES]
-    end = time[first] + duration
-    uses[first] += 1
-    if time[last] > end:
-        if old < U(scalars[STEPS]) and uses[old] > 0:
-            old = U(scalars[STEPS])
-        if old > last:
-            make_room(time, last, old)
-            make_room(free, last, old)
-            make_room(uses, last, old)
-            low, high = np.int32(last), np.int32(old)
-            for j in range(_padded(placed)):
-                begins[j] += (begins[j] >= low) & (begins[j] < high)
-                ends[j] += (ends[j] >= low) & (ends[j] < high)
-            scalars[FIRST_FREED] += last <= U(scalars[FIRST_FREED]) < old
-        if old >= last:
-            if old == U(scalars[STEPS]):
-                scalars[STEPS] += 1
-                time[old + U(1)] = AFTER
+    n = estimate.size
+    plan, log = new_plan(n, ends.size), np.empty((n * machine, 4), np.int64)
+    asked = Asked(laws, _work(laws, estimate, procs), estimate, procs, machine)
+    for job in range(n):
+        plan.jobs[JOB, job] = job
+    free = machine
+    for i in range(ends.size):
+        free -= held[i]
+    open_profile(plan, now, free)
+    for i in range(ends.size):
+        release(plan, ends[i], held[i])
+    _decide(plan, asked, n, log, np.zeros(1, np.int64))
+    return plan.jobs[PROCS, :n].copy(), plan.jobs[RESERVED, :n].copy(), log[: plan.scalars[LOGGED]].copy()
+
+
+@maker
+def _work(laws, estimate, procs):
+    """Return the sequential work of all jobs, in seconds, by their estimates."""
+    work = np.empty(estimate.size, np.float64)
+    for job in range(estimate.size):
+        work[job] = work_seconds(laws, job, estimate[job], procs[job])
+    return work
+
+
+@part
+def _list_queue(c, plan, queued):
+    first = front(c.queue)
+    for i in range(queued):
+        plan.jobs[JOB, i] = c.queue.item[first + i]
+
+
+@part
+def _list_running(c, plan):
+    running = c.running
+    open_profile(plan, c.clock[NOW], c.clock[IDLE])
+    for place in range(front(running), back(running)):
+        release(plan, running.key[place], c.jobs.procs[running.item[place]])
+
+
+@part
+def _start_planned(c, jobs, plan, laws, queued):
+    """Start the jobs whose reservations are for now."""
+    now, place = c.clock[NOW], front(c.queue)
+    for i in range(queued):
+        if plan.jobs[RESERVED, i] == now:
+            place = begin_with(c, jobs, laws, place, plan.jobs[PROCS, i], now + plan.jobs[DURATION, i])
         else:
-            last -= U(1)
-            for step in range(old, last):
-                time[step] = time[step + U(1)]
-            for row in (free, uses):
-                for step in range(old, last):
-                    row[step] = row[step + U(1)]
-            low, high = np.int32(old), np.int32(last)
-            for j in range(_padded(placed)):
-                begins[j] -= (begins[j] > low) & (begins[j] <= high)
-                ends[j] -= (ends[j] > low) & (ends[j] <= high)
-            first -= U(first > old)
-            scalars[FIRST_FREED] -= old <= U(scalars[FIRST_FREED]) <= last
-        time[last], free[last], uses[last] = end, free[last - U(1)], 0
-    uses[last] += 1
-    begun = U(begins[k])
-    begins[k], ends[k] = first, last
-    plan.jobs[RESERVED, k] = time[first]
-    _take(plan.within, free, first, last, width)
-    return begun
-
-
-@part
-def _note_before(plan, k):
-    first = U(plan.places[BEGINS, k])
-    plan.places[FREE_BEFORE, k] = plan.steps[FREE, first - U(1)] if first else np.int32(0)
-
-
-@part
-def _padded(count):
-    """Round up to a multiple of LANES."""
-    return (U(count) + U(LANES - 1)) & ~U(LANES - 1)
-
-
-@part
-def _take(within, free, first, last, width):
-    """Take processors, or give them back if `width` is negative; tell whether there were enough.
-
-    Up to `LANES - 1` steps behind are written, too, with what they held.
-    """
-    fewest, width, count = np.int32(0), np.int32(width), U(last) - U(first)
-    offset = U(within.size - LANES) - count
-    for step in range(_padded(count)):
-        here = within[offset + step]
-        left = np.int32(free[U(first) + step] - (width & here))
-        free[U(first) + step] = left
-        fewest = min(fewest, np.int32(left & here))
-    return fewest == 0
-
-
-@routine
-def _forget_steps(plan, queued):
-    """Drop the steps at which no job begins or ends any more."""
-    time, free, uses, place = plan.times[TIME], plan.steps[FREE], plan.steps[USES], plan.steps[SCRATCH]
-    kept = 0
-    for step in range(plan.scalars[STEPS]):
-        if uses[step]:
-            time[kept], free[kept], uses[kept], place[step] = time[step], free[step], uses[step], kept
-            kept += 1
-    plan.scalars[STEPS] = kept
-    time[kept] = AFTER
-    for k in range(queued):
-        plan.places[BEGINS, k], plan.places[ENDS, k] = place[plan.places[BEGINS, k]], place[plan.places[ENDS, k]]
+            place += 1
