@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import cached_property, lru_cache, partial
@@ -24,13 +23,13 @@ from joblib.parallel import (
     get_active_backend,
 )
 
-from .._runtime.digests import NoDigestError, digest, key, of_function, of_named
+from .._runtime.digests import NoDigestError, key, of_function, of_named
 from .._runtime.files import note
 from .._runtime.text import check_known
 from .._runtime.threads import stoppable
-from ..workload.labels import labels
 from ..workload.trace import Trace
 from . import memory
+from .naming import name_of, named
 from .progress import Progress
 from .results import OF_FAILURES, PLAIN, check_columns, failed, result_of, tabled, without_numpy
 from .sending import arrived, sender
@@ -196,7 +195,7 @@ class Plan:
                 columns[name] = str(label) if isinstance(label, tuple) else label
             else:
                 history = value.history if isinstance(value, Trace) else ()
-                columns[name] = value.title if isinstance(value, Trace) else _name_of(value)
+                columns[name] = value.title if isinstance(value, Trace) else name_of(value)
                 origins[name] = [self._digest(name, value)[:12], *history]
         return columns | self.settings, origins
 
@@ -468,41 +467,3 @@ def _check_names(run, runs):
         except TypeError as error:
             taken, arguments = (", ".join(names) or "no parameters" for names in (parameters, values))
             raise TypeError(f"the function takes {taken}; with {arguments}: {error}") from None
-
-
-def named(runs: Sequence[Mapping]) -> list[dict]:
-    """Return the values of runs as they appear in a table."""
-    columns = {}
-    for name in dict.fromkeys(name for values in runs for name in values):
-        column = [values[name] for values in runs if name in values]
-        columns[name] = labelled(column)
-    return [
-        {name: value if isinstance(value, PLAIN) else columns[name][identity(value)] for name, value in values.items()}
-        for values in runs
-    ]
-
-
-def identity(value):
-    """Return a key that is equal for equal values; traces, and values without a digest, are compared by identity."""
-    try:
-        return id(value) if isinstance(value, Trace) else digest(value)
-    except NoDigestError:
-        return id(value)
-
-
-def labelled(values: Iterable) -> dict:
-    """Name all values that are not plain: traces, schemes, functions and others. Number equal names."""
-    values = list(values)
-    traces = {id(trace): trace for trace in values if isinstance(trace, Trace)}
-    names = dict(zip(traces, labels(traces.values()), strict=True))
-    others = {identity(value): value for value in values if not isinstance(value, (Trace, *PLAIN))}
-    taken = Counter()
-    for known, value in others.items():
-        name = _name_of(value)
-        taken[name] += 1
-        names[known] = f"{name} ({taken[name]})" if taken[name] > 1 else name
-    return names
-
-
-def _name_of(value):
-    return getattr(value, "__name__", str(value))

@@ -16,8 +16,9 @@ from ..schemes import scheme as scheme_named
 from ..schemes.cases import check_trace
 from ..workload.labels import labels
 from ..workload.trace import Trace
-from .grids import RunError, identity, is_several, labelled, several, table_of
+from .grids import RunError, is_several, several, table_of
 from .memory import remember
+from .naming import identity, labelled
 from .stores import Store
 
 

@@ -131,6 +131,8 @@ class Table:
             return self.frame[source]
         if isinstance(source, str):
             known = f"{self._columns()}{suggestion(source, map(str, self.known))}"
+            if len(self.known) == 1 and (mark := next((mark for mark in "|;\t" if mark in str(self.known[0])), "")):
+                known += f"; is it separated by {mark!r}? give read_table separator={mark!r}"
             raise TableError(f"{self.file}: no column {source!r} for {role}{known}")
         if isinstance(source, Real) and not isinstance(source, bool):
             if role not in (*SIZES, "estimate"):

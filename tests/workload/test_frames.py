@@ -340,6 +340,7 @@ AB = b"a,b\n1,2\n"
         ("latin.csv", "Submit,Größe\n1,2\n".encode("latin-1"), {}, "latin.csv: not text in UTF-8"),
         ("other.csv", AB, {"keep": []}, "other.csv: no column 'Submit' for submit; columns: 'a', 'b'"),
         ("other.csv", AB, {"keep": ["c"]}, "no column 'c' to keep"),
+        ("pipes.csv", AB.replace(b",", b"|"), {}, r"is it separated by '\|'\? give read_table separator='\|'"),
         ("broken.parquet", b"PAR1 and nothing else", {}, "broken.parquet: not a Parquet file, or a damaged one"),
     ],
 )
