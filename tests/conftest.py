@@ -122,3 +122,9 @@ def run(capsys):
         return code, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture(params=["batched", "each"])
+def events(request):
+    """How instants with several events are seen, one convention after the other."""
+    return request.param

@@ -195,7 +195,7 @@ def runs_of(traces, entrants, setting, how):
         for entrant in entrants:
             names.append(about | {"scheme": entrant.name, "kind": entrant.kind})
             runs.append(values | {"entrant": entrant, "tau": setting.tau})
-    return _tabled(_measured, runs, names, setting, how | {"words": "simulating"})
+    return _tabled(_measured, runs, names, setting, how | {"activity": "simulating"})
 
 
 def bounds_of(traces, setting, rounds, how):
@@ -203,7 +203,7 @@ def bounds_of(traces, setting, rounds, how):
     for about, values in _cells(traces, setting):
         names.append(about)
         runs.append(values | {"tau": setting.tau, "rounds": rounds})
-    return _tabled(_bounded, runs, names, setting, how | {"words": "bounding"})
+    return _tabled(_bounded, runs, names, setting, how | {"activity": "bounding"})
 
 
 def _tabled(function, runs, names, setting, how):

@@ -350,7 +350,7 @@ def test_a_stand_in_beside_its_log_or_another_has_an_unlike_colour(log):
 def test_logs_and_stand_ins_are_told_apart_together():
     names = [*LOGS, *(f"{log} (stand-in, not the real log)" for log in LOGS)]
     assert len(set(charts.colours(names))) == len(names)
-    logs = charts.colours([*sl.papers.grudenic2010.LOGS])
+    logs = charts.colours([*sl.papers.grudenic2010.grids.LOGS])
     assert len(set(logs)) == len(logs)
 
 

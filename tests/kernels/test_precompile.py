@@ -127,7 +127,7 @@ REMOVED = {
     "numba.core.compiler": ["CompilerBase"],
     "numba.core.compiler_machinery": ["register_pass"],
     "numba.core.typed_passes": ["NativeLowering"],
-    "numba.core.caching": ["CompileResultCacheImpl", "FunctionCache", "UserProvidedCacheLocator"],
+    "numba.core.caching": ["FunctionCache", "UserProvidedCacheLocator"],
     "numba.core": ["event"],
 }
 REMOVING = """

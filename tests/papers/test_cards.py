@@ -137,7 +137,7 @@ def test_a_card_says_at_a_glance_which_claims_do_not_hold_and_why_and_which_do()
     rows += [("C-1", "undecided", none, none)]
     claims = pd.DataFrame(rows, columns=["id", "verdict", "reason", "readings"])
     claims = claims.assign(statement="it is <so>", published="5", measured="4")
-    told = page._why(claims)
+    told = page._why(claims, {})
     lines = [re.sub("<[^>]+>", "", line) for line in told.split("</li>")[:-1]]
     assert lines == [
         "✕ not reproduced: A-3, it is &lt;so&gt;: 5 (All contradict it)",
@@ -385,7 +385,7 @@ REASONS = pd.DataFrame(
 @pytest.mark.parametrize("row", REASONS.to_dict("records"), ids=lambda row: row["told"])
 def test_a_card_says_what_is_claimed_and_why_it_does_not_hold(row):
     claim = pd.DataFrame([row | {"published": row["published"] or "the paper gives no number: less"}])
-    (line,) = re.findall("<li>(.*?)</li>", page._why(claim))
+    (line,) = re.findall("<li>(.*?)</li>", page._why(claim, {}))
     assert line.endswith(row["told"]) if not row["reason"] else row["told"] in line
 
 
