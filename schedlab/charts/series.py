@@ -237,8 +237,8 @@ def _labels(rows, parts, x, y, color, high, log, horizontal, vertically, colour)
     """
     rows[LABEL] = np.nan
     for part, on_axis in parts:
-        known, values = rows[part], rows[on_axis][y].dropna().to_numpy(float)
-        known = known[known[y].notna()]
+        values = rows[on_axis][y].dropna().to_numpy(float)
+        known = rows[part].dropna(subset=y)
         ends = known.sort_values(x, kind="stable").groupby(color, sort=False).tail(1).sort_values(y, kind="stable")
         if len(ends):
             places = spread_along(ends[y].to_numpy(float), values, log and (values > 0).all(), high, LINE)
