@@ -125,12 +125,6 @@ def lines(
     common = bool(column) and _alike(values, log)
     if common and width is None and count > 1:  # only the first panel of a row has an axis
         wide = (PAGE - MARGIN - columns * APART) // columns
-    room = CHARACTER * max(map(len, names), default=0) + SYMBOL + STROKE  # for names at the ends of lines
-    labelled = not dash and 0 < len(names) <= MOST_LABELS and (not column or room <= 0.6 * wide)
-    if labelled and not column:
-        wide = min(wide, max(PAGE - MARGIN - room, WIDTH))
-    elif labelled and width is None and count > 1:
-        wide -= max(0, room - 2 * APART) // columns  # a row of panels leaves so much at its end
     most = min(6, max(2, int(wide // TICK)))
     along = rows.shown[x].dropna().to_numpy(float)
     if along.size and not log_x and (along % 1 == 0).all():
@@ -148,8 +142,11 @@ def lines(
         upright = {"scale": {**upright["scale"], "nice": TICKS}, "axis": {**upright["axis"], "tickCount": TICKS}}
     vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **upright)
     colour = coloured(color, names, columns=min(4 * columns, beside(names, wide * columns)))
+    labelled = not column and not dash and 0 < len(names) <= MOST_LABELS
     if labelled or color == column:  # a panel's head names its line
         colour["legend"] = None
+        room = CHARACTER * max(map(len, names)) + SYMBOL + STROKE
+        wide = min(wide, max(PAGE - MARGIN - room, WIDTH))
     place = {"x": horizontal, "color": colour}
     about_line = [alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))]
     tooltip = [
@@ -184,16 +181,13 @@ def lines(
             heart = having(PUBLISHED).mark_circle(size=14, opacity=1)  # shows whose number it is
             layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=about, **place))
     if labelled:
-        last = parts[columns - 1 :: columns]  # of each full row of panels
-        named_in = [(part, slice(None) if common else part) for part in last]
-        layers += _labels(rows.shown, named_in, x, y, color, high, log, horizontal, vertically, colour)
+        layers += _labels(rows.shown, x, y, color, high, log, horizontal, vertically, colour)
     layers += ring_layers(rows, vertically, about_line, AXES.get(y, y), ",.4~g", colour, x=horizontal)
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
     if column:
         header = _header(wide, "" if common or count == 1 else OWN_SCALE)
         facet = alt.Facet(f"{column}:N", title=None, sort=names_of_panels, header=header)
-        chart = chart.facet(facet=facet, columns=columns, align="each")
-        chart = chart.resolve_scale(y="shared" if common else "independent")
+        chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="shared" if common else "independent")
         if count % columns:  # else the last row would draw a common axis below its empty cells, too
             chart = chart.resolve_axis(x="independent")
     return headed(chart, title, round(wide * columns), subtitle, CUT if rows.cut else "")
@@ -229,20 +223,16 @@ def _baseline(rows, values, vertically, log, panel):
     return [having(ZERO).mark_rule(color=INK, opacity=0.5).encode(y=across(ZERO, vertically))]
 
 
-def _labels(rows, parts, x, y, color, high, log, horizontal, vertically, colour):
+def _labels(rows, x, y, color, high, log, horizontal, vertically, colour):
     """Name each line at its end, in ink, which is readable where a colour is not; names that would touch move apart.
 
-    A stroke in the line's colour stands before its name, since several lines may end at one place. `parts` are the rows
-    of each panel in which lines are named, and those whose values its axis shows.
+    A stroke in the line's colour stands before its name, since several lines may end at one place.
     """
-    rows[LABEL] = np.nan
-    for part, on_axis in parts:
-        values = rows[on_axis][y].dropna().to_numpy(float)
-        known = rows[part].dropna(subset=y)
-        ends = known.sort_values(x, kind="stable").groupby(color, sort=False).tail(1).sort_values(y, kind="stable")
-        if len(ends):
-            places = spread_along(ends[y].to_numpy(float), values, log and (values > 0).all(), high, LINE)
-            rows.loc[ends.index, LABEL] = places
+    known = rows[rows[y].notna()]
+    ends = known.sort_values(x, kind="stable").groupby(color, sort=False).tail(1).sort_values(y, kind="stable")
+    values = known[y].to_numpy(float)
+    places = spread_along(ends[y].to_numpy(float), values, log and (values > 0).all(), high, LINE)
+    rows[LABEL] = pd.Series(places, index=ends.index).reindex(rows.index)
     stroke = having(LABEL).mark_point(shape="stroke", size=STROKE**2, strokeWidth=2, opacity=1, xOffset=STROKE)
     label = having(LABEL).mark_text(align="left", dx=8 + STROKE, fontSize=12, color=INK)
     place = {"x": horizontal, "y": across(LABEL, vertically)}

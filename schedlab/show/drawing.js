@@ -96,11 +96,11 @@ const unfolded = (spec, rows) => {
     ...structuredClone(inner), title: String(value), transform: [{filter: {field, equal: value}}]}));
   for (const name of ['facet', 'spec', 'columns', 'resolve']) delete spec[name];
 };
-// Names at the ends of lines that need more pixels than these become a legend; so do those of panels.
+// Names at the ends of lines that need more pixels than these become a legend.
 const ATEND = 100, isAtEnd = one => one.encoding?.y?.field === 'label at';
-const withLegend = (spec, rows, most = ATEND) => {
+const withLegend = (spec, rows) => {
   const names = (spec.layer || []).find(one => kind(one) === 'text' && isAtEnd(one));
-  if (!names || wide(linesOf(names.encoding.text, rows)) < most) return;
+  if (!names || wide(linesOf(names.encoding.text, rows)) < ATEND) return;
   const {field} = names.encoding.text;
   spec.layer = spec.layer.filter(one => !isAtEnd(one));
   for (const {encoding} of spec.layer) {
@@ -128,7 +128,6 @@ window.narrow = (spec, room, rows) => {
   if (spec.facet?.field && needed(spec.spec, rows)) unfolded(spec, rows);
   if (spec.width) spec.width = room;
   withLegend(spec, rows);
-  if (spec.facet && spec.spec) withLegend(spec.spec, rows, 0);
   upright(spec, room, rows);
   if (needed(spec, rows) > 0) { if (isKeyed(spec, rows)) keyed(spec, rows); else inParts(spec, room, rows); }
   for (const inner of [spec.spec, ...(spec.vconcat || []), ...(spec.layer || [])]) {
