@@ -336,7 +336,12 @@ AB = b"a,b\n1,2\n"
     [
         ("ragged.csv", b"a,b\n1,2\n1,2,3\n", {}, "ragged.csv:3: 3 fields, expected 2"),
         ("empty.csv", b"", {}, "empty.csv: the file is empty"),
-        ("broken.csv.gz", gzip.compress(b"a,b\n" * 1000)[:-20], {}, "broken.csv.gz: not text in UTF-8, or damaged"),
+        (
+            "broken.csv.gz",
+            gzip.compress(b"a,b\n" * 1000, mtime=0)[:-20],
+            {},
+            "broken.csv.gz: not text in UTF-8, or damaged",
+        ),
         ("latin.csv", "Submit,Größe\n1,2\n".encode("latin-1"), {}, "latin.csv: not text in UTF-8"),
         ("other.csv", AB, {"keep": []}, "other.csv: no column 'Submit' for submit; columns: 'a', 'b'"),
         ("other.csv", AB, {"keep": ["c"]}, "no column 'c' to keep"),
