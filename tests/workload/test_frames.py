@@ -329,6 +329,7 @@ def test_rows_of_a_file_are_counted_from_the_first_below_its_head(path):
 
 
 AB = b"a,b\n1,2\n"
+CUT_SHORT = gzip.compress(b"a,b\n" * 1000, mtime=0)[:-20]  # without a time, which would be in the test's name
 
 
 @pytest.mark.parametrize(
