@@ -124,8 +124,8 @@ def find(name: str) -> Path | None:
 
 def _locate(name):
     """Return the place ("SCHEDLAB_DATA", "cache" or "") and the path (or None) of an official name."""
-    own = os.environ.get("SCHEDLAB_DATA")
-    folders = {"SCHEDLAB_DATA": Path(own).expanduser()} if own else {}
+    folder_of_logs = os.environ.get("SCHEDLAB_DATA")
+    folders = {"SCHEDLAB_DATA": Path(folder_of_logs).expanduser()} if folder_of_logs else {}
     for place, folder in (folders | {"cache": paths.cache_dir("traces")}).items():
         for path in (folder / f"{name}.swf.gz", folder / f"{name}.swf"):
             # A cached log can be trusted if its checksum is known, or if only this user can have put it there.
