@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from mutants import MUTANTS, RIGHT, ByHand, ForgetsMixed, ForgetsTheSecondArrival, has_ties, starts_of
+from mutants import MUTANTS, RIGHT, SHOWN_BY_TIES, ByHand, has_ties, starts_of
 
 from schedlab import conformance
 from schedlab.schedule.simulation import simulate
@@ -161,9 +161,7 @@ def search(kind, sizes=(3, 4, 5, 6), large=(60, 60), many=1000, seed=1):
 
 def both_right_or_about_ties(pair):
     """Tell whether a pair is of two that are right, or of one that is and a mutant that only ties show."""
-    return pair[0].startswith("right") and (
-        pair[1].startswith("right") or pair[1] in (ForgetsMixed.__doc__, ForgetsTheSecondArrival.__doc__)
-    )
+    return pair[0].startswith("right") and (pair[1].startswith("right") or pair[1] in SHOWN_BY_TIES)
 
 
 def search_ties(kind, sizes=(3, 4, 5, 6), many=1000, seed=1):

@@ -152,8 +152,6 @@ def behind(s):
 
 
 class StopsAtTheFirstRefused(Easy):
-    """stops at the first candidate that may not start"""
-
     def backfill(self, s):
         shadow, extra = self.reservation(s, s.queue[0])
         for job in behind(s):
@@ -161,16 +159,6 @@ class StopsAtTheFirstRefused(Easy):
                 break
             extra = self.left_over(s, job, shadow, extra)
             s.begin(job)
-
-
-class OnlyExtra(Easy):
-    """backfills on extra processors only"""
-
-    def may_start(self, s, job, shadow, extra):
-        return s.procs[job] <= extra
-
-    def left_over(self, s, job, shadow, extra):
-        return extra - s.procs[job]
 
 
 def extra_of_the_last_end(self, s, head):
@@ -182,31 +170,12 @@ def extra_of_the_last_end(self, s, head):
     raise AssertionError("the head is wider than the machine")
 
 
-class ShadowByRunTimes(Easy):
-    """knows when running jobs will really end"""
-
-    def expected_end(self, s, job):
-        return s.start[job] + s.run[job]
-
-
-def in_time_by_run_time(self, s, job, shadow):
-    return s.now + s.run[job] <= shadow
-
-
-class AllByRunTimes(ShadowByRunTimes):
-    """knows all run times"""
-
-    in_time = in_time_by_run_time
-
-
 def shadow_of_the_first(self, s, head):
     end, procs = min((s.end(job), s.procs[job]) for job in s.running)
     return end, max(s.free + procs - s.procs[head], 0)
 
 
 class ShadowKept(Easy):
-    """keeps the first shadow time and extra processors of a head until it starts"""
-
     def __init__(self):
         self.kept = {}
 
@@ -217,8 +186,6 @@ class ShadowKept(Easy):
 
 
 class HeadWaits(Easy):
-    """lets the head start no earlier than first promised"""
-
     def __init__(self):
         self.promised = {}
 
@@ -237,73 +204,33 @@ class HeadWaits(Easy):
             self.fill(s, shadow, free - s.procs[head])
 
 
-class NoReservation(Easy):
-    """starts whatever fits: first fit"""
-
-    def may_start(self, s, job, shadow, extra):
-        return True
-
-
-class ReservesForTheWidest(Easy):
-    """reserves for the widest waiting job, not for the first"""
-
-    def head(self, s):
-        return max(s.queue, key=lambda job: s.procs[job])
-
-    def backfill(self, s):
-        if not self.fits(s, self.head(s)):
-            super().backfill(s)
+def unless_the_head_fits(self, s):
+    """Backfill, where the head that has the reservation is not the first job."""
+    if not self.fits(s, self.head(s)):
+        Easy.backfill(self, s)
 
 
-class ReservesForTheLast(ReservesForTheWidest):
-    """reserves for the last waiting job, not for the first"""
-
-    def head(self, s):
-        return s.queue[-1]
-
-
-class ReservesForTheSecond(ReservesForTheWidest):
-    """reserves for the second waiting job, if there is one, not for the first"""
-
-    def head(self, s):
-        return s.queue[min(1, len(s.queue) - 1)]
-
-    def candidates(self, s):
-        return [job for job in behind(s) if job != self.head(s)]
+def one_start(self, s):
+    if s.queue and self.fits(s, s.queue[0]):
+        s.begin(s.queue[0])
+    elif s.queue:
+        self.backfill(s, 1)
 
 
-class OneStart(Easy):
-    """starts one job in a pass"""
-
-    def decide(self, s):
-        if s.queue and self.fits(s, s.queue[0]):
-            s.begin(s.queue[0])
-        elif s.queue:
-            self.backfill(s, 1)
+def one_head(self, s):
+    self.start_heads(s, 1)
+    if s.queue and not self.fits(s, s.queue[0]):
+        self.backfill(s)
 
 
-class OneHead(Easy):
-    """starts one head in a pass, and reserves for the next even if it fits"""
-
-    def decide(self, s):
-        self.start_heads(s, 1)
-        if s.queue and not self.fits(s, s.queue[0]):
-            self.backfill(s)
-
-
-class NoBackfillAfterHeads(Easy):
-    """does not backfill in a pass in which the head has started"""
-
-    def decide(self, s):
-        before = len(s.queue)
-        self.start_heads(s)
-        if s.queue and len(s.queue) == before:
-            self.backfill(s)
+def no_backfill_after_heads(self, s):
+    before = len(s.queue)
+    self.start_heads(s)
+    if s.queue and len(s.queue) == before:
+        self.backfill(s)
 
 
 class BackfillsFirst(Easy):
-    """backfills against the old reservation before it starts heads"""
-
     def __init__(self):
         self.last = None
 
@@ -314,49 +241,8 @@ class BackfillsFirst(Easy):
         self.last = (s.queue[0], *self.reservation(s, s.queue[0])) if s.queue else None
 
 
-class ForgetsArrivals(Easy):
-    """decides at completions only, unless the machine is idle"""
-
-    def decide(self, s):
-        if s.ended or not s.running:
-            super().decide(s)
-
-
-class ForgetsCompletions(Easy):
-    """decides at arrivals only, until nothing runs"""
-
-    def decide(self, s):
-        if s.arrived or not s.running:
-            super().decide(s)
-
-
-class ForgetsMixed(Easy):
-    """puts off its decision when jobs arrive at the instant of a completion"""
-
-    def decide(self, s):
-        if not (s.arrived and s.ended and s.running):
-            super().decide(s)
-
-
-class ForgetsTheSecondArrival(Easy):
-    """sees only the first job that arrives at an instant, and the others at the next event"""
-
-    def candidates(self, s):
-        return [job for job in behind(s) if job not in s.arrived[1:]]
-
-
 def among_sixty_four(self, s, job):
     return s.procs[job] <= s.free and len(s.running) < 64
-
-
-class SixtyFourRunning(Easy):
-    """runs at most sixty-four jobs at once"""
-
-    fits = among_sixty_four
-
-    def backfill(self, s):
-        if s.procs[s.queue[0]] > s.free:
-            super().backfill(s)
 
 
 # --- First come, first served ---
@@ -367,45 +253,26 @@ class Fcfs(Easy):
         pass
 
 
-class FcfsSkipsOne(Fcfs):
-    """lets the second pass the first"""
-
-    def start_heads(self, s):
-        super().start_heads(s)
-        while len(s.queue) > 1 and self.fits(s, s.queue[1]):
-            s.begin(s.queue[1])
+def second_passes_the_first(self, s):
+    Easy.start_heads(self, s)
+    while len(s.queue) > 1 and self.fits(s, s.queue[1]):
+        s.begin(s.queue[1])
 
 
-class FcfsFirstFit(Fcfs):
-    """starts whatever fits: first fit"""
-
-    def start_heads(self, s):
-        for job in [*s.queue]:
-            if self.fits(s, job):
-                s.begin(job)
+def whatever_fits(self, s):
+    for job in [*s.queue]:
+        if self.fits(s, job):
+            s.begin(job)
 
 
-class FcfsNewcomersFirst(Fcfs):
-    """starts a job at once if it fits when it arrives"""
-
-    def start_heads(self, s):
-        for job in s.arrived:
-            if self.fits(s, job):
-                s.begin(job)
-        super().start_heads(s)
-
-
-class FcfsForgetsArrivals(Fcfs, ForgetsArrivals):
-    """decides at completions only, unless the machine is idle"""
-
-
-class FcfsForgetsCompletions(Fcfs, ForgetsCompletions):
-    """decides at arrivals only, until nothing runs"""
+def newcomers_first(self, s):
+    for job in s.arrived:
+        if self.fits(s, job):
+            s.begin(job)
+    Easy.start_heads(self, s)
 
 
 class FcfsByEstimate(Fcfs):
-    """keeps processors until the estimated end"""
-
     def alarms(self, s):
         return [s.start[job] + s.estimate[job] for job in range(len(s.start)) if s.start[job] != NEVER]
 
@@ -415,8 +282,6 @@ class FcfsByEstimate(Fcfs):
 
 
 class FcfsOnceAMinute(Fcfs):
-    """decides once a minute"""
-
     def alarms(self, s):
         return [(s.now // 60 + 1) * 60] if s.queue else []
 
@@ -525,43 +390,31 @@ def fits_at_start_and_end(self, s, job, time, times, free):
     return min(free[bisect_right(times, at) - 1] for at in (time, last)) >= s.procs[job]
 
 
-class RunningOnly(Conservative):
-    """places new reservations around running jobs only, not around other reservations"""
-
-    def place(self, s, jobs):
-        for job in jobs:
-            others, self.reserved = self.reserved, {}
-            others[job] = self.earliest(s, job)
-            self.reserved = others
+def place_around_running_jobs(self, s, jobs):
+    for job in jobs:
+        others, self.reserved = self.reserved, {}
+        others[job] = self.earliest(s, job)
+        self.reserved = others
 
 
-class BehindAll(Conservative):
-    """places each new reservation no earlier than the last one"""
-
-    def place(self, s, jobs):
-        for job in jobs:
-            last = max(self.reserved.values(), default=s.now)
-            times, free = self.steps(s, self.holds(s))
-            later = [last, *(time for time in times if time > last)]
-            self.reserved[job] = next(time for time in later if self.fits(s, job, time, times, free))
+def place_behind_all(self, s, jobs):
+    for job in jobs:
+        last = max(self.reserved.values(), default=s.now)
+        times, free = self.steps(s, self.holds(s))
+        later = [last, *(time for time in times if time > last)]
+        self.reserved[job] = next(time for time in later if self.fits(s, job, time, times, free))
 
 
-class MovesToNowOnly(Conservative):
-    """moves a reservation only if the job can start at once"""
-
-    def moved(self, s, job, was):
-        time = self.earliest(s, job)
-        return time if time == s.now else was
+def moved_to_now_only(self, s, job, was):
+    time = self.earliest(s, job)
+    return time if time == s.now else was
 
 
-class OwnPlaceInTheWay(Conservative):
-    """counts a job's own reservation as taken when it looks for an earlier one"""
-
-    def moved(self, s, job, was):
-        self.reserved[job] = was
-        time = self.earliest(s, job)
-        del self.reserved[job]
-        return min(was, time)
+def moved_past_its_own_place(self, s, job, was):
+    self.reserved[job] = was
+    time = self.earliest(s, job)
+    del self.reserved[job]
+    return min(was, time)
 
 
 def again_in_a_second(self, s):
@@ -569,61 +422,32 @@ def again_in_a_second(self, s):
     return [*self.reserved.values(), *([s.now + 1] if any(r <= s.now for r in self.reserved.values()) else [])]
 
 
-class MovesTogether(Conservative):
-    """moves all reservations forward by the time that the job ended early"""
-
-    alarms = again_in_a_second
-
-    def compress(self, s):
-        saved = max(s.end(job) - s.now for job in s.ended)
-        for job in self.reserved:
-            self.reserved[job] = max(self.reserved[job] - saved, s.now)
+def move_together(self, s):
+    saved = max(s.end(job) - s.now for job in s.ended)
+    for job in self.reserved:
+        self.reserved[job] = max(self.reserved[job] - saved, s.now)
 
 
-class EstimatesKept(Conservative):
-    """keeps the processors of jobs that ended early until their estimated ends"""
-
-    compression = "none"
-
-    def holds(self, s):
-        begun = [job for job in range(len(s.start)) if s.start[job] != NEVER and s.end(job) > s.now]
-        held = [(s.now, s.end(job), s.procs[job]) for job in begun]
-        return held + [(r, r + s.estimate[job], s.procs[job]) for job, r in self.reserved.items()]
+def held_until_estimated_ends(self, s):
+    begun = [job for job in range(len(s.start)) if s.start[job] != NEVER and s.end(job) > s.now]
+    held = [(s.now, s.end(job), s.procs[job]) for job in begun]
+    return held + [(r, r + s.estimate[job], s.procs[job]) for job, r in self.reserved.items()]
 
 
-class NewcomersFirst(Conservative):
-    """places newcomers before it moves the others"""
-
-    def decide(self, s):
-        moves = self.moves(s)
-        self.place(s, s.arrived)
-        if moves:
-            self.compress(s)
-        self.start_due(s)
+def place_newcomers_first(self, s):
+    moves = self.moves(s)
+    self.place(s, s.arrived)
+    if moves:
+        self.compress(s)
+    self.start_due(s)
 
 
-class NewcomersBackfilled(Conservative):
-    """starts a newcomer that fits at once, whatever is reserved"""
-
-    alarms = again_in_a_second
-
-    def place(self, s, jobs):
-        for job in jobs:
-            self.reserved[job] = s.now if s.procs[job] <= s.free else self.earliest(s, job)
-
-
-class RebuildsShortestFirst(Conservative):
-    """makes all reservations anew, shortest first"""
-
-    compression = "rebuild"
-
-    def rebuilt(self, s):
-        return sorted(s.queue, key=lambda job: s.estimate[job])
+def place_newcomers_now(self, s, jobs):
+    for job in jobs:
+        self.reserved[job] = s.now if s.procs[job] <= s.free else self.earliest(s, job)
 
 
 class ThirtyTwoReserved(Conservative):
-    """gives only the first thirty-two waiting jobs a reservation"""
-
     many = 32
 
     def decide(self, s):
@@ -635,293 +459,262 @@ class ThirtyTwoReserved(Conservative):
 
 
 class HundredReserved(ThirtyTwoReserved):
-    """gives only the first hundred waiting jobs a reservation"""
-
     many = 100
 
 
 def tried(key):
     """Try the candidates in another order."""
-    return lambda self, s: sorted(behind(s), key=partial(key, s))
+    return {"candidates": lambda self, s: sorted(behind(s), key=partial(key, s))}
 
 
 def only(test):
     """Try some candidates only."""
-    return lambda self, s: [job for job in behind(s) if test(s, job)]
+    return {"candidates": lambda self, s: [job for job in behind(s) if test(s, job)]}
 
 
 def served(key):
     """Serve the queue in another order."""
-    return lambda self, s: min(s.queue, key=partial(key, s))
+    return {"first": lambda self, s: min(s.queue, key=partial(key, s))}
 
 
-# --- What people get wrong: classes, or one method, the words for it, and the method ---
-_EASY = [
-    ("candidates", "looks at the first candidate only", lambda self, s: behind(s)[:1]),
-    ("candidates", "looks at the first two candidates only", lambda self, s: behind(s)[:2]),
-    ("candidates", "looks at the first ten candidates only", lambda self, s: behind(s)[:10]),
-    ("candidates", "looks at the first hundred candidates only", lambda self, s: behind(s)[:100]),
-    ("candidates", "tries the candidates from the last to the first", lambda self, s: behind(s)[::-1]),
-    ("candidates", "tries the longest candidates first", tried(lambda s, job: -s.estimate[job])),
-    ("candidates", "tries the narrowest candidates first", tried(lambda s, job: s.procs[job])),
-    ("candidates", "tries the widest candidates first", tried(lambda s, job: -s.procs[job])),
-    (
-        "candidates",
-        "tries the candidates with the smallest area first",
-        tried(lambda s, job: s.procs[job] * s.estimate[job]),
+# --- What people get wrong: the words for it, and the methods that differ from what is right, or a class ---
+FIRST_FIT = "starts whatever fits: first fit"
+SHOWN_BY_TIES = {  # by events at one instant only
+    "puts off its decision when jobs arrive at the instant of a completion": {
+        "decide": lambda self, s: not (s.arrived and s.ended and s.running) and Easy.decide(self, s)
+    },
+    "sees only the first job that arrives at an instant, and the others at the next event": only(
+        lambda s, job: job not in s.arrived[1:]
     ),
-    ("candidates", "backfills a job only when it arrives", only(lambda s, job: job in s.arrived)),
-    ("candidates", "does not backfill a job when it arrives", only(lambda s, job: job not in s.arrived)),
-    (
-        "candidates",
-        "stops at the first candidate that does not fit",
-        lambda self, s: takewhile(partial(self.fits, s), behind(s)),
-    ),
-    StopsAtTheFirstRefused,
-    ("candidates", "backfills jobs of one processor only", only(lambda s, job: s.procs[job] == 1)),
-    ("candidates", "backfills no job wider than half the machine", only(lambda s, job: 2 * s.procs[job] <= s.machine)),
-    (
-        "candidates",
-        "backfills no job longer than the head",
-        only(lambda s, job: s.estimate[job] <= s.estimate[s.queue[0]]),
-    ),
-    ("backfill", "backfills one job in a pass", lambda self, s: Easy.backfill(self, s, 1)),
-    ("backfill", "backfills two jobs in a pass", lambda self, s: Easy.backfill(self, s, 2)),
-    ("backfill", "backfills ten jobs in a pass", lambda self, s: Easy.backfill(self, s, 10)),
-    ("may_start", "uses no extra processors", lambda self, s, job, shadow, extra: self.in_time(s, job, shadow)),
-    OnlyExtra,
-    (
-        "may_start",
-        "asks for an end by the shadow time and for extra processors at once",
-        lambda self, s, job, shadow, extra: self.in_time(s, job, shadow) and s.procs[job] <= extra,
-    ),
-    ("left_over", "never uses up the extra processors", lambda self, s, job, shadow, extra: extra),
-    (
-        "left_over",
-        "lets jobs that end by the shadow time use up extra processors",
-        lambda self, s, job, shadow, extra: extra - s.procs[job],
-    ),
-    (
-        "left_over",
-        "lets jobs that end by the shadow time use up extra processors while there are enough",
-        lambda self, s, job, shadow, extra: extra - s.procs[job] if s.procs[job] <= extra else extra,
-    ),
-    (
-        "left_over",
-        "counts one extra processor for each job, whatever its width",
-        lambda self, s, job, shadow, extra: extra if self.in_time(s, job, shadow) else extra - 1,
-    ),
-    (
-        "left_over",
-        "lets the first job on extra processors use up all of them",
-        lambda self, s, job, shadow, extra: extra if self.in_time(s, job, shadow) else 0,
-    ),
-    (
-        "may_start",
-        "keeps one extra processor back",
-        lambda self, s, job, shadow, extra: self.in_time(s, job, shadow) or s.procs[job] < extra,
-    ),
-    (
-        "reservation",
-        "takes the processors that the head lacks now for the extra ones",
-        lambda self, s, head: (Easy.reservation(self, s, head)[0], max(s.procs[head] - s.free, 0)),
-    ),
-    (
-        "reservation",
-        "counts as extra all processors of the machine that the head does not need",
-        lambda self, s, head: (Easy.reservation(self, s, head)[0], s.machine - s.procs[head]),
-    ),
-    ("reservation", "counts as extra only what the last job to end leaves over", extra_of_the_last_end),
-    (
-        "counted",
-        "does not count, for the shadow time, the jobs that started in the same pass",
-        lambda self, s: [job for job in s.running if s.start[job] < s.now],
-    ),
-    ShadowByRunTimes,
-    AllByRunTimes,
-    ("in_time", "knows how long candidates will really run", in_time_by_run_time),
-    (
-        "more_at",
-        "stops counting with the job that suffices, though others end at the same time",
-        lambda self, ends, place: False,
-    ),
-    (
-        "reservation",
-        "takes the end of all running jobs for the shadow time",
-        lambda self, s, head: (max(s.end(job) for job in s.running), s.machine - s.procs[head]),
-    ),
-    ("reservation", "takes the next end for the shadow time", shadow_of_the_first),
-    (
-        "expected_end",
-        "counts the estimates of running jobs from now, not from their starts",
-        lambda self, s, job: s.now + s.estimate[job],
-    ),
-    ShadowKept,
-    HeadWaits,
-    (
-        "in_time",
-        "does not backfill what ends exactly at the shadow time",
-        lambda self, s, job, shadow: s.now + s.estimate[job] < shadow,
-    ),
-    (
-        "in_time",
-        "backfills what ends a second after the shadow time",
-        lambda self, s, job, shadow: s.now + s.estimate[job] <= shadow + 1,
-    ),
-    (
-        "in_time",
-        "counts the estimates of candidates from their submission",
-        lambda self, s, job, shadow: s.submit[job] + s.estimate[job] <= shadow,
-    ),
-    (
-        "in_time",
-        "compares a candidate's estimate with the shadow time itself, not with the time until then",
-        lambda self, s, job, shadow: s.estimate[job] <= shadow,
-    ),
-    NoReservation,
-    ReservesForTheWidest,
-    ReservesForTheLast,
-    ReservesForTheSecond,
-    OneStart,
-    OneHead,
-    NoBackfillAfterHeads,
-    BackfillsFirst,
-    ("backfill", "backfills at completions only", lambda self, s: s.ended and Easy.backfill(self, s)),
-    ("backfill", "backfills at arrivals only", lambda self, s: s.arrived and Easy.backfill(self, s)),
-    ForgetsArrivals,
-    ForgetsCompletions,
-    ForgetsMixed,
-    ForgetsTheSecondArrival,
-    (
-        "may_start",
-        "reserves nothing for a head narrower than a quarter of the machine",
-        lambda self, s, job, shadow, extra: (
+}
+_FORGETFUL = {
+    "decides at completions only, unless the machine is idle": {
+        "decide": lambda self, s: (s.ended or not s.running) and Easy.decide(self, s)
+    },
+    "decides at arrivals only, until nothing runs": {
+        "decide": lambda self, s: (s.arrived or not s.running) and Easy.decide(self, s)
+    },
+}
+_EASY = {
+    "looks at the first candidate only": {"candidates": lambda self, s: behind(s)[:1]},
+    "looks at the first two candidates only": {"candidates": lambda self, s: behind(s)[:2]},
+    "looks at the first ten candidates only": {"candidates": lambda self, s: behind(s)[:10]},
+    "looks at the first hundred candidates only": {"candidates": lambda self, s: behind(s)[:100]},
+    "tries the candidates from the last to the first": {"candidates": lambda self, s: behind(s)[::-1]},
+    "tries the longest candidates first": tried(lambda s, job: -s.estimate[job]),
+    "tries the narrowest candidates first": tried(lambda s, job: s.procs[job]),
+    "tries the widest candidates first": tried(lambda s, job: -s.procs[job]),
+    "tries the candidates with the smallest area first": tried(lambda s, job: s.procs[job] * s.estimate[job]),
+    "backfills a job only when it arrives": only(lambda s, job: job in s.arrived),
+    "does not backfill a job when it arrives": only(lambda s, job: job not in s.arrived),
+    "stops at the first candidate that does not fit": {
+        "candidates": lambda self, s: takewhile(partial(self.fits, s), behind(s))
+    },
+    "stops at the first candidate that may not start": StopsAtTheFirstRefused,
+    "backfills jobs of one processor only": only(lambda s, job: s.procs[job] == 1),
+    "backfills no job wider than half the machine": only(lambda s, job: 2 * s.procs[job] <= s.machine),
+    "backfills no job longer than the head": only(lambda s, job: s.estimate[job] <= s.estimate[s.queue[0]]),
+    "backfills one job in a pass": {"backfill": lambda self, s: Easy.backfill(self, s, 1)},
+    "backfills two jobs in a pass": {"backfill": lambda self, s: Easy.backfill(self, s, 2)},
+    "backfills ten jobs in a pass": {"backfill": lambda self, s: Easy.backfill(self, s, 10)},
+    "uses no extra processors": {"may_start": lambda self, s, job, shadow, extra: self.in_time(s, job, shadow)},
+    "backfills on extra processors only": {
+        "may_start": lambda self, s, job, shadow, extra: s.procs[job] <= extra,
+        "left_over": lambda self, s, job, shadow, extra: extra - s.procs[job],
+    },
+    "asks for an end by the shadow time and for extra processors at once": {
+        "may_start": lambda self, s, job, shadow, extra: self.in_time(s, job, shadow) and s.procs[job] <= extra
+    },
+    "never uses up the extra processors": {"left_over": lambda self, s, job, shadow, extra: extra},
+    "lets jobs that end by the shadow time use up extra processors": {
+        "left_over": lambda self, s, job, shadow, extra: extra - s.procs[job]
+    },
+    "lets jobs that end by the shadow time use up extra processors while there are enough": {
+        "left_over": lambda self, s, job, shadow, extra: extra - s.procs[job] if s.procs[job] <= extra else extra
+    },
+    "counts one extra processor for each job, whatever its width": {
+        "left_over": lambda self, s, job, shadow, extra: extra if self.in_time(s, job, shadow) else extra - 1
+    },
+    "lets the first job on extra processors use up all of them": {
+        "left_over": lambda self, s, job, shadow, extra: extra if self.in_time(s, job, shadow) else 0
+    },
+    "keeps one extra processor back": {
+        "may_start": lambda self, s, job, shadow, extra: self.in_time(s, job, shadow) or s.procs[job] < extra
+    },
+    "takes the processors that the head lacks now for the extra ones": {
+        "reservation": lambda self, s, head: (Easy.reservation(self, s, head)[0], max(s.procs[head] - s.free, 0))
+    },
+    "counts as extra all processors of the machine that the head does not need": {
+        "reservation": lambda self, s, head: (Easy.reservation(self, s, head)[0], s.machine - s.procs[head])
+    },
+    "counts as extra only what the last job to end leaves over": {"reservation": extra_of_the_last_end},
+    "does not count, for the shadow time, the jobs that started in the same pass": {
+        "counted": lambda self, s: [job for job in s.running if s.start[job] < s.now]
+    },
+    "knows when running jobs will really end": {"expected_end": lambda self, s, job: s.start[job] + s.run[job]},
+    "knows all run times": {
+        "expected_end": lambda self, s, job: s.start[job] + s.run[job],
+        "in_time": lambda self, s, job, shadow: s.now + s.run[job] <= shadow,
+    },
+    "knows how long candidates will really run": {"in_time": lambda self, s, job, shadow: s.now + s.run[job] <= shadow},
+    "stops counting with the job that suffices, though others end at the same time": {
+        "more_at": lambda self, ends, place: False
+    },
+    "takes the end of all running jobs for the shadow time": {
+        "reservation": lambda self, s, head: (max(s.end(job) for job in s.running), s.machine - s.procs[head])
+    },
+    "takes the next end for the shadow time": {"reservation": shadow_of_the_first},
+    "counts the estimates of running jobs from now, not from their starts": {
+        "expected_end": lambda self, s, job: s.now + s.estimate[job]
+    },
+    "keeps the first shadow time and extra processors of a head until it starts": ShadowKept,
+    "lets the head start no earlier than first promised": HeadWaits,
+    "does not backfill what ends exactly at the shadow time": {
+        "in_time": lambda self, s, job, shadow: s.now + s.estimate[job] < shadow
+    },
+    "backfills what ends a second after the shadow time": {
+        "in_time": lambda self, s, job, shadow: s.now + s.estimate[job] <= shadow + 1
+    },
+    "counts the estimates of candidates from their submission": {
+        "in_time": lambda self, s, job, shadow: s.submit[job] + s.estimate[job] <= shadow
+    },
+    "compares a candidate's estimate with the shadow time itself, not with the time until then": {
+        "in_time": lambda self, s, job, shadow: s.estimate[job] <= shadow
+    },
+    FIRST_FIT: {"may_start": lambda self, s, job, shadow, extra: True},
+    "reserves for the widest waiting job, not for the first": {
+        "head": lambda self, s: max(s.queue, key=lambda job: s.procs[job]),
+        "backfill": unless_the_head_fits,
+    },
+    "reserves for the last waiting job, not for the first": {
+        "head": lambda self, s: s.queue[-1],
+        "backfill": unless_the_head_fits,
+    },
+    "reserves for the second waiting job, if there is one, not for the first": {
+        "head": lambda self, s: s.queue[min(1, len(s.queue) - 1)],
+        "candidates": lambda self, s: [job for job in behind(s) if job != self.head(s)],
+        "backfill": unless_the_head_fits,
+    },
+    "starts one job in a pass": {"decide": one_start},
+    "starts one head in a pass, and reserves for the next even if it fits": {"decide": one_head},
+    "does not backfill in a pass in which the head has started": {"decide": no_backfill_after_heads},
+    "backfills against the old reservation before it starts heads": BackfillsFirst,
+    "backfills at completions only": {"backfill": lambda self, s: s.ended and Easy.backfill(self, s)},
+    "backfills at arrivals only": {"backfill": lambda self, s: s.arrived and Easy.backfill(self, s)},
+    **_FORGETFUL,
+    **SHOWN_BY_TIES,
+    "reserves nothing for a head narrower than a quarter of the machine": {
+        "may_start": lambda self, s, job, shadow, extra: (
             4 * s.procs[s.queue[0]] < s.machine or Easy.may_start(self, s, job, shadow, extra)
-        ),
-    ),
-    (
-        "in_time",
-        "compares times to five digits",
-        lambda self, s, job, shadow: (
+        )
+    },
+    "compares times to five digits": {
+        "in_time": lambda self, s, job, shadow: (
             bool(np.isclose(s.now + s.estimate[job], shadow)) or Easy.in_time(self, s, job, shadow)
-        ),
-    ),
-    (
-        "in_time",
-        "computes times in single precision",
-        lambda self, s, job, shadow: bool(np.float32(s.now + s.estimate[job]) <= np.float32(shadow)),
-    ),
-    (
-        "expected_end",
-        "expects no running job to take more than a day",
-        lambda self, s, job: s.start[job] + min(s.estimate[job], 86_400),
-    ),
-    (
-        "may_start",
-        "reserves nothing for a head that cannot start within a day",
-        lambda self, s, job, shadow, extra: shadow > s.now + 86_400 or Easy.may_start(self, s, job, shadow, extra),
-    ),
-    (
-        "decide",
-        "does not decide at arrivals while more than sixty-four jobs wait",
-        lambda self, s: (s.ended or len(s.queue) <= 64 or not s.running) and Easy.decide(self, s),
-    ),
-    SixtyFourRunning,
-]
-_FCFS = [
-    ("first", "serves the last that came first", lambda self, s: s.queue[-1]),
-    FcfsSkipsOne,
-    FcfsFirstFit,
-    FcfsNewcomersFirst,
-    ("start_heads", "starts one job in a pass", lambda self, s: Easy.start_heads(self, s, 1)),
-    (
-        "fits",
-        "keeps one processor back while others run",
-        lambda self, s, job: s.procs[job] < s.free or (not s.running and s.procs[job] == s.free),
-    ),
-    ("fits", "runs one job at a time", lambda self, s, job: not s.running),
-    FcfsForgetsArrivals,
-    FcfsForgetsCompletions,
-    FcfsByEstimate,
-    ("first", "serves the shortest first", served(lambda s, job: s.estimate[job])),
-    ("first", "serves the narrowest first", served(lambda s, job: s.procs[job])),
-    ("start_heads", "starts ten jobs in a pass", lambda self, s: Easy.start_heads(self, s, 10)),
-    ("fits", "runs at most sixty-four jobs at once", among_sixty_four),
-    ("first", "serves the narrowest of those that came together", served(lambda s, job: (s.submit[job], s.procs[job]))),
-    (
-        "first",
-        "serves the shortest of those that came together",
-        served(lambda s, job: (s.submit[job], s.estimate[job])),
-    ),
-    ("first", "serves the last in the log of those that came together", served(lambda s, job: (s.submit[job], -job))),
-    (
-        "first",
-        "serves the last first while more than a hundred wait",
-        lambda self, s: s.queue[-1 if len(s.queue) > 100 else 0],
-    ),
-    FcfsOnceAMinute,
-]
-_CONSERVATIVE = [
-    (
-        "fits",
-        "asks whether a new reservation fits at its start, not through its length",
-        lambda self, s, job, time, times, free: free[bisect_right(times, time) - 1] >= s.procs[job],
-    ),
-    ("fits", "asks whether a new reservation fits at its start and at its end, not in between", fits_at_start_and_end),
-    RunningOnly,
-    BehindAll,
-    (
-        "starts",
-        "places new reservations at the ends of running jobs or now, not at the ends of reservations",
-        lambda self, s, times: sorted({s.now, *(self.free_again(s, job) for job in s.running), times[-1]}),
-    ),
-    (
-        "visited",
-        "moves only the first waiting job when a job ends early",
-        lambda self, s: Conservative.visited(self, s)[:1],
-    ),
-    ("visited", "moves reservations from the last to the first", lambda self, s: Conservative.visited(self, s)[::-1]),
-    (
-        "visited",
-        "moves the shortest job first",
-        lambda self, s: sorted(Conservative.visited(self, s), key=lambda job: s.estimate[job]),
-    ),
-    (
-        "visited",
-        "moves the widest job first",
-        lambda self, s: sorted(Conservative.visited(self, s), key=lambda job: -s.procs[job]),
-    ),
-    MovesToNowOnly,
-    OwnPlaceInTheWay,
-    ("moves", "moves reservations at arrivals, too", lambda self, s: bool(s.arrived) or Conservative.moves(self, s)),
-    ("moves", "moves reservations at arrivals, not when a job ends early", lambda self, s: bool(s.arrived)),
-    (
-        "moves",
-        "moves reservations when a job ends on time, not when it ends early",
-        lambda self, s: bool(s.ended) and not Conservative.moves(self, s),
-    ),
-    MovesTogether,
-    ("expected", "reserves for the true run times", lambda self, s, job: s.run[job]),
-    (
-        "expected",
-        "reserves for the true run times of waiting jobs, and expects running ones to end by their estimates",
-        lambda self, s, job: s.estimate[job] if job in s.running else s.run[job],
-    ),
-    ("expected", "leaves a second between a reservation and the next", lambda self, s, job: s.estimate[job] + 1),
-    EstimatesKept,
-    NewcomersFirst,
-    NewcomersBackfilled,
-    RebuildsShortestFirst,
-    (
-        "moves",
-        "moves reservations only while at most thirty-two jobs wait",
-        lambda self, s: len(s.queue) <= 32 and Conservative.moves(self, s),
-    ),
-    ("visited", "moves the first fifty waiting jobs only", lambda self, s: Conservative.visited(self, s)[:50]),
-    ThirtyTwoReserved,
-    HundredReserved,
-    ("start_due", "starts one job in a pass", lambda self, s: Conservative.start_due(self, s, 1)),
-]
+        )
+    },
+    "computes times in single precision": {
+        "in_time": lambda self, s, job, shadow: bool(np.float32(s.now + s.estimate[job]) <= np.float32(shadow))
+    },
+    "expects no running job to take more than a day": {
+        "expected_end": lambda self, s, job: s.start[job] + min(s.estimate[job], 86_400)
+    },
+    "reserves nothing for a head that cannot start within a day": {
+        "may_start": lambda self, s, job, shadow, extra: (
+            shadow > s.now + 86_400 or Easy.may_start(self, s, job, shadow, extra)
+        )
+    },
+    "does not decide at arrivals while more than sixty-four jobs wait": {
+        "decide": lambda self, s: (s.ended or len(s.queue) <= 64 or not s.running) and Easy.decide(self, s)
+    },
+    "runs at most sixty-four jobs at once": {
+        "fits": among_sixty_four,
+        "backfill": lambda self, s: s.procs[s.queue[0]] > s.free and Easy.backfill(self, s),
+    },
+}
+_FCFS = {
+    "serves the last that came first": {"first": lambda self, s: s.queue[-1]},
+    "lets the second pass the first": {"start_heads": second_passes_the_first},
+    FIRST_FIT: {"start_heads": whatever_fits},
+    "starts a job at once if it fits when it arrives": {"start_heads": newcomers_first},
+    "starts one job in a pass": {"start_heads": lambda self, s: Easy.start_heads(self, s, 1)},
+    "keeps one processor back while others run": {
+        "fits": lambda self, s, job: s.procs[job] < s.free or (not s.running and s.procs[job] == s.free)
+    },
+    "runs one job at a time": {"fits": lambda self, s, job: not s.running},
+    **_FORGETFUL,
+    "keeps processors until the estimated end": FcfsByEstimate,
+    "serves the shortest first": served(lambda s, job: s.estimate[job]),
+    "serves the narrowest first": served(lambda s, job: s.procs[job]),
+    "starts ten jobs in a pass": {"start_heads": lambda self, s: Easy.start_heads(self, s, 10)},
+    "runs at most sixty-four jobs at once": {"fits": among_sixty_four},
+    "serves the narrowest of those that came together": served(lambda s, job: (s.submit[job], s.procs[job])),
+    "serves the shortest of those that came together": served(lambda s, job: (s.submit[job], s.estimate[job])),
+    "serves the last in the log of those that came together": served(lambda s, job: (s.submit[job], -job)),
+    "serves the last first while more than a hundred wait": {
+        "first": lambda self, s: s.queue[-1 if len(s.queue) > 100 else 0]
+    },
+    "decides once a minute": FcfsOnceAMinute,
+}
+_CONSERVATIVE = {
+    "asks whether a new reservation fits at its start, not through its length": {
+        "fits": lambda self, s, job, time, times, free: free[bisect_right(times, time) - 1] >= s.procs[job]
+    },
+    "asks whether a new reservation fits at its start and at its end, not in between": {"fits": fits_at_start_and_end},
+    "places new reservations around running jobs only, not around other reservations": {
+        "place": place_around_running_jobs
+    },
+    "places each new reservation no earlier than the last one": {"place": place_behind_all},
+    "places new reservations at the ends of running jobs or now, not at the ends of reservations": {
+        "starts": lambda self, s, times: sorted({s.now, *(self.free_again(s, job) for job in s.running), times[-1]})
+    },
+    "moves only the first waiting job when a job ends early": {
+        "visited": lambda self, s: Conservative.visited(self, s)[:1]
+    },
+    "moves reservations from the last to the first": {"visited": lambda self, s: Conservative.visited(self, s)[::-1]},
+    "moves the shortest job first": {
+        "visited": lambda self, s: sorted(Conservative.visited(self, s), key=lambda job: s.estimate[job])
+    },
+    "moves the widest job first": {
+        "visited": lambda self, s: sorted(Conservative.visited(self, s), key=lambda job: -s.procs[job])
+    },
+    "moves a reservation only if the job can start at once": {"moved": moved_to_now_only},
+    "counts a job's own reservation as taken when it looks for an earlier one": {"moved": moved_past_its_own_place},
+    "moves reservations at arrivals, too": {"moves": lambda self, s: bool(s.arrived) or Conservative.moves(self, s)},
+    "moves reservations at arrivals, not when a job ends early": {"moves": lambda self, s: bool(s.arrived)},
+    "moves reservations when a job ends on time, not when it ends early": {
+        "moves": lambda self, s: bool(s.ended) and not Conservative.moves(self, s)
+    },
+    "moves all reservations forward by the time that the job ended early": {
+        "compress": move_together,
+        "alarms": again_in_a_second,
+    },
+    "reserves for the true run times": {"expected": lambda self, s, job: s.run[job]},
+    "reserves for the true run times of waiting jobs, and expects running ones to end by their estimates": {
+        "expected": lambda self, s, job: s.estimate[job] if job in s.running else s.run[job]
+    },
+    "leaves a second between a reservation and the next": {"expected": lambda self, s, job: s.estimate[job] + 1},
+    "keeps the processors of jobs that ended early until their estimated ends": {
+        "compression": "none",
+        "holds": held_until_estimated_ends,
+    },
+    "places newcomers before it moves the others": {"decide": place_newcomers_first},
+    "starts a newcomer that fits at once, whatever is reserved": {
+        "place": place_newcomers_now,
+        "alarms": again_in_a_second,
+    },
+    "makes all reservations anew, shortest first": {
+        "compression": "rebuild",
+        "rebuilt": lambda self, s: sorted(s.queue, key=lambda job: s.estimate[job]),
+    },
+    "moves reservations only while at most thirty-two jobs wait": {
+        "moves": lambda self, s: len(s.queue) <= 32 and Conservative.moves(self, s)
+    },
+    "moves the first fifty waiting jobs only": {"visited": lambda self, s: Conservative.visited(self, s)[:50]},
+    "gives only the first thirty-two waiting jobs a reservation": ThirtyTwoReserved,
+    "gives only the first hundred waiting jobs a reservation": HundredReserved,
+    "starts one job in a pass": {"start_due": lambda self, s: Conservative.start_due(self, s, 1)},
+}
 
 
 # --- The library ---
@@ -948,14 +741,11 @@ def starts_of(member, jobs, procs):
 
 
 def _by_name(right, mistakes):
-    """Return the wrong schedulers by name: classes, or the one method in which they differ from what is right."""
-    members = {}
-    for mistake in mistakes:
-        if isinstance(mistake, tuple):
-            method, words, function = mistake
-            mistake = type(right.__name__, (right,), {"__doc__": words, method: function})
-        members[mistake.__doc__] = ByHand(mistake)
-    return members
+    """Return the wrong schedulers by name: classes, or the methods in which they differ from what is right."""
+    return {
+        name: ByHand(mistake if isinstance(mistake, type) else type(right.__name__, (right,), mistake))
+        for name, mistake in mistakes.items()
+    }
 
 
 CLOCKS = {
@@ -998,7 +788,7 @@ MUTANTS = {
     "FCFS": _by_name(Fcfs, _FCFS) | _others("is first come"),
     "EASY": {name: member for name, member in (_by_name(Easy, _EASY) | _others()).items() if name != "is EASY"},
     "conservative": _by_name(Conservative, _CONSERVATIVE)
-    | {NoReservation.__doc__: ByHand(NoReservation)}
+    | {FIRST_FIT: _by_name(Easy, _EASY)[FIRST_FIT]}
     | _others("is conservative"),
 }
 RIGHT = {
