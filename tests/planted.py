@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 import numpy as np
-from museum import ByHand, OneByOne, plain_easy, plain_fcfs
+from museum import OneByOne, plain_easy, plain_fcfs
+from mutants import FIRST_FIT, MUTANTS, ByHand, Easy
 
 import schedlab as sl
 from schedlab.kernels.parts import (
@@ -288,9 +289,8 @@ class NoLengthHolds(sl.Scheme):
     """EASY in which a job of no length holds its processors for a second."""
 
     def simulate(self, case):
-        return case.outcome(
-            ByHand().simulate(_with_jobs(case, case.jobs._replace(run=np.maximum(case.jobs.run, 1)))).start
-        )
+        longer = case.jobs._replace(run=np.maximum(case.jobs.run, 1))
+        return case.outcome(ByHand(Easy).simulate(_with_jobs(case, longer)).start)
 
 
 # What ends the process, or never ends -------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ BUGS |= {
 # Compiled ones, in a single function, since each takes seconds to compile ---------------------------------------------
 BUG = 3  # the place in the memory that says which
 RIGHT_ONE, PAST_THE_END, BEYOND_THE_MEMORY, LAST_BY_MINUS_ONE, BEFORE_THE_FIRST = range(5)
-NARROW_CLOCK, FIRST_FIT, CUT, MOVES = range(5, 9)
+NARROW_CLOCK, WHATEVER_FITS, CUT, MOVES = range(5, 9)
 
 
 def compiled_easy(c, memory):
@@ -377,7 +377,7 @@ def compiled_easy(c, memory):
         in_time = ends_by_shadow(c, memory, job)
         if bug == NARROW_CLOCK:
             in_time = np.int32(c.clock[NOW] + estimate) <= np.int32(memory[SHADOW])
-        if procs <= c.clock[FREE] and (procs <= memory[EXTRA] or in_time or bug in (FIRST_FIT, MOVES)):
+        if procs <= c.clock[FREE] and (procs <= memory[EXTRA] or in_time or bug in (WHATEVER_FITS, MOVES)):
             place = begin_behind_head(c, memory, place)
             last = back(c.queue) + (bug == PAST_THE_END)
         else:
@@ -496,7 +496,7 @@ COMPILED = [
     Bug(compiled(LAST_BY_MINUS_ONE), APART, "an index lies outside its array", apart=True),
     Bug(compiled(BEFORE_THE_FIRST), LAWS, "more processors are held", apart=True),
     Bug(compiled(NARROW_CLOCK), CLOCK, "submitted", effort=0.3, apart=True),
-    Bug(compiled(FIRST_FIT), LIKE_EASY, "under EASY at", "easy", apart=True),
+    Bug(compiled(WHATEVER_FITS), LIKE_EASY, "under EASY at", "easy", apart=True),
     Bug(compiled(CUT), LAWS, "changes its input: run of job ", effort=0.3, apart=True),
     Bug(compiled(MOVES, promises=True), LAWS, "but had been promised", apart=True),
 ]
@@ -505,14 +505,14 @@ NOTED = [
     (sl.python_scheme(first_fit), "(starvation)"),
     (sl.EASY(order="sjf"), "a job of 10,000 s waits as long as"),
     (OneByOne(), "times that under EASY"),
-    (ByHand("first fit"), "heads of the queue are delayed"),
+    (MUTANTS["EASY"][FIRST_FIT], "heads of the queue are delayed"),
     (Wrong("long_ones_at_night"), "decisions depend on the time of day or of the week"),
 ]
 RIGHT = [
     (plain_fcfs, "fcfs", {}),
     (plain_easy, "easy", {}),
     (plain_conservative, sl.Conservative(compression="rebuild"), {}),
-    (ByHand(), "easy", {}),
+    (ByHand(Easy), "easy", {}),
     (OneByOne(), None, {}),
     (sl.FCFS(), None, {}),
     (sl.EASY(), plain_easy, {}),

@@ -6,8 +6,7 @@ from functools import cache
 import pandas as pd
 import pytest
 from find_probes import conventions_of, mistakes, starts_in, under
-from museum import BUGS, ByHand
-from mutants import AS_PYSS, CLOCKS, MUTANTS, RIGHT
+from mutants import AS_PYSS, CLOCKS, FIRST_FIT, MUTANTS, RIGHT, ByHand, Easy
 
 import schedlab as sl
 from schedlab import charts, conformance
@@ -144,20 +143,23 @@ def test_conventions_that_contradict_each_other_are_refused():
 
 
 CAUGHT = {
-    "first fit": "probe 6 (Candidates that would delay the head of the queue): as with: whatever fits starts. Job 3 "
+    FIRST_FIT: "probe 6 (Candidates that would delay the head of the queue): as with: whatever fits starts. Job 3 "
     "starts at 2 and delays job 2 from 10 to 22.",
-    "no extra processors": "probe 1 (Extra processors at the shadow time): as with: only what ends by the shadow time",
-    "shadow time excluded": "probe 2 (A candidate that ends exactly at the shadow time): as with: must end before",
-    "one end at a time": "EASY, probe 3 (Two early completions at one instant): a pass after each completion",
-    "arrivals before ends": "EASY, probe 4 (An arrival at the instant of a completion): arrivals first",
+    "uses no extra processors": "probe 1 (Extra processors at the shadow time): as with: only what ends",
+    "does not backfill what ends exactly at the shadow time": "probe 2 (A candidate that ends exactly at the shadow "
+    "time): as with: must end before",
+    "completions, then arrivals, a pass after each": "EASY, probe 3 (Two early completions at one instant): a pass "
+    "after each completion",
+    "arrivals and a pass, then completions and a pass": "EASY, probe 4 (An arrival at the instant of a completion): "
+    "arrivals first",
 }
 
 
-@pytest.mark.parametrize("bug", BUGS)
-def test_the_museum_is_caught_or_named(bug):
-    verdicts = judge(ByHand(bug), "EASY")
-    assert CAUGHT[bug] in str(verdicts)
-    assert verdicts.passed != ("not EASY" in str(verdicts))
+@pytest.mark.parametrize("name", CAUGHT)
+def test_mistakes_and_conventions_are_named_at_the_probes_that_show_them(name):
+    verdicts = judge((MUTANTS | RIGHT)["EASY"].get(name) or MUTANTS["EASY"][name], "EASY")
+    assert CAUGHT[name] in str(verdicts)
+    assert verdicts.passed == (name in CLOCKS) != ("not EASY" in str(verdicts))
 
 
 def test_schemes_that_are_right_pass_as_what_they_are():
@@ -166,7 +168,7 @@ def test_schemes_that_are_right_pass_as_what_they_are():
         assert verdicts.passed
         assert set(verdicts["scheme"]) == {kind}
         assert str(verdicts).endswith("follow their scheme")
-    assert judge(ByHand(), "EASY").passed
+    assert judge(ByHand(Easy), "EASY").passed
     with pytest.raises(ValueError, match='say which probes it should be judged by, with scheme="EASY"'):
         judge(sl.FCFS(order="sjf"))
     with pytest.raises(ValueError, match="unknown scheme 'easy'; known: FCFS, SJF, EASY, conservative"):

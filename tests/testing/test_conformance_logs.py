@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from museum import ByHand
+from mutants import FIRST_FIT, MUTANTS, ByHand, Easy
 from workloads import trace_of
 
 import schedlab as sl
@@ -17,21 +17,6 @@ from schedlab.testing.conformance.matching import matched
 from schedlab.testing.conformance.settings import FIRST, estimates_of, fits, settings
 
 EPOCH = 1_000_000_000
-
-
-class FirstCandidateOnly(sl.Scheme):
-    """EASY that looks at the first candidate only."""
-
-    def decide(self, state):
-        for job in state.queue:
-            if job.procs > state.free:
-                break
-            state.start(job)
-        waiting = list(state.queue)
-        if len(waiting) > 1:
-            state.reserve(waiting[0], state.earliest(waiting[0]))
-            if state.fits(waiting[1]):
-                state.start(waiting[1])
 
 
 @pytest.fixture(scope="module")
@@ -154,24 +139,20 @@ def refused(output, trace, kind=None):
     return verdict, str(verdict)
 
 
-def test_a_scheduler_that_looks_at_one_candidate_is_refused(trace):
-    verdict, said = refused(starts(sl.simulate(trace, FirstCandidateOnly())), trace, "EASY")
+@pytest.mark.parametrize("name", ["looks at the first candidate only", "uses no extra processors"])
+def test_easy_with_a_mistake_is_refused(trace, name):
+    verdict, said = refused(starts(sl.simulate(trace, MUTANTS["EASY"][name])), trace, "EASY")
     assert said.startswith("not EASY: no setting gives all 200 starts")
     assert verdict.exact == []
     assert verdict.why.keys() == {"ours", "theirs"}
 
 
-@pytest.mark.parametrize("bug", ["no extra processors", "shadow time excluded", "first fit"])
-def test_the_museum_is_refused_as_easy(late, bug):
-    verdict, said = refused(starts(sl.simulate(late, ByHand(bug))), late, "EASY")
-    assert said.splitlines()[0].startswith("breaks a law: job") == (bug == "first fit")
-    if bug == "first fit":
-        assert {scheme for scheme, *_ in agreeing(verdict)} == {"first_fit"}
-        assert "the head of the queue from" in verdict.laws[0]
-
-
-def test_easy_by_hand_passes(late):
-    assert judge(starts(sl.simulate(late, ByHand())), "EASY", trace=late).passed
+def test_first_fit_breaks_the_law_of_easy_and_easy_by_hand_does_not(late):
+    verdict, said = refused(starts(sl.simulate(late, MUTANTS["EASY"][FIRST_FIT])), late, "EASY")
+    assert said.startswith("breaks a law: job")
+    assert {scheme for scheme, *_ in agreeing(verdict)} == {"first_fit"}
+    assert "the head of the queue from" in verdict.laws[0]
+    assert judge(starts(sl.simulate(late, ByHand(Easy))), "EASY", trace=late).passed
 
 
 def test_the_output_of_accasim_is_not_easy():

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import planted
 import pytest
-from museum import BUGS, ByHand, plain_easy
+from museum import plain_easy
+from mutants import CLOCKS, FIRST_FIT, MUTANTS, RIGHT
 
 import schedlab as sl
 from schedlab.schemes.orders import NAMED
@@ -323,10 +324,18 @@ def test_a_scheme_that_cannot_be_sent_to_another_process_is_checked_here_and_the
     ]
 
 
-@pytest.mark.parametrize("bug", BUGS)
-def test_the_bugs_of_the_museum_are_found(bug):
+@pytest.mark.parametrize(
+    "member",
+    [
+        MUTANTS["EASY"][FIRST_FIT],
+        MUTANTS["EASY"]["uses no extra processors"],
+        MUTANTS["EASY"]["does not backfill what ends exactly at the shadow time"],
+        *(RIGHT["EASY"][clock] for clock in list(CLOCKS)[1:3]),  # which see events one by one
+    ],
+)
+def test_mistakes_of_easy_are_shown_by_a_small_workload(member):
     with pytest.raises(CheckError, match="1 of 10 checks failed") as error:
-        check_scheme(ByHand(bug), "easy", effort=0.4)
+        check_scheme(member, "easy", effort=0.4)
     report = error.value.report
     (found,) = report.failed
     assert found.name == "starts every job when EASY does"
