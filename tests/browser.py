@@ -21,6 +21,7 @@ FINISHED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt'
     prompt => !prompt.textContent.includes('*'))"""
 ERRORS = "[data-mime-type='application/vnd.jupyter.error'], [data-mime-type='application/vnd.jupyter.stderr']"
 TOLD = re.compile(r"\s*schedlab: compiling scheme \w+, about \d+ s\s*")  # about a user's own scheme, at its first use
+TRIES = 5
 BUSY = ".schedlab-busy"
 HARMLESS = (
     'Infinite extent for field "published',  # of a panel that has no published number
@@ -246,15 +247,24 @@ class Page:
         return found
 
     def drag(self, figure):
-        """Drag the first slider of a figure with the mouse, by a quarter of its length: one of few values is far."""
+        """Drag the first slider of a figure with the mouse, by a quarter of its length: one of few values is far.
+
+        A mouse that misses, since the page moved under it, tries again as a reader would.
+        """
         handle = figure.locator(".noUi-handle").first
-        scroll_to(handle)
-        box, pixels = handle.bounding_box(), figure.locator(".noUi-target").first.bounding_box()["width"] / 4
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        self.page.mouse.move(x, y)
-        self.page.mouse.down()
-        self.page.mouse.move(x + pixels, y, steps=6)
-        self.page.mouse.up()
+        before = handle.get_attribute("aria-valuenow")
+        for _ in range(TRIES):
+            scroll_to(handle)
+            box, pixels = handle.bounding_box(), figure.locator(".noUi-target").first.bounding_box()["width"] / 4
+            x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            self.page.mouse.move(x, y)
+            self.page.mouse.down()
+            self.page.mouse.move(x + pixels, y, steps=6)
+            self.page.mouse.up()
+            if handle.get_attribute("aria-valuenow") != before:
+                return
+            self.page.wait_for_timeout(500)
+        raise Trouble(f"a slider is where it was, though it was dragged {TRIES} times")
 
     def picture(self, figure):
         """Return the chart of a figure as it is drawn now; nothing while there is none."""

@@ -10,7 +10,7 @@ import vl_convert
 from ._altair import VEGA_LITE, alt, debug_mode
 from .files import printed
 from .palette import PRINTED
-from .series import LABEL, spread_along
+from .series import LABEL, NAME, SHIFT, shifts
 from .sizes import in_lines
 
 MM = 72 / 25.4  # points; a pixel of a chart is a point of its PDF
@@ -91,6 +91,7 @@ def paper_style(
     spec = printed(chart.to_dict())
     spec["config"] = _look(font, font_size)
     _retitle(spec, title, font_size)
+    _name_in_legend(spec)
     views = list(_views(spec))
     thin = any(_mark(view)["type"] in DRAWN_THIN for view in views if "mark" in view and _names(view))
     shaped = any(_mark(view)["type"] == "circle" for view in views if "mark" in view and _names(view))
@@ -174,6 +175,16 @@ def _names(view):
     """Return the names that the colours of a view stand for, if they stand for names."""
     colour = view.get("encoding", {}).get("color", {})
     return (colour.get("scale") or {}).get("domain") if colour.get("type") == "nominal" else None
+
+
+def _name_in_legend(spec):
+    """Give panels a legend instead of names at the ends of lines: a page may have room for fewer panels in a row."""
+    for plot in [view["spec"] for view in _views(spec) if "facet" in view and "layer" in view["spec"]]:
+        layers = [part for part in plot["layer"] if part["encoding"].get("y", {}).get("field") != LABEL]
+        if len(layers) < len(plot["layer"]):
+            plot["layer"] = layers
+            for colour in [part["encoding"]["color"] for part in layers if _names(part)]:
+                colour["legend"] = {"orient": "bottom", "symbolOpacity": 1}
 
 
 def _tell_apart(view, size, shaped):
@@ -264,6 +275,7 @@ def _fit(spec, width, size):
                     channel["legend"]["orient"] = "top"
         if "facet" in view and view.get("columns", 1) > 1:
             view["columns"] = max(1, min(view["columns"], int(width // (NARROWEST + 4 * size))))
+            view.setdefault("resolve", {}).setdefault("axis", {})["x"] = "independent"  # none below empty cells
     missing = width - _width(spec)
     for _ in range(ROUNDS):
         if 0 <= missing < _across(spec) or abs(missing) < 0.1:
@@ -282,14 +294,14 @@ def _spread_names(spec, size):
         parts = [part.get("encoding", {}).get("y", {}) for part in view.get("layer", ())]
         values = next((y for y in parts if y.get("field") not in (None, LABEL) and "scale" in y), None)
         rows = spec.get("datasets", {}).get(view.get("data", spec.get("data", {})).get("name"), ())
-        ends = sorted((row for row in rows if row.get(LABEL) is not None), key=lambda row: row[LABEL])
+        ends = sorted((row for row in rows if row.get(NAME)), key=lambda row: row[LABEL])
         if not ends or values is None or not isinstance(view.get("height"), Real):
             continue
         every = np.array([row[values["field"]] for row in rows if row.get(values["field"]) is not None], float)
         log, high = values["scale"].get("type") == "log", max(view["height"] - 2 * PADDING, 1)
-        places = spread_along(np.array([row[LABEL] for row in ends], float), every, log, high, LEADING * size)
-        for row, place in zip(ends, places, strict=True):
-            row[LABEL] = float(place)
+        moved = shifts(np.array([row[LABEL] for row in ends], float), every, log, high, LEADING * size)
+        for row, pixels in zip(ends, moved, strict=True):
+            row[SHIFT] = float(pixels)
 
 
 def _width(spec):

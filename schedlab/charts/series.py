@@ -27,9 +27,16 @@ TICKS = 5  # about so many on the vertical axis of a panel
 APART = 20  # pixels between two panels
 LOW = 170  # height of a panel, in pixels, if there are several rows of them: all are to fit on a screen
 MOST_LABELS = 6  # lines that have their names at their ends
-LABEL, ZERO = "label at", "zero"  # columns of their places, and of the baseline
+LABEL, NAME, SHIFT = (
+    "label at",
+    "label text",
+    "label shift",
+)  # columns: where a line ends, its name there, and pixels to it
+ZERO = "zero"  # column of the baseline
+_SHIFT = {"expr": f"datum['{SHIFT}']"}
 LINE = 15  # of text, in pixels
 STROKE = 10  # of a line beside its name, in pixels
+MOST_ROOM = 0.6  # of the width of a panel, for names beside it
 TICK = 50  # least distance of two ticks on a horizontal axis, in pixels, so that their labels do not touch
 CUT = "shaded intervals are cut off where they reach far beyond the lines"
 
@@ -55,7 +62,8 @@ def lines(
 ) -> alt.LayerChart | alt.FacetChart:
     """Draw a measure against a parameter, one line for each scheme.
 
-    The first scheme of a panel is drawn on top. Up to six lines of a single panel have their names at their ends.
+    The first scheme of a panel is drawn on top. Up to six lines have their names at their ends: of several panels, in
+    the last of each full row.
 
     Parameters
     ----------
@@ -125,6 +133,17 @@ def lines(
     common = bool(column) and _alike(values, log)
     if common and width is None and count > 1:  # only the first panel of a row has an axis
         wide = (PAGE - MARGIN - columns * APART) // columns
+    room = CHARACTER * max(map(len, names), default=0) + SYMBOL + STROKE  # for names at the ends of lines
+    last = parts[columns - 1 :: columns]  # of each full row of panels
+    labelled = color != column and not dash and 0 < len(names) <= MOST_LABELS
+    if labelled and column:
+        labelled = room <= MOST_ROOM * wide and all(
+            len(_ends(rows.shown[part], x, y, color)) == len(names) for part in last
+        )
+    if labelled and not column:
+        wide = min(wide, max(PAGE - MARGIN - room, WIDTH))
+    elif labelled and width is None:
+        wide -= max(0, room - 2 * APART) // columns  # a row of panels leaves so much at its end
     most = min(6, max(2, int(wide // TICK)))
     along = rows.shown[x].dropna().to_numpy(float)
     if along.size and not log_x and (along % 1 == 0).all():
@@ -142,11 +161,8 @@ def lines(
         upright = {"scale": {**upright["scale"], "nice": TICKS}, "axis": {**upright["axis"], "tickCount": TICKS}}
     vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **upright)
     colour = coloured(color, names, columns=min(4 * columns, beside(names, wide * columns)))
-    labelled = not column and not dash and 0 < len(names) <= MOST_LABELS
     if labelled or color == column:  # a panel's head names its line
         colour["legend"] = None
-        room = CHARACTER * max(map(len, names)) + SYMBOL + STROKE
-        wide = min(wide, max(PAGE - MARGIN - room, WIDTH))
     place = {"x": horizontal, "color": colour}
     about_line = [alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))]
     tooltip = [
@@ -181,13 +197,15 @@ def lines(
             heart = having(PUBLISHED).mark_circle(size=14, opacity=1)  # shows whose number it is
             layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=about, **place))
     if labelled:
-        layers += _labels(rows.shown, x, y, color, high, log, horizontal, vertically, colour)
+        named = [(part, place % columns == columns - 1) for place, part in enumerate(parts)]
+        layers += _labels(rows.shown, named, common, x, y, color, high, log, horizontal, vertically, colour)
     layers += ring_layers(rows, vertically, about_line, AXES.get(y, y), ",.4~g", colour, x=horizontal)
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
     if column:
         header = _header(wide, "" if common or count == 1 else OWN_SCALE)
         facet = alt.Facet(f"{column}:N", title=None, sort=names_of_panels, header=header)
-        chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="shared" if common else "independent")
+        chart = chart.facet(facet=facet, columns=columns, align="each")  # names widen the last column only
+        chart = chart.resolve_scale(y="shared" if common else "independent")
         if count % columns:  # else the last row would draw a common axis below its empty cells, too
             chart = chart.resolve_axis(x="independent")
     return headed(chart, title, round(wide * columns), subtitle, CUT if rows.cut else "")
@@ -223,29 +241,51 @@ def _baseline(rows, values, vertically, log, panel):
     return [having(ZERO).mark_rule(color=INK, opacity=0.5).encode(y=across(ZERO, vertically))]
 
 
-def _labels(rows, x, y, color, high, log, horizontal, vertically, colour):
+def _ends(rows, x, y, color):
+    """Return the last row of each line, the lowest line first."""
+    known = rows[rows[y].notna()].sort_values(x, kind="stable")
+    return known.groupby(color, sort=False).tail(1).sort_values(y, kind="stable")
+
+
+def _labels(rows, parts, common, x, y, color, high, log, horizontal, vertically, colour):
     """Name each line at its end, in ink, which is readable where a colour is not; names that would touch move apart.
 
-    A stroke in the line's colour stands before its name, since several lines may end at one place.
+    A stroke in the line's colour stands before its name, since several lines may end at one place. `parts` are the rows
+    of each panel, and whether its lines have names. Where they have none the names are empty: a layer without a row
+    would leave a panel without its axis. With a `common` axis, names stand along that of all panels.
     """
-    known = rows[rows[y].notna()]
-    ends = known.sort_values(x, kind="stable").groupby(color, sort=False).tail(1).sort_values(y, kind="stable")
-    values = known[y].to_numpy(float)
-    places = spread_along(ends[y].to_numpy(float), values, log and (values > 0).all(), high, LINE)
-    rows[LABEL] = pd.Series(places, index=ends.index).reindex(rows.index)
-    stroke = having(LABEL).mark_point(shape="stroke", size=STROKE**2, strokeWidth=2, opacity=1, xOffset=STROKE)
-    label = having(LABEL).mark_text(align="left", dx=8 + STROKE, fontSize=12, color=INK)
+    rows[LABEL], rows[NAME], rows[SHIFT] = np.nan, "", 0.0
+    for part, named in parts:
+        ends = _ends(rows.loc[part], x, y, color)
+        rows.loc[ends.index, LABEL] = ends[y].astype(float)
+        if named:
+            values = rows.loc[slice(None) if common else part, y].dropna().to_numpy(float)
+            rows.loc[ends.index, NAME] = ends[color]
+            rows.loc[ends.index, SHIFT] = shifts(ends[y].to_numpy(float), values, log, high, LINE)
     place = {"x": horizontal, "y": across(LABEL, vertically)}
-    return [stroke.encode(**place, color=colour), label.encode(**place, text=alt.Text(f"{color}:N"))]
+    stroke = having(LABEL).mark_point(
+        shape="stroke", strokeWidth=2, opacity=1, size=_if_named(STROKE**2), xOffset=_if_named(STROKE), yOffset=_SHIFT
+    )
+    label = having(LABEL).mark_text(align="left", fontSize=12, color=INK, dx=_if_named(8 + STROKE), dy=_SHIFT)
+    return [stroke.encode(**place, color=colour), label.encode(**place, text=alt.Text(f"{NAME}:N"))]
 
 
-def spread_along(places, values, log, high, gap):
-    """Move sorted places of names apart along an axis over values, logarithmic or not, which is so many pixels high."""
-    turn, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
+def _if_named(pixels):
+    """Give a mark some pixels where a line has a name; an empty name shall not widen a panel."""
+    return {"expr": f"datum['{NAME}'] ? {pixels} : 0"}
+
+
+def shifts(places, values, log, high, gap):
+    """Return by how many pixels names at sorted places of an axis move down, so that they do not touch.
+
+    The axis is over some values, logarithmic or not, and so many pixels high.
+    """
+    log = log and (values > 0).all()
+    turn = np.log if log else np.asarray
     low, most = float(turn(values.min())), float(turn(values.max()))
     low, most = (low, most) if log else (min(low, 0), max(most, 0))
-    pixel = ((most - low) or 1) / high
-    return back(spread(turn(places) / pixel, gap) * pixel)
+    upward = turn(places) / (((most - low) or 1) / high)
+    return upward - spread(upward, gap)
 
 
 def spread(places, gap):

@@ -96,12 +96,12 @@ const unfolded = (spec, rows) => {
     ...structuredClone(inner), title: String(value), transform: [{filter: {field, equal: value}}]}));
   for (const name of ['facet', 'spec', 'columns', 'resolve']) delete spec[name];
 };
-// Names at the ends of lines that need more pixels than these become a legend.
+// Names at the ends of lines that need more pixels than these become a legend; so do those of panels.
 const ATEND = 100, isAtEnd = one => one.encoding?.y?.field === 'label at';
-const withLegend = (spec, rows) => {
-  const names = (spec.layer || []).find(one => kind(one) === 'text' && isAtEnd(one));
-  if (!names || wide(linesOf(names.encoding.text, rows)) < ATEND) return;
-  const {field} = names.encoding.text;
+const withLegend = (spec, rows, most = ATEND) => {
+  const atEnd = (spec.layer || []).filter(isAtEnd), names = atEnd.find(one => kind(one) === 'text');
+  if (!names || wide(linesOf(names.encoding.text, rows)) < most) return;
+  const {field} = atEnd.find(one => one.encoding.color).encoding.color;
   spec.layer = spec.layer.filter(one => !isAtEnd(one));
   for (const {encoding} of spec.layer) {
     if (encoding?.color?.field === field) encoding.color.legend = {orient: 'bottom', symbolOpacity: 1};
@@ -128,6 +128,7 @@ window.narrow = (spec, room, rows) => {
   if (spec.facet?.field && needed(spec.spec, rows)) unfolded(spec, rows);
   if (spec.width) spec.width = room;
   withLegend(spec, rows);
+  if (spec.facet && spec.spec) withLegend(spec.spec, rows, 0);
   upright(spec, room, rows);
   if (needed(spec, rows) > 0) { if (isKeyed(spec, rows)) keyed(spec, rows); else inParts(spec, room, rows); }
   for (const inner of [spec.spec, ...(spec.vconcat || []), ...(spec.layer || [])]) {

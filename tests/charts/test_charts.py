@@ -129,7 +129,8 @@ def test_times_are_drawn_in_hours_on_either_axis(single):
 
 
 def test_only_the_columns_that_are_drawn_are_carried(table, single):
-    assert list(drawn(charts.lines(single, "load", "utilization"))) == ["load", "utilization", "scheme", "label at"]
+    labels = ["label at", "label text", "label shift"]
+    assert list(drawn(charts.lines(single, "load", "utilization"))) == ["load", "utilization", "scheme", *labels]
     assert len(drawn(charts.lines(table, "load", "utilization", column="trace"))) == len(table)
 
 
@@ -204,7 +205,7 @@ def test_panels_share_a_scale_that_serves_all_of_them(table):
 def test_an_interval_is_shaded_where_the_table_has_one(table, single):
     low, high = table["wait_time"] / 2, table["wait_time"] * 2
     chart = charts.lines(table.assign(wait_time_low=low, wait_time_high=high), "load", "wait_time", column="trace")
-    shade, line, _ = (part["encoding"] for part in parts(chart.to_dict()))
+    shade, line, *_ = (part["encoding"] for part in parts(chart.to_dict()))
     # Otherwise JupyterLab stacks the bands, along x if y is logarithmic: they would begin at load 0.
     assert shade["x"]["stack"] is shade["y"]["stack"] is None
     assert (shade["y"]["field"], shade["y2"]["field"]) == ("wait_time_low", "wait_time_high")
@@ -483,7 +484,8 @@ def test_stacked(table):
     spec = charts.stacked([above, below]).to_dict()
     alt.VConcatChart.validate(spec)
     assert [part["title"]["text"] for part in spec["vconcat"]] == ["wait_time", "utilization"]
-    assert [part["encoding"]["y"]["field"] for part in parts(spec)] == ["wait_time"] * 2 + ["utilization"] * 2
+    shown = [part["encoding"]["y"]["field"] for part in parts(spec) if part["encoding"]["y"]["field"] != "label at"]
+    assert shown == ["wait_time"] * 2 + ["utilization"] * 2
     assert "config" in spec
     assert not any("config" in part for part in spec["vconcat"])
     assert above.to_dict() == before  # the parts are left as they were
@@ -564,12 +566,29 @@ def test_panels_fill_the_page_and_take_a_size(table, count, columns):
     assert vl_convert.vegalite_to_svg(chart.to_dict()).count(", own scale<") == (count if count > 1 else 0)
 
 
-def test_a_line_that_the_head_of_its_panel_names_needs_no_legend(table):
+@pytest.mark.parametrize("halved", [1, 2], ids=["common scale", "own scales"])
+def test_lines_of_panels_are_named_in_the_last_of_each_full_row(table, halved):
+    one = table[table["trace"] == TRACES[0]]
+    for count, named_in in ((2, {"1"}), (3, {"2"}), (4, {"1", "3"}), (5, {"2"})):
+        shown = [one.assign(trace=str(place), wait_time=one["wait_time"] / halved**place) for place in range(count)]
+        chart = charts.lines(pd.concat(shown), "load", "wait_time", column="trace")
+        ends = drawn(chart).dropna(subset="label at")
+        assert len(ends) == count * len(SCHEMES)
+        assert set(ends[ends["label text"] != ""]["trace"]) == named_in
+        picture = vl_convert.vegalite_to_svg(chart.to_dict())
+        assert "role-legend" not in picture
+        assert [picture.count(f">{scheme}</text>") for scheme in SCHEMES] == [len(named_in)] * len(SCHEMES)
+
+
+def test_lines_of_panels_have_a_legend_where_names_do_not_fit_or_the_last_panel_lacks_a_line(table):
+    long = table.assign(scheme=[f"{scheme}, which has a long name" for scheme in table["scheme"]])
+    lacking = table[(table["trace"] != TRACES[-1]) | (table["scheme"] != SCHEMES[0])]
+    by_trace = table[table["scheme"] == SCHEMES[0]]  # the heads of panels name the lines
     pictures = [
         vl_convert.vegalite_to_svg(charts.lines(rows, "load", "wait_time", color, column="trace").to_dict())
-        for rows, color in ((table[table["scheme"] == SCHEMES[0]], "trace"), (table, "scheme"))
+        for rows, color in ((long, "scheme"), (lacking, "scheme"), (by_trace, "trace"))
     ]
-    assert ["role-legend" in picture for picture in pictures] == [False, True]
+    assert ["role-legend" in picture for picture in pictures] == [True, True, False]
 
 
 def test_charts_of_several_plots_take_a_size(table):
@@ -1172,7 +1191,8 @@ def test_published_numbers_of_one_panel_or_of_all(table, log, version):
         chart = charts.lines(table, "load", "wait_time", column="trace", log=log, published=pd.DataFrame(given))
         svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=version)
         hearts, points = count, len(table)
-        assert svg.count('aria-roledescription="point"') == count
+        strokes = len(TRACES) * len(SCHEMES)  # beside names
+        assert svg.count('aria-roledescription="point"') == count + strokes
         assert svg.count('aria-roledescription="circle"') == hearts + points
         assert svg.count('aria-roledescription="line mark"') == len(TRACES) * len(SCHEMES)
         assert svg.count(">published</text>") == 1
@@ -1321,7 +1341,7 @@ def test_the_ticks_of_narrow_panels_stand_apart(table):
         ]
         for rows in (three, table)
     ]
-    assert counts == [5, 6]
+    assert counts == [4, 6]
 
 
 def test_the_name_of_a_point_is_not_struck_through_by_the_axis():
