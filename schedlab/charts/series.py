@@ -229,7 +229,7 @@ def _header(wide, scale):
     fits = f"length(datum.label) <= {wide // CHARACTER - len(beside):.0f}"
     # A name ends with brackets if it is that of a stand-in, for example, or tells a unit.
     several = f"split(replace(datum.label, ' (', '\\n(') + '{below}', '\\n')"
-    return alt.Header(labelLimit=wide, labelExpr=f"{fits} ? (datum.label) + '{beside}' : {several}")
+    return alt.Header(labelLimit=wide + 2 * APART, labelExpr=f"{fits} ? (datum.label) + '{beside}' : {several}")
 
 
 def _baseline(rows, values, vertically, log, panel):
