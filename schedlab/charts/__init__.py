@@ -18,11 +18,12 @@ from .theme import LAB, on_page, setup, specified, stacked, themed
 from .thumbnails import thumbnail
 from .timeline import gantt, gantts
 from .trees import tree
+from .waiting import waited
 
 __all__ = [
     "AXES", "CHARACTERS", "DASHES", "HEIGHT", "IN_HOURS", "LAB", "MOST_ROWS", "PAGE", "WIDTH", "arrivals",
     "bars", "beside_model", "changes", "colours", "compositions", "dashes", "distribution", "gantt", "gantts",
     "heatmap", "height_of", "lines", "marks", "memberships", "on_page", "paper_style", "points", "profile",
     "ratios", "register", "resized", "save", "scatter", "setup", "shares", "slices", "specified", "stacked",
-    "svg", "table", "themed", "thumbnail", "tree", "weekly",
+    "svg", "table", "themed", "thumbnail", "tree", "waited", "weekly",
 ]  # fmt: skip

@@ -49,6 +49,14 @@ IN_WORDS = {metrics.CLASS_WORDS[name]: colour for name, colour in CLASSES.items(
 # Sweeps teal, other jobs grey.
 GROUPS = {"sweeps": "#009988", "other jobs": "#888888"}
 STATES = {"running": "#8C8C8C", "waiting": "#1E9BE2", "gets a processor": "#D55E00"}  # jobs of a decision
+# Who held processors while a job waited.
+WAITING = {
+    "the job": "#D55E00",
+    "ran already": "#BBBBBB",
+    "submitted before it": "#56B4E9",
+    "submitted after it": "#E69F00",
+    "started later": "#E4E4E4",
+}
 # What a PE does: useful work dark, waiting orange.
 DOING = {
     "computing": "#0072B2",

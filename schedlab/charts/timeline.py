@@ -11,7 +11,7 @@ from .axes import DURATIONS, PER_JOB, axis
 from .cells import CELLS, cells_of
 from .checks import MOST_ROWS, check_columns, check_kind, check_limit
 from .clock import Clock, length, window_of
-from .palette import GROUPS, IN_WORDS, INK, STATES, ink_on
+from .palette import GROUPS, IN_WORDS, INK, STATES, WAITING, ink_on
 from .sizes import WIDE
 from .theme import about, headed, unchecked
 
@@ -43,6 +43,8 @@ def gantt(
     estimates: bool = False,
     processors: tuple[int, int] | None = None,
     opened: tuple | None = None,
+    marks: Mapping[str, object] | None = None,
+    always: int | None = None,
     title: str | None = None,
     subtitle: str | None = None,
     width: float | None = None,
@@ -79,6 +81,10 @@ def gantt(
     opened : (window, processors), optional
         A part of the window and of the processors with which the chart opens. Dragging moves it, the wheel zooms, and
         a double click goes back. Default: a fixed picture of all.
+    marks : mapping of str to instants, optional
+        Dates or seconds to mark with a dashed line, by the words above it.
+    always : int, optional
+        A job that is drawn even if smaller ones are left out.
     title, subtitle : str, optional
         By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
@@ -94,8 +100,10 @@ def gantt(
     if limit is not None:
         check_limit(limit)
     cells = limit is None and opened is None
-    settings = (window, color, label, estimates, processors, opened, limit or MOST_ROWS, WIDE // 2, cells)
+    settings = (window, color, label, estimates, processors, opened, limit or MOST_ROWS, WIDE // 2, cells, always)
     (chart,), left_out, planned = _drawn([schedule], *settings)
+    if marks:
+        chart = _marked(chart, schedule.trace, window_of(schedule, window, estimates), marks)
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle
     chart, moving = _movable(chart, opened)
@@ -153,13 +161,13 @@ def gantts(
     return headed(chart, title, WIDE, subtitle, *left_out, planned, moving, size=(width, height))
 
 
-def _drawn(schedules, window, color, label, estimates, processors, opened, limit, height, cells=False):
+def _drawn(schedules, window, color, label, estimates, processors, opened, limit, height, cells=False, always=None):
     """Draw each schedule, in a common window and with common colours; return what a subtitle must say, too."""
     for schedule in schedules:
         check_kind(schedule, Schedule)
     windows = [window_of(schedule, window, estimates) for schedule in schedules]
     whole = min(begin for begin, _ in windows), max(end for _, end in windows)
-    gantts = [_Gantt(schedule, whole, processors, limit, opened, cells) for schedule in schedules]
+    gantts = [_Gantt(schedule, whole, processors, limit, opened, cells, always) for schedule in schedules]
     filled = [gantt for gantt in gantts if not gantt.empty]
     plots = {gantt: gantt.nothing(height, last=gantt is gantts[-1]) for gantt in gantts if gantt.empty}
     if filled:
@@ -173,6 +181,21 @@ def _drawn(schedules, window, color, label, estimates, processors, opened, limit
     left_out = dict.fromkeys(gantt.left_out for gantt in filled if gantt.left_out)
     planned = PLANNED if any(gantt.planned for gantt in filled) else ""
     return [plots[gantt] for gantt in gantts], left_out, planned
+
+
+def _marked(chart, trace, window, marks):
+    """Mark instants with dashed lines, and words above them; those near the right end stand before their lines."""
+    clock, instants = Clock(trace, *window), np.array([trace.seconds(instant) for instant in marks.values()])
+    late = instants > np.mean(window)
+    table = pd.DataFrame({"mark": [*marks], "instant": clock.values(instants), "late": late})
+    base = alt.Chart(table).encode(x=clock.placed("instant"))
+    labels = [
+        base.transform_filter(f"datum.late == {str(side).lower()}")
+        .mark_text(align="right" if side else "left", baseline="bottom", dy=-3, fontSize=12, color=INK)
+        .encode(y=alt.YValue(0), text="mark:N")
+        for side in dict.fromkeys(late.tolist())
+    ]
+    return alt.layer(chart, base.mark_rule(color=INK, strokeDash=[4, 3]), *labels)
 
 
 def _movable(chart, opened):
@@ -194,7 +217,7 @@ class _Gantt:
 
     planned = False  # whether an estimate is drawn
 
-    def __init__(self, schedule, window, processors, limit, opened, cells):
+    def __init__(self, schedule, window, processors, limit, opened, cells, always):
         begin, end = self.window = window
         self.schedule, self.clock = schedule, Clock(schedule.trace, begin, end)
         self.moves = opened is not None
@@ -205,7 +228,7 @@ class _Gantt:
         offset, first, last = self.intervals = schedule.processors()
         self.size = schedule.machine.procs
         # A log may hold more processors than the machine has.
-        self.low, self.high = _processors(processors, max(self.size, int(last.max()) + 1))
+        self.low, self.high = _processors(processors, max(self.size, int(last.max(initial=-1)) + 1))
         self.seen, self.rows = self.window, (self.low, self.high)
         if opened is not None:
             self.seen, self.rows = window_of(schedule, opened[0]), _processors(opened[1], self.high)
@@ -217,7 +240,8 @@ class _Gantt:
         self.empty, self.left_out = not seen.size, ""
         if self.empty:
             return
-        largest = seen[np.argsort(-area[seen], kind="stable")]
+        its_own = pieces.job == (-1 if always is None else schedule.trace.table.index.get_loc(always))
+        largest = seen[np.argsort(-np.where(its_own, np.inf, area)[seen], kind="stable")]
         drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
         self.in_cells = cells and area[drawn].sum() < area.sum() / 2
         self.drawn = drawn = seen if self.in_cells else drawn
@@ -432,7 +456,7 @@ def _gantt_colour(jobs, color, area, tasks, apart):
     values = values.astype(str)
     most = pd.Series(area).groupby(values).sum().nlargest(MOST_COLOURS).index.tolist()
     values = np.where(np.isin(values, most), values, OTHER)
-    colours = {state: colour for state, colour in STATES.items() if state in most}
+    colours = {state: colour for state, colour in (STATES | WAITING).items() if state in most}
     names = sorted(set(most) - set(colours), key=_natural)
     colours |= dict(zip(names, PALETTE, strict=False)) | ({OTHER: GREY} if OTHER in values else {})
     return values, _legend("color:N", name, colours), colours

@@ -27,12 +27,9 @@ if TYPE_CHECKING:  # its module imports this one
 
 RAN, BEFORE, LATER = "ran already", "submitted before it", "submitted after it"
 HEAD, RESERVATION = LABELS[:2]
-ITSELF, OTHER = "the job", "other jobs"
-COLOURS = {ITSELF: "#D55E00", RAN: "#BBBBBB", BEFORE: "#56B4E9", LATER: "#E69F00"}
 ALL = 64  # up to this much news, the expected start is found after every piece of it
 MOST_JOBS = 2_000_000  # simulated in total for one table of expected starts
 SLOWER = 20  # how many times fewer, if the scheme is in plain Python
-MOST_BARS = 1_500
 SHOWN, ROWS = 8, 40  # rows of tables in a page: of other jobs, of expected starts
 EXACTLY = 600  # seconds; for shorter waits, instants are given to the second
 MUCH = "several things had happened"
@@ -251,9 +248,14 @@ class Why:
             return f"{moment:%Y-%m-%d %H:%M:%S}"
         return show.instant(moment)
 
-    def _repr_html_(self) -> str:
-        first, *rest = self._sentences()
-        parts = [show.line(first), *(show.line(sentence) for sentence in rest), self._picture()]
+    def _ipython_display_(self):
+        from schedlab.charts import waited  # here, since a schedule needs charts only to be shown, and Altair is slow
+
+        lines = map(show.line, self._sentences())
+        show.display(show.page(*lines), waited(self), show.page(*self._tables()))
+
+    def _tables(self):
+        """Yield the tables as HTML, folded."""
         if len(self.others):
             rows = [
                 (str(job), which, f"{procs:,}", self._at(start), self._at(end), show.number(held / 3600))
@@ -262,49 +264,14 @@ class Why:
             names = ("job", "which", "processors", "start", "end", "processor-hours")
             limit = f", the {SHOWN} that held most" if len(self.others) > SHOWN else ""
             heading = f"{_count(len(self.others), 'job')} held processors while it waited{limit}"
-            parts.append(show.folded(heading, show.table(names, rows, (0, 1))))
+            yield show.folded(heading, show.table(names, rows, (0, 1)))
         if len(self.expected) > 1:
             table = self.expected
             rows = [(self._at(at), self._at(start), news) for at, start, news in table[:ROWS].itertuples(index=False)]
             least = "" if self._looked[1] else "at least "
             limit = f", the first {ROWS - 1}" if len(table) > ROWS else ""
             heading = f"what it could expect, {least}{_count(len(table) - 1, 'change')}{limit}"
-            names = ("at", "expected start", "news")
-            parts.append(show.folded(heading, show.table(names, rows, (0, 1, 2))))
-        return show.page(*parts)
-
-    def _picture(self):
-        schedule, place, (came, began) = self.schedule, self._place, self._waited
-        start, end = schedule.start, schedule.end
-        until = began + max(min(int(schedule.run[place]), max(began - came, 600)), 1)
-        seen = np.flatnonzero((start < until) & (end > came))
-        area = (np.minimum(end[seen], until) - np.maximum(start[seen], came)) * schedule.procs[seen]
-        largest = seen[np.argsort(-area, kind="stable")]
-        seen = np.append(place, largest[largest != place])
-        offset, first, last = schedule.processors()
-        kinds = dict(zip(self.others.index, self.others["which"], strict=True)) | {self.job: ITSELF}
-        bars = []
-        for position in seen[:MOST_BARS]:
-            job = schedule.trace.table.index[position]
-            size = _count(int(schedule.procs[position]), "processor")
-            when = (int(start[position]), int(end[position]))
-            tooltip = f"job {job}, {size}, {' to '.join(map(self._at, when))}"
-            bars += [
-                show.Bar(*when, int(first[at]), int(last[at]) + 1, kinds.get(job, OTHER), str(job), tooltip)
-                for at in range(offset[position], offset[position + 1])
-            ]
-        colours = {kind: colour for kind, colour in COLOURS.items() if any(bar.kind == kind for bar in bars)}
-        if any(bar.kind == OTHER for bar in bars):
-            colours[OTHER] = "#E4E4E4"
-        marks = {began: "starts"} if began == came else {came: "submitted", began: "starts"}
-        ends = (self._at(came), self._at(until))
-        size = max(schedule.machine.procs, max(bar.high for bar in bars)) if bars else schedule.machine.procs
-        less = seen.size - MOST_BARS
-        chart = show.gantt(bars, (came, until), size, colours, marks, ends, f"Gantt chart around job {self.job}")
-        if less <= 0:
-            return chart
-        note = f"{_count(less, 'smaller job')} {'is' if less == 1 else 'are'} left out of the chart."
-        return chart + show.line(note, faint=True)
+            yield show.folded(heading, show.table(("at", "expected start", "news"), rows, (0, 1, 2)))
 
 
 class _News:

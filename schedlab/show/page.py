@@ -179,6 +179,14 @@ def means(time, values, bins: int | np.ndarray = BINS) -> np.ndarray:
     return np.diff(np.interp(edges, time, integral)) / np.diff(edges)
 
 
+def display(*parts) -> None:
+    """Display parts of a result below one another in a notebook: pages as HTML, and charts."""
+    from IPython.display import HTML, display  # here, since IPython takes a second that only notebooks should spend
+
+    for part in parts:
+        display(HTML(part) if isinstance(part, str) else part)
+
+
 def picture(time, used, queued, procs: int, ends: tuple[str, str]) -> str:
     """Draw processors in use and the length of the queue over time, as one small SVG.
 

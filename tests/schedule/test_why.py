@@ -467,7 +467,7 @@ def check(schedule, whole):
         assert ("did not wait" in str(why)) == (came == began)
         assert (why.others["held"] >= 0).all()
         assert "nan" not in str(why)
-        shown(why)
+        sl.charts.waited(why)
         table = why.expected
         assert table.columns.tolist() == COLUMNS
         if not len(table):
@@ -623,105 +623,69 @@ def test_a_wait_within_a_minute_has_a_beginning_and_an_end():
     assert begin != end
 
 
-# The page --------------------------------------------------------------------------------------------------
-SVG = "{http://www.w3.org/2000/svg}"
-WIDE, HEIGHT, LEAST = 640, 220, 18  # of the plot, in pixels: its width on a wide page; room for labels above it
+# The picture and the tables --------------------------------------------------------------------------------
+@pytest.fixture
+def displayed(monkeypatch):
+    """Return a function that displays a `Why` as a notebook does, and returns the words and the chart."""
+
+    def show(why):
+        parts = []
+        monkeypatch.setattr("IPython.display.display", parts.append)
+        why._ipython_display_()
+        before, chart, after = parts
+        pages = [ET.fromstring(page.data) for page in (before, after)]
+        assert not any(each.tag.endswith(("img", "script")) for page in pages for each in page.iter())
+        return " ".join(text for page in pages for text in page.itertext()), chart
+
+    return show
 
 
-def shown(why):
-    """Return the page of a `Why`, after checking that it is whole and safe; and its chart."""
-    page = ET.fromstring(why._repr_html_())
-    assert not any(each.tag.endswith(("img", "script")) for each in page.iter())
-    chart = page.find(f".//{SVG}svg")
-    bars = bars_of(chart)
-    below = float(next(line.get("y1") for line in chart.iter(f"{SVG}line") if line.get("x2") == "100%"))
-    assert below - HEIGHT >= LEAST
-    for bar in bars:
-        x, y, width, height = (number_of(bar, name) for name in ("x", "y", "width", "height"))
-        assert 0 <= x <= x + width <= 100.2
-        assert below - HEIGHT - 0.1 <= y < y + height <= below + 0.1
-        label = label_of(chart, bar)
-        if label is not None:
-            assert width * WIDE / 100 > 6 * len(label.text)
-            assert height > 11
-            assert x < number_of(label, "x") < x + width
-            assert y < float(label.get("y")) < y + height
-    return page, chart
+def drawn_rows(chart, column):
+    """Return the rows of a chart's tables that have a column."""
+    return [row for rows in chart.to_dict()["datasets"].values() for row in rows if column in row]
 
 
-def number_of(part, name):
-    return float(part.get(name).removesuffix("%"))  # of the width of the plot, in per cent
+def bars_of(why):
+    return drawn_rows(sl.charts.waited(why), "low")
 
 
-def bars_of(chart):
-    return [rect for rect in chart.iter(f"{SVG}rect") if rect.find(f"{SVG}title") is not None]
-
-
-def label_of(chart, bar):
-    """Return the text inside a bar: the next element of the chart, if there is any."""
-    parts = list(chart)
-    after = parts[parts.index(bar) + 1]
-    return after if after.get("pointer-events") == "none" else None
-
-
-def words_of(page):
-    return " ".join(page.itertext())
-
-
-def own_bars(chart):
-    return [bar for bar in bars_of(chart) if bar.get("fill") == ITS_OWN]
+def own_bars(why):
+    return [bar for bar in bars_of(why) if bar["color"] == "the job"]
 
 
 def test_the_chart_shows_the_job_and_all_who_held_processors():
-    schedule = simulated([(0, 700, 900, 3), (60, 800, 800, 4), (70, 500, 500, 1)], 4)
-    page, chart = shown(schedule.why(2))
-    (own,) = own_bars(chart)
-    assert own.find(f"{SVG}title").text == "job 2, 4 processors, 700 s to 1,500 s"
-    begin, end = 60, 700 + 640  # as long on as it waited
-    left, width = (number_of(own, name) for name in ("x", "width"))
-    assert left == pytest.approx(100 * 640 / (end - begin), abs=0.1)
-    assert left + width == pytest.approx(100, abs=0.1)
-    assert [label_of(chart, bar).text for bar in bars_of(chart)] == ["2", "1", "3"]
-    words = words_of(page)
-    for said in ("submitted", "starts", "ran already", "submitted after it", "the job", "60 s", "1,340 s"):
-        assert said in words
-    assert "submitted before it" not in words
+    why = simulated([(0, 700, 900, 3), (60, 800, 800, 4), (70, 500, 500, 1)], 4).why(2)
+    bars = {bar["job"]: (bar["color"], bar["begin"], bar["end"], bar["low"], bar["high"]) for bar in bars_of(why)}
+    assert bars == {
+        1: ("ran already", 60, 700, 0, 3),
+        3: ("submitted after it", 70, 570, 3, 4),
+        2: ("the job", 700, 700 + 640, 0, 4),  # as long on as it waited
+    }
+    chart = sl.charts.waited(why)
+    assert {row["words"] for row in drawn_rows(chart, "words")} == {"1", "2", "3"}
+    assert {row["mark"]: row["instant"] for row in drawn_rows(chart, "mark")} == {"submitted": 60, "starts": 700}
 
 
-@examples(100)
+@examples(50)
 @given(workloads(shortest=1), ANY, CHOICES)
 def test_bars_are_as_high_as_jobs_are_wide(workload, scheme, choice):
     jobs, procs = workload
     schedule = simulated(jobs, procs, scheme)
     j = one_of_those_that_waited(jobs, schedule.start, choice)
     why = schedule.why(j + 1)
-    _, chart = shown(why)
     heights = {}
-    for bar in bars_of(chart):
-        job = int(bar.find(f"{SVG}title").text.split(",")[0].removeprefix("job "))
-        heights[job] = heights.get(job, 0) + float(bar.get("height"))
+    for bar in bars_of(why):
+        heights[bar["job"]] = heights.get(bar["job"], 0) + bar["high"] - bar["low"]
     assert {*why.others.index, j + 1} <= heights.keys()
-    for job, height in heights.items():
-        assert height == pytest.approx(HEIGHT * jobs[job - 1].procs / procs, abs=0.3)
-    assert sum(float(bar.get("height")) for bar in own_bars(chart)) == pytest.approx(heights[j + 1])
+    assert heights == {job: jobs[job - 1].procs for job in heights}
 
 
-def test_labels_stand_where_there_is_room():
-    # Job 3 is too short for its number, jobs 2 and 5 are too narrow; job 4 is just long enough.
-    long = [(0, 900, 900, procs) for procs in (96, 2, 2)]
-    rows = [*long[:2], (0, 9, 9, 50), (0, 30, 30, 50), long[2], (1, 900, 900, 200)]
-    _, chart = shown(simulated(rows, 200).why(6))
-    labels = {bar.find(f"{SVG}title").text.split(",")[0]: label_of(chart, bar) for bar in bars_of(chart)}
-    assert {job for job, label in labels.items() if label is not None} == {"job 1", "job 4", "job 6"}
-    assert len(labels) == 6
-
-
-def test_names_are_written_as_text():
+def test_names_are_written_as_text(displayed):
     schedule = simulated(ROWS, 4)
     hostile = replace(schedule.trace, name=HOSTILE, history=(HOSTILE,), source="file")
     schedule = replace(schedule, trace=hostile, traces=())
     for job in waiting(schedule):
-        shown(schedule.why(job))
+        displayed(schedule.why(job))
     with pytest.raises(ValueError, match="has no job 99"):
         schedule.why(99)
 
@@ -730,25 +694,23 @@ def test_a_log_that_holds_more_than_there_is_stays_in_the_chart():
     trace = trace_of([(0, 10, 10, 3), (5, 10, 10, 3), (6, 20, 20, 2)], 4)
     trace = replace(trace, table=trace.jobs.assign(wait_time=[0, 0, 4]), source="file")
     why = sl.recorded(trace).why(3)
-    _, chart = shown(why)
-    assert len(own_bars(chart)) == 1
-    assert "6" in [text.text for text in chart.iter(f"{SVG}text")]  # the top of the axis
+    assert len(own_bars(why)) == 1
+    assert max(bar["high"] for bar in bars_of(why)) == 6
     assert "2 jobs held 6 of 4 processors" in str(why)
 
 
-def test_long_tables_are_cut():
+def test_long_tables_are_cut(displayed):
     rows = [(0, 5, 5, 1)] + [(1, 5, 5, 1)] * 12
-    page, _ = shown(simulated(rows, 1, "fcfs").why(13))
-    assert "12 jobs held processors while it waited, the 8 that held most" in words_of(page)
+    words, _ = displayed(simulated(rows, 1, "fcfs").why(13))
+    assert "12 jobs held processors while it waited, the 8 that held most" in words
 
 
 def test_a_job_of_no_length_has_no_bar():
-    _, chart = shown(simulated([(0, 0, 0, 1)], 1).why(1))
-    assert not own_bars(chart)
+    assert not own_bars(simulated([(0, 0, 0, 1), (0, 9, 9, 1)], 2).why(1))
 
 
 def test_of_too_many_jobs_small_ones_are_left_out_of_the_chart_but_never_the_job_itself(monkeypatch):
-    monkeypatch.setattr("schedlab.schedule.why.MOST_BARS", 1)
-    page, chart = shown(simulated([(0, 50, 50, 4), (1, 1, 1, 1)], 4, "fcfs").why(2))
-    assert own_bars(chart)
-    assert "1 smaller job is left out of the chart." in words_of(page)
+    monkeypatch.setattr("schedlab.charts.waiting.MOST", 1)
+    why = simulated([(0, 50, 50, 4), (1, 1, 1, 1)], 4, "fcfs").why(2)
+    assert [bar["job"] for bar in bars_of(why)] == [2]
+    assert "1 of 2 jobs, the smallest" in " ".join(sl.charts.waited(why).to_dict()["title"]["subtitle"])
