@@ -18,16 +18,7 @@ from twins import _simulate, planned
 
 
 def easy(
-    jobs,
-    procs,
-    *,
-    order=None,
-    backfill=None,
-    may_backfill=None,
-    reservations=1,
-    columns=(),
-    sums=(),
-    events="batched",
+    jobs, procs, *, order=None, backfill=None, may_backfill=None, reservations=1, columns=(), sums=(), events="batched"
 ):
     """
     Let jobs overtake the first blocked jobs unless one of these, as estimated now, would start later.
