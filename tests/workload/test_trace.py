@@ -1,6 +1,5 @@
 """Traces: they never change under the caller, a change does what it says, and files come back the same."""
 
-import gzip
 import html
 import re
 import sys
@@ -49,16 +48,13 @@ def same(one, other):
 
 
 def test_changing_a_table_that_came_out_or_went_in_leaves_the_trace_alone(trace):
-    jobs = trace.jobs
-    jobs.loc[1, "run_time"] = 99
-    jobs["run_time"] += 1
-    jobs["new"] = 0
-    jobs.iloc[:, 0] = 0
-    assert same(trace, trace_of(JOBS, 4))
     table = trace.jobs
     made = replace(trace, table=table)
     table.loc[1, "run_time"] = 99
-    table["submit_time"] = 0
+    table["submit_time"] += 1
+    table["new"] = 0
+    table.iloc[:, 0] = 0
+    assert same(trace, trace_of(JOBS, 4))
     assert same(made, trace)
     with pytest.raises(FrozenInstanceError):
         trace.procs = 8
@@ -66,27 +62,21 @@ def test_changing_a_table_that_came_out_or_went_in_leaves_the_trace_alone(trace)
 
 @pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 @pytest.mark.parametrize(
-    "change",
+    ("name", "arguments"),
     [
-        lambda trace: trace.head(2),
-        lambda trace: trace.between(0, 6),
-        lambda trace: trace.scale_load(0.9),
-        lambda trace: trace.scale_load(0.9, by="interarrival"),
-        lambda trace: trace.with_estimates("exact"),
-        lambda trace: trace.with_estimates([1, 2, 3, 4]),
-        lambda trace: trace.cut_at_estimates(),
-        lambda trace: trace.with_machine(2),
+        *[("head", [2]), ("between", [0, 6]), ("scale_load", [0.9]), ("scale_load", [0.9, "interarrival"])],
+        *[("with_estimates", ["exact"]), ("with_estimates", [[1, 2, 3, 4]])],
+        *[("cut_at_estimates", []), ("with_machine", [2])],
     ],
 )
-def test_every_change_makes_a_new_trace_with_a_line_of_history(trace, change):
-    changed = change(trace)
+def test_every_change_makes_a_new_trace_with_a_line_of_history(trace, name, arguments):
+    changed = getattr(trace, name)(*arguments)
     assert same(trace, trace_of(JOBS, 4))
-    assert trace.history == ()
-    assert len(trace.dropped) == 0
+    assert (trace.history, len(trace.dropped)) == ((), 0)
     assert not same(changed, trace)
-    assert len(changed.history) == 1
-    assert changed.history[0] in repr(changed)
-    assert change(change(trace).with_machine(4)).history[0] == changed.history[0]
+    (step,) = changed.history
+    assert step in repr(changed)
+    assert getattr(changed.with_machine(4), name)(*arguments).history[0] == step
     assert changed.logged_area.equals(trace.logged_area)
 
 
@@ -125,34 +115,30 @@ def test_dates_are_those_of_the_machine(zone):
     assert log.at(0) == pd.Timestamp("1996-08-20 15:30", tz=here)
 
 
-def test_a_period_without_jobs_is_an_error_that_says_what_there_is_and_in_which_clock(trace):
-    log = dated([0, 86_400], 841_536_000, "US/Eastern")
-    with pytest.raises(ValueError, match=r"no job of a test was submitted .*; the log has 1996-08-31 .* to"):
-        log.between("1999-01-01", "1999-02-01")
-    with pytest.raises(ValueError, match="the period must begin before it ends"):
-        log.between(5, 5)
-    with pytest.raises(ValueError, match="the period must begin before it ends"):
-        log.between("1999-02-01", "1999-01-01")
-    with pytest.raises(ValueError, match="no UnixStartTime"):
-        trace.between("1996-09-01", "1996-10-01")
-    assert trace.at(5) == 5
-    log = dated([0, 2**52], 841_536_000, "US/Eastern")
-    with pytest.raises(ValueError, match="the log has 1996-08-31 .* to 4503599627370496$"):
-        log.between(5, 6)
-
-
 @pytest.mark.parametrize(
-    ("instant", "message"),
+    ("submits", "period", "message"),
     [
-        *[(value, f"{value!r} is not a date") for value in ("garbage", "99999-01-01", "NaT", None, [], {}, np.nan)],
-        (10**400, "is not a date"),
+        ([0, 86_400], ("1999-01-01", "1999-02-01"), r"no job of a test was submitted .*; the log has 1996-08-31 .* to"),
+        ([0, 2**52], (5, 6), "the log has 1996-08-31 .* to 4503599627370496$"),
+        ([0], (5, 5), "the period must begin before it ends"),
+        ([0], ("1999-02-01", "1999-01-01"), "the period must begin before it ends"),
+        (None, ("1996-09-01", "1996-10-01"), "no UnixStartTime"),
     ],
 )
-def test_what_is_no_date_is_refused(instant, message):
+def test_a_period_without_jobs_is_an_error_that_says_what_there_is_and_in_which_clock(trace, submits, period, message):
+    log = trace if submits is None else dated(submits, 841_536_000, "US/Eastern")
+    with pytest.raises(ValueError, match=message):
+        log.between(*period)
+    assert trace.at(5) == 5
+
+
+@pytest.mark.parametrize("instant", ["garbage", "99999-01-01", "NaT", None, [], {}, np.nan, 10**400])
+def test_what_is_no_date_is_refused(instant):
     log = dated([0, 5], 841_536_000, "US/Eastern")
     for ask in (log.seconds, lambda instant: log.between(0, instant)):
-        with pytest.raises(ValueError, match=re.escape(message)) as error:
+        with pytest.raises(ValueError, match="is not a date") as error:
             ask(instant)
+        assert repr(instant)[:40] in str(error.value)
         assert "expected a date like 1996-09-01 or seconds on the clock of a test" in str(error.value)
         assert len(str(error.value)) < 200
 
@@ -177,25 +163,11 @@ def test_a_second_beyond_the_calendar_is_refused(second):
 
 def test_header_lines_that_cannot_be_stand_among_what_was_dropped(tmp_path):
     header = ("; MaxProcs: 4", "; TimeZoneString: ../../etc/passwd", "; UnixStartTime: 0")
-    path = log_file(tmp_path, record(1), header=header)
-    with pytest.raises(SWFError, match="^X.swf:2: TimeZoneString is '../../etc/passwd', expected a time zone"):
-        sl.read_swf(path)
-    trace = sl.read_swf(path, lenient=True)
+    trace = sl.read_swf(log_file(tmp_path, record(1), header=header), lenient=True)
     reason = "line 2: TimeZoneString is '../../etc/passwd', expected a time zone like Europe/Stockholm"
     assert trace.dropped["reason"].tolist() == [reason]
-    assert str(trace.at(0)) == "1970-01-01 00:00:00+00:00"
     trace.to_swf(tmp_path / "again.swf")
     assert sl.read_swf(tmp_path / "again.swf").header.timezone is None
-
-
-@pytest.mark.traces
-def test_september_1996_on_the_ctc():
-    trace = sl.load_trace("CTC-SP2-1996")
-    zone = ZoneInfo("US/Eastern")
-    begin, end = (datetime(1996, month, 1, tzinfo=zone).timestamp() - 835_823_160 for month in (9, 10))
-    expected = sum(begin <= submit < end for submit in trace.jobs["submit_time"].tolist())
-    assert expected > 5_000
-    assert len(trace.between("1996-09-01", "1996-10-01")) == expected
 
 
 # Load ---------------------------------------------------------------------------------------------------
@@ -255,16 +227,6 @@ def test_scaled_interarrival_times_reach_the_load_within_their_rounding(workload
     assert np.abs((now - now[0]) - (submit - submit[0]) * before / load).max() <= 0.5 + 1e-6
     untouched = ["run_time", "requested_time", "requested_procs"]
     assert scaled.jobs[untouched].equals(trace.jobs[untouched])
-
-
-@pytest.mark.traces
-@pytest.mark.parametrize("by", ["run_time", "interarrival"])
-@pytest.mark.parametrize("load", [0.2, 0.9, 1.3])
-def test_the_ctc_log_reaches_any_load(by, load):
-    trace = sl.load_trace("CTC-SP2-1996")
-    for overrun in ("kill", "extend"):
-        scaled = trace.scale_load(load, by=by, overrun=overrun)
-        assert scaled.offered_load(overrun) == pytest.approx(load, rel=1e-4)
 
 
 def test_sab_0b_65_to_90_percent_multiplies_run_times_by_their_ratio():
@@ -538,17 +500,6 @@ def test_real_values_come_back_and_skipped_lines_are_accounted_for(tmp_path):
     assert trace.dropped.index.tolist() == [2, -1, -1]
 
 
-@pytest.mark.traces
-def test_kth_makes_the_round_trip(tmp_path):
-    whole = sl.load_trace("KTH-SP2-1996")
-    assert (whole.name, whole.source, whole.procs) == ("KTH-SP2-1996-2.1-cln", "archive", 100)
-    trace = whole.head(5_000)
-    trace.to_swf(tmp_path / "K.swf.gz")
-    again = sl.read_swf(tmp_path / "K.swf.gz")
-    assert same(again, trace)
-    assert again.at(0) == trace.at(0)
-
-
 def test_parquet_comes_back_and_without_pyarrow_says_what_is_missing(trace, tmp_path, monkeypatch):
     trace.to_parquet(tmp_path / "X.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "X.parquet"), trace.jobs)
@@ -602,22 +553,6 @@ def test_a_log_without_a_size_asks_for_it(tmp_path):
     with pytest.raises(ValueError, match="machine must have at most 16,777,216 processors, got 100,000,000,000"):
         sl.read_swf(path, machine=10**11)
     assert sl.read_swf(log_file(tmp_path, record(1)), machine=16).procs == 16  # it goes before the header
-
-
-def test_a_file_that_ends_mid_way(tmp_path):
-    whole = log_file(tmp_path, *(record(number) for number in range(1, 50))).read_bytes()
-    cut = whole[: whole.rindex(b"60")]
-    text, packed = tmp_path / "cut.swf", tmp_path / "cut.swf.gz"
-    text.write_bytes(cut)
-    with pytest.raises(SWFError, match=r"cut.swf:50: 8 fields, expected 18"):
-        sl.read_swf(text)
-    trace = sl.read_swf(text, lenient=True)
-    assert len(trace) == 48
-    assert trace.dropped["reason"].tolist() == ["line 50: 8 fields, expected 18: '49 0 -1 10 2 -1 -1 2'"]
-    packed.write_bytes(gzip.compress(whole)[:-20])
-    for lenient in (False, True):  # what is missing cannot be counted
-        with pytest.raises(SWFError, match="the gzip stream ends early"):
-            sl.read_swf(packed, lenient=lenient)
 
 
 # --- Speed and memory of what is generated ---
