@@ -5,7 +5,6 @@ The printed tables are those of the specification, section 7.3. Statistical test
 standard errors (one false alarm in 16,000), or 5 where dozens of numbers are compared.
 """
 
-import dataclasses
 import heapq
 import itertools
 import math
@@ -79,12 +78,6 @@ def test_a_fitted_law_has_the_moments_asked_for(law):
     fitted = HyperErlang.from_moments(*law.moments)
     np.testing.assert_allclose(fitted.moments, law.moments, rtol=1e-9)
     assert fitted.order <= law.order or law.lambda2 < 1.5 * law.lambda1  # nearly one Erlang law: a question of rounding
-
-
-@given(laws(order=1).filter(lambda law: law.lambda2 > 2 * law.lambda1))
-def test_three_moments_settle_a_law_of_order_1(law):
-    fitted = HyperErlang.from_moments(*law.moments)
-    np.testing.assert_allclose(dataclasses.astuple(fitted), dataclasses.astuple(law), rtol=1e-4)
 
 
 @given(st.lists(st.integers(1, 100_000), min_size=3, max_size=30, unique=True))
@@ -189,24 +182,17 @@ def test_kth_has_the_printed_shares_of_jobs():
 
 
 @pytest.mark.traces
-def test_ctc_is_rebuilt_from_the_log_bit_for_bit(tmp_path):
+def test_kept_tables_are_rebuilt_from_the_logs_bit_for_bit(tmp_path):
     records = swf.cached_log(f"{LOGS}/CTC-SP2-1996-3.1-cln.swf.gz").records
-    records = records.assign(requested_procs=records["allocated_procs"])  # the log has no others
     end = records["submit_time"] + records["wait_time"] + records["run_time"]
-    ended = records[end < 6_677_640]  # 12 September 1996, 0:00 EDT
-    assert len(ended) == 17_432
-    fit_jann(ended, RANGES).to_csv(tmp_path / "again.csv")
-    assert (tmp_path / "again.csv").read_bytes() == (paths.data_dir() / "jann-ctc.csv").read_bytes()
-
-
-@pytest.mark.traces
-def test_kth_is_rebuilt_from_the_log_bit_for_bit(tmp_path):
-    jobs = sl.load_trace("KTH-SP2-1996-2").cut_at_estimates().jobs
-    assert len(jobs) == 28_481
-    gap = float(jobs["submit_time"].iloc[-1] - jobs["submit_time"].iloc[0]) / (len(jobs) - 1)
-    fitted = fit_jann(jobs.assign(requested_procs=jobs["allocated_procs"]), RANGES[:8])
-    fitted.scale_arrivals(gap / (80 * 86_400 / 17_440)).to_csv(tmp_path / "again.csv")
-    assert (tmp_path / "again.csv").read_bytes() == (paths.data_dir() / "jann-kth.csv").read_bytes()
+    ctc = records[end < 6_677_640]  # 12 September 1996, 0:00 EDT
+    kth = sl.load_trace("KTH-SP2-1996-2").cut_at_estimates().jobs
+    assert (len(ctc), len(kth)) == (17_432, 28_481)
+    gap = float(kth["submit_time"].iloc[-1] - kth["submit_time"].iloc[0]) / (len(kth) - 1)
+    for name, jobs, ranges, factor in (("ctc", ctc, RANGES, 1), ("kth", kth, RANGES[:8], gap / (80 * 86_400 / 17_440))):
+        fitted = fit_jann(jobs.assign(requested_procs=jobs["allocated_procs"]), ranges)
+        (fitted if factor == 1 else fitted.scale_arrivals(factor)).to_csv(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == (paths.data_dir() / f"jann-{name}.csv").read_bytes()
 
 
 @given(st.lists(laws(), min_size=2, max_size=12))
@@ -217,16 +203,6 @@ def test_a_written_table_is_read_back(tmp_path_factory, drawn):
     table.to_csv(path)
     assert read_jann(path) == jann_table(str(path)) == jann_table(path) == table
     assert hash(read_jann(path)) == hash(table)
-
-
-def test_the_frame_holds_the_laws_as_arrays():
-    table = jann_table("ctc")
-    frame = table.frame()
-    assert frame.index.tolist() == [line.split()[0] for line in CTC.strip().splitlines()]
-    assert frame["arrival_lambda2"].dtype == np.float64
-    assert frame[["smallest", "largest", "service_order"]].dtypes.eq(np.int64).all()
-    assert frame["service_p"].tolist() == [each.service.p for each in table.ranges]
-    assert frame["arrival_order"].tolist() == [1, 1, 1, 1, 1, 1, 1, 2, 2, 1]
 
 
 HEADER = (
@@ -241,6 +217,9 @@ def row(number, value):
     fields = GOOD.split(",")
     fields[number - 1] = value
     return f"{HEADER}\n{','.join(fields)}\n"
+
+
+FEW = [(0, 5, 5, 1), (3, 6, 6, 1), (9, 9, 9, 1), (10, 100, 100, 1), (20, 7, 7, 3)]
 
 
 @pytest.mark.parametrize(
@@ -281,33 +260,58 @@ def test_a_table_of_an_odd_name_shows_it_plainly(tmp_path):
     path.write_text(f"{HEADER}\n{GOOD}\n")
     assert repr(read_jann(path)) == r"<JannTable a\x1b[2Jb: 1 ranges, sizes up to 1>"
     path.write_text("")
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=r"^a\\x1b\[2Jb.csv:1: the header"):
         read_jann(path)
-    assert str(error.value).startswith(r"a\x1b[2Jb.csv:1: the header")
 
 
-def test_tables_that_cannot_be_and_a_machine_that_cuts_one():
-    law = HyperErlang(1, 1, 2, 0.5)
-    with pytest.raises(ValueError, match="a table needs at least one range"):
-        JannTable("none", ())
-    with pytest.raises(ValueError, match="ranges must go up and not overlap, got 4-5 after 3-4"):
-        JannTable("two", (JannRange(3, 4, law, law), JannRange(4, 5, law, law)))
-    with pytest.raises(ValueError, match="largest must be at least smallest, 3, got 2"):
-        JannRange(3, 2, law, law)
-    with pytest.raises(ValueError, match="factor must be greater than 0, got 0"):
-        jann_table("kth").scale_arrivals(0)
-    with pytest.raises(ValueError, match="unknown table 'jann'; known: ctc, kth, the path"):
-        jann_table("jann")
-    with pytest.raises(FileNotFoundError):
-        jann_table("nowhere.csv")
+LAW = HyperErlang(1, 1, 2, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: JannTable("none", ()), "a table needs at least one range"),
+        (
+            lambda: JannTable("two", (JannRange(3, 4, LAW, LAW), JannRange(4, 5, LAW, LAW))),
+            "ranges must go up and not overlap, got 4-5 after 3-4",
+        ),
+        (lambda: JannRange(3, 2, LAW, LAW), "largest must be at least smallest, 3, got 2"),
+        (lambda: jann_table("kth").scale_arrivals(0), "factor must be greater than 0, got 0"),
+        (lambda: jann_table("jann"), "unknown table 'jann'; known: ctc, kth, the path"),
+        (lambda: jann_table("nowhere.csv"), "nowhere.csv"),
+        (
+            lambda: JannTable("wide", jann_table("ctc").ranges[3:]).on_machine(4),
+            "no range of wide fits on 4 processors; the least size is 5",
+        ),
+        (lambda: sl.model_trace("jann", sizes="largest"), "unknown sizes 'largest'; known: uniform, upper, weighted"),
+        (lambda: sl.model_trace("jann", classes="batch"), "unknown parameter of jann 'classes'; known: table, sizes"),
+        (lambda: sl.model_trace("jann", jobs=0), "jobs must be at least 1, got 0"),
+        (
+            lambda: fit_jann(trace_of(FEW, 4)),
+            r"times between arrivals of range 3-4 \(1 jobs\): no value; give ranges= that join it",
+        ),
+        (
+            lambda: fit_jann(trace_of(FEW, 4), ranges=((1, 2),)),
+            r"1 jobs fall into no range, the first with 3 processors; give other ranges=",
+        ),
+        (
+            lambda: fit_jann(trace_of([(t, 5, 5, 1) for t in (0, 1, 5, 9, 30)], 4)),
+            r"run times of range 1 \(5 jobs\): no positive law has the moments 5, 25",
+        ),
+        (lambda: fit_jann(trace_of(FEW, 4).jobs.iloc[:0]), "the log has no jobs to fit to"),
+    ],
+)
+def test_what_cannot_be_is_said(make, message):
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        make()
+
+
+def test_a_machine_cuts_a_table():
     table = jann_table("ctc")
     assert table.procs == 322
     assert [each.label for each in table.on_machine(8).ranges] == ["1", "2", "3-4", "5-8"]
     assert [each.label for each in table.on_machine(12).ranges] == ["1", "2", "3-4", "5-8", "9-12"]
     assert table.on_machine(322) == table.on_machine(1000) == table
-    wide = JannTable("wide", table.ranges[3:])
-    with pytest.raises(ValueError, match="no range of wide fits on 4 processors; the least size is 5"):
-        wide.on_machine(4)
 
 
 # --- Fitting to a log ---------------------------------------------------------------------------------------
@@ -330,20 +334,6 @@ def test_fit_has_the_moments_of_the_log_and_finds_the_laws_it_was_drawn_from():
         assert fitted.mean == pytest.approx(law.mean, abs=4 * law.mean * math.sqrt(law.cv2 / n))
         assert fitted.order == law.order
         assert fitted.lambda1 == pytest.approx(law.lambda1, rel=0.1)
-
-
-def test_what_cannot_be_fitted_is_said():
-    few = trace_of([(0, 5, 5, 1), (3, 6, 6, 1), (9, 9, 9, 1), (10, 100, 100, 1), (20, 7, 7, 3)], 4)
-    message = r"times between arrivals of range 3-4 \(1 jobs\): no value; give ranges= that join it"
-    with pytest.raises(ValueError, match=message):
-        fit_jann(few)
-    with pytest.raises(ValueError, match=r"1 jobs fall into no range, the first with 3 processors; give other ranges="):
-        fit_jann(few, ranges=((1, 2),))
-    constant = trace_of([(t, 5, 5, 1) for t in (0, 1, 5, 9, 30)], 4)
-    with pytest.raises(ValueError, match=r"run times of range 1 \(5 jobs\): no positive law has the moments 5, 25"):
-        fit_jann(constant)
-    with pytest.raises(ValueError, match="the log has no jobs to fit to"):
-        fit_jann(few.jobs.iloc[:0])
 
 
 # --- The jobs -----------------------------------------------------------------------------------------------
@@ -380,13 +370,6 @@ def test_jobs_follow_the_table(which):
             q = cdf(each.service, seconds + 0.5)
             error = math.sqrt(q * (1 - q) / len(mine))
             assert (mine["run_time"] <= seconds).mean() == pytest.approx(q, abs=5 * error + 1e-12)
-
-
-def test_the_first_arrival_takes_a_full_gap():
-    table = JannTable("one", jann_table("ctc").ranges[:1])
-    law = table.ranges[0].arrival
-    first = [int(jann(1, seed=seed, table=table)["submit_time"].iloc[0]) for seed in range(500)]
-    assert np.mean(first) == pytest.approx(law.mean, abs=4 * law.mean * math.sqrt(law.cv2 / 500))
 
 
 def shares(jobs, smallest, largest):
@@ -443,14 +426,9 @@ def test_a_trace_of_the_model():
     assert (trace.title, trace.procs, trace.source) == ("Jann model (CTC)", 322, "model")
     assert trace.history == ("400 jobs for 322 processors, seed 2",)
     assert trace.jobs["run_time"].tolist() == jann(400, seed=2)["run_time"].tolist()
-    small = sl.model_trace("jann", jobs=400, machine=70, seed=2, table="kth", sizes="upper")
+    small = sl.model_trace("jann", jobs=400, machine=40, seed=2, table="kth", sizes="upper")
     assert small.title == "Jann model (KTH, not Jann's numbers)"
-    assert small.history == ("400 jobs for 70 processors, seed 2, table kth, sizes upper",)
-    smaller = sl.model_trace("jann", jobs=400, machine=40, table="kth")
-    assert smaller.history[-1] == "sizes 65-128 of the table left out: wider than the machine"
-    with pytest.raises(ValueError, match="unknown sizes 'largest'; known: uniform, upper, weighted"):
-        sl.model_trace("jann", sizes="largest")
-    with pytest.raises(ValueError, match="unknown parameter of jann 'classes'; known: table, sizes"):
-        sl.model_trace("jann", classes="batch")
-    with pytest.raises(ValueError, match="jobs must be at least 1, got 0"):
-        sl.model_trace("jann", jobs=0)
+    assert small.history == (
+        "400 jobs for 40 processors, seed 2, table kth, sizes upper",
+        "sizes 65-128 of the table left out: wider than the machine",
+    )
