@@ -185,10 +185,11 @@ def test_list_traces(tiny, own, cache):
     put(cache, f"{UNKNOWN}.swf.gz", gzip.compress(TEXT))
     table = archive.list_traces()
     assert table.columns.tolist() == ["name", "machine", "procs", "jobs", "period", "local", "stand_in"]
-    assert table["name"].tolist() == [KNOWN, UNKNOWN, LOCAL]
-    assert table["local"].tolist() == ["SCHEDLAB_DATA", "cache", ""]
-    assert table["period"].tolist() == ["2001-01-01 to 2001-02-03", "", ""]
-    assert table["stand_in"].tolist() == [False] * 3
+    assert table[["name", "period", "local", "stand_in"]].to_numpy().tolist() == [
+        [KNOWN, "2001-01-01 to 2001-02-03", "SCHEDLAB_DATA", False],
+        [UNKNOWN, "", "cache", False],
+        [LOCAL, "", "", False],
+    ]
 
 
 # --- A good download ---
@@ -225,12 +226,19 @@ def test_download_that_the_transfer_unpacked_is_packed_again(tiny, server):
 
 
 # --- A download that fails leaves nothing, and says what to do ---
-def test_not_found(tiny, server, cache):
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (KNOWN, "{url}/l_tiny/Tiny-Log-2001-1.1-cln.swf.gz answered 404 Not Found"),
+        (LOCAL, "the archive does not keep it\n"),
+    ],
+)
+def test_what_the_archive_does_not_have_is_not_found(tiny, server, cache, name, reason):
     server.status, server.body = 404, b"<html>no</html>"
-    with pytest.raises(TraceNotFound) as error:
-        archive.fetch(KNOWN, progress=False)
-    assert f"cannot fetch {KNOWN}: {archive.BASE_URL}/l_tiny/{KNOWN}.swf.gz answered 404 Not Found" in str(error.value)
-    assert f"{archive.BASE_URL}/logs.html" in str(error.value)
+    message = f"cannot fetch {name}: {reason.format(url=archive.BASE_URL)}"
+    with pytest.raises(TraceNotFound, match=f"^{re.escape(message)}") as error:
+        archive.fetch(name, progress=False)
+    assert (f"{archive.BASE_URL}/logs.html" in str(error.value)) == (name == KNOWN) == len(server.requests)
     assert files(cache) == []
 
 
@@ -238,13 +246,11 @@ def test_no_network(tiny, no_server, own, cache):
     put(own, f"{LOCAL}.swf", TEXT)
     with pytest.raises(TraceNotFound) as error:
         archive.fetch(KNOWN, progress=False)
-    told = str(error.value)
-    assert re.match(rf"cannot fetch {KNOWN}: no complete answer from 127.0.0.1:\d+ \(ConnectionError\)\n", told)
-    assert f"{archive.BASE_URL}/l_tiny/{KNOWN}.swf.gz" in told
-    assert str(cache) in told
-    assert f"SCHEDLAB_DATA (now {own})" in told
-    assert re.search(rf"at hand now +{LOCAL}$", told)
-    assert error.value.__cause__ is None
+    message = str(error.value)
+    assert re.match(rf"cannot fetch {KNOWN}: no complete answer from 127.0.0.1:\d+ \(ConnectionError\)\n", message)
+    for part in (f"{archive.BASE_URL}/l_tiny/{KNOWN}.swf.gz", str(cache), f"SCHEDLAB_DATA (now {own})"):
+        assert part in message
+    assert re.search(rf"at hand now +{LOCAL}$", message)
     assert error.value.__suppress_context__
     assert files(cache) == []
 
@@ -263,30 +269,25 @@ UNSOUND, NO_SWF = "not a sound gzip file", "does not look like SWF: found "
 @pytest.mark.parametrize(
     ("name", "body", "fault"),
     [
-        pytest.param(
-            KNOWN, gzip.compress(OTHER), f"its SHA-256 is {sha256(OTHER)}, expected {sha256(TEXT)}", id="another text"
-        ),
-        pytest.param(KNOWN, gzip.compress(TEXT)[:-12], UNSOUND, id="cut short"),
-        pytest.param(UNKNOWN, gzip.compress(TEXT)[:-12], UNSOUND, id="cut short, checksum unknown"),
-        pytest.param(UNKNOWN, gzip.compress(TEXT) + b"rest", UNSOUND, id="too long"),
-        pytest.param(UNKNOWN, gzip.compress(TEXT)[:10] + b"\xff" * 99, UNSOUND, id="scrambled"),
-        pytest.param(UNKNOWN, gzip.compress(b"gone fishing\n"), f"{NO_SWF}'gone fishing'", id="prose"),
-        pytest.param(UNKNOWN, gzip.compress(b"six words " * 9), f"{NO_SWF}'six words ", id="18 words"),
-        pytest.param(UNKNOWN, gzip.compress(b"17 " * 17), f"{NO_SWF}'17 17 ", id="17 numbers"),
-        pytest.param(UNKNOWN, gzip.compress(b"; a header\n"), f"{NO_SWF}''", id="no records"),
-        pytest.param(UNKNOWN, b"<html>log in</html>", f"{NO_SWF}'<html>log in</html>'", id="a web page"),
-        pytest.param(UNKNOWN, TEXT[:-20], f"{NO_SWF}'3 180 0 ", id="plain text, cut short"),
-        pytest.param(UNKNOWN, b"", f"{NO_SWF}''", id="nothing"),
+        (KNOWN, gzip.compress(OTHER), f"its SHA-256 is {sha256(OTHER)}, expected {sha256(TEXT)}"),
+        *[(name, gzip.compress(TEXT)[:-12], UNSOUND) for name in (KNOWN, UNKNOWN)],
+        (UNKNOWN, gzip.compress(TEXT) + b"rest", UNSOUND),
+        (UNKNOWN, gzip.compress(TEXT)[:10] + b"\xff" * 99, UNSOUND),
+        (UNKNOWN, gzip.compress(b"gone fishing\n"), f"{NO_SWF}'gone fishing'"),
+        (UNKNOWN, gzip.compress(b"six words " * 9), f"{NO_SWF}'six words "),
+        (UNKNOWN, gzip.compress(b"17 " * 17), f"{NO_SWF}'17 17 "),
+        (UNKNOWN, gzip.compress(b"; a header\n"), f"{NO_SWF}''"),
+        (UNKNOWN, b"<html>log in</html>", f"{NO_SWF}'<html>log in</html>'"),
+        (UNKNOWN, TEXT[:-20], f"{NO_SWF}'3 180 0 "),
+        (UNKNOWN, b"", f"{NO_SWF}''"),
     ],
 )
 def test_wrong_download(tiny, server, cache, name, body, fault):
     # Without a length, a connection that breaks early looks like the end of the file.
     server.body, server.headers = body, {"Content-Length": None}
-    with pytest.raises(TraceCorrupt) as error:
+    message = f"{archive.BASE_URL}/l_tiny/{name}.swf.gz: "
+    with pytest.raises(TraceCorrupt, match=f"^{re.escape(message)}.*{re.escape(fault)}.*; the download was deleted$"):
         archive.fetch(name, progress=False)
-    assert str(error.value).startswith(f"{archive.BASE_URL}/l_tiny/{name}.swf.gz: ")
-    assert fault in str(error.value)
-    assert str(error.value).endswith("; the download was deleted")
     assert files(cache) == []
 
 
@@ -300,12 +301,6 @@ def test_interrupted_download(tiny, server, cache, monkeypatch):
         archive.fetch(KNOWN, progress=False)
     assert files(cache) == []
     assert archive.find(KNOWN) is None
-
-
-def test_trace_that_the_archive_does_not_keep(tiny, server, cache):
-    with pytest.raises(TraceNotFound, match=rf"^cannot fetch {LOCAL}: the archive does not keep it\n"):
-        archive.fetch(LOCAL, progress=False)
-    assert server.requests == []
 
 
 # --- Available copies ---
@@ -338,11 +333,11 @@ def test_damaged_cache_is_reported_and_fetched_again(tiny, server, cache):
 
 def test_damaged_cache_without_network_is_not_called_a_network_error(tiny, no_server, cache):
     path = put(cache, f"{KNOWN}.swf.gz", gzip.compress(OTHER))
-    with pytest.raises(TraceCorrupt) as error:
+    message = (
+        rf"^{re.escape(str(path))}: not the archive's text of {KNOWN}.*no new copy could be fetched\ncannot fetch "
+    )
+    with pytest.raises(TraceCorrupt, match=message):
         archive.fetch(KNOWN, progress=False)
-    told = str(error.value)
-    assert told.startswith(f"{path}: not the archive's text of {KNOWN}")
-    assert f"no new copy could be fetched\ncannot fetch {KNOWN}: no complete answer" in told
 
 
 def test_the_cache_needs_no_network_if_verified_by_hand_and_may_be_read_only(tiny, cache, own, monkeypatch, tmp_path):
@@ -392,18 +387,6 @@ def test_a_note_of_somebody_else_is_not_believed(tiny, cache, monkeypatch):
     assert archive._noted(UNKNOWN)
     monkeypatch.setattr(archive.paths, "is_own", lambda stream: False)
     assert not archive._noted(UNKNOWN)
-
-
-def test_a_download_into_a_folder_that_others_may_write_to_is_verified_each_time(tiny, server, cache, monkeypatch):
-    cache.mkdir(parents=True)
-    cache.chmod(0o777)
-    with pytest.warns(UserWarning, match="is not trusted: others may write to it"):
-        path = archive.fetch(KNOWN, progress=False)
-    assert files(cache) == [path.name]
-    looked = []
-    monkeypatch.setattr(archive, "verify", lambda *given: looked.append(given))
-    assert archive.fetch(KNOWN, progress=False) == path
-    assert looked == [(path, KNOWN)]
 
 
 def test_a_text_is_that_of_its_trace_packed_or_plain(tiny, tmp_path):

@@ -145,17 +145,6 @@ def test_fdata_has_dates_with_short_offsets_and_nodes_allocated_or_requested(tmp
         read("fdata", parquet(frame.drop(columns="nnuma"), tmp_path / "few.parquet"))
 
 
-def test_months_of_fdata_go_together(tmp_path):
-    def month(date, usr, name):
-        row = {"usr": usr, "adt": f"{date} 00:00:00+09", "sdt": f"{date} 00:00:00+09", "edt": f"{date} 01:00:00+09"}
-        row |= {"elpl": 3600.0, "nnuma": 2, "nnumr": 2, "exit state": "completed"}
-        return read("fdata", parquet(pd.DataFrame([row]), tmp_path / f"{name}.parquet"))
-
-    both = month("2021-04-01", "usr_1", "21_04").concat(month("2021-05-01", "usr_0", "21_05"))
-    checked(both, "submit_time", (0,), (30 * 86_400,))
-    assert named(both, "user_id") == ["usr_1", "usr_0"]
-
-
 # Frontier -----------------------------------------------------------------------------------------------
 FIELDS = "job_id submit_time wait_time runtime allocated_nodes CPU_time_used RAM_used required_nodes walltime_limit"
 FIELDS += " RAM_requested job_status user_id group_id executable_number queue_id partition preceding_job think_time"
@@ -407,10 +396,7 @@ def test_the_file_of_another_log_is_one_clear_error(log, tmp_path):
         sl.read_public(tmp_path / "nothing.csv", log)
 
 
-def test_helios_is_no_pm100_and_a_plain_log_no_frontier(tmp_path):
-    path = text(["job_id,user,submit_time,start_time,end_time,gpu_num", "1,u,1,2,3,4"], tmp_path / "cluster_log.csv")
-    with pytest.raises(sl.workload.TableError, match="^cluster_log.csv: no column 'time_limit' for estimate"):
-        read("pm100", path)
+def test_a_plain_log_is_no_frontier(tmp_path):
     path = text(["1 0 0 10 1 -1 -1 1 20 -1 1 1 1 -1 1 -1 -1 -1"], tmp_path / "plain.swf")
     with pytest.raises(ValueError, match="^plain.swf: records of 18 fields, expected 21; read_swf reads other logs$"):
         read("frontier", path)
