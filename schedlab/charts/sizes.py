@@ -166,7 +166,8 @@ def _heading(spec):
     title = title if isinstance(title, dict) else {"text": title}
     text = title.get("text", "")
     lines = 1 if isinstance(text, str) else len(text)
-    return lines * title.get("fontSize", 15) + 9 + 13 * len(title.get("subtitle") or ())
+    offset = title.get("offset", 0) if text else 0
+    return lines * title.get("fontSize", 15) + offset + 9 + 13 * len(title.get("subtitle") or ())
 
 
 def _plots(spec, counted):

@@ -19,6 +19,7 @@ from .sizes import LEGENDS, MARGIN, PADDING, PAGE, extent, height_of, parts, plo
 
 P = ParamSpec("P")
 Chart = TypeVar("Chart")
+BELOW = 14  # pixels between a title and the charts below it that have titles, too
 EMBED = {"actions": False, "renderer": "svg"}
 ON_PAGE = "SCHEDLAB_PAGE"  # set when notebooks run for the pages of a site, which have the report's script
 LAB = "application/vnd.vegalite.v5+json"
@@ -229,6 +230,8 @@ def headed(chart, title: str, width: int, *subtitle: str, size: tuple = (None, N
         if not isinstance(text, str):
             raise TypeError(f"{name} is {text!r}, expected text")
     chart.title = {"text": title, "subtitle": wrapped(subtitle, size[0] or width)}
+    if len(parts(chart)) > 1:  # they have headings of their own, which else would touch it
+        chart.title["offset"] = BELOW
     chart.config = _look()  # not `themed`: Altair would copy everything in a chart with panels, 15 ms
     return resize(chart, *size)
 
