@@ -34,93 +34,37 @@ def area_squared(estimate, procs):
     return (estimate * procs) ** 2
 
 
-def exact_area_squared(estimate, procs):
-    return (1.0 * estimate * procs) ** 2
-
-
-def thrown(estimate):
-    return estimate * np.random.random()  # noqa: NPY002 - what numba compiles
-
-
-def divides_by_its_wait(now, submit, estimate):
-    return estimate / (now - submit)
-
-
-def halves(estimate):
-    return 2**-estimate
-
-
-def nan_of_wide(procs):
-    return np.sqrt(4000.0 - procs)
-
-
-def gives_text(procs):
-    return "wide" if procs > 4 else 0.0
-
-
-def calls_pandas(procs):
-    return pd.Series([procs]).mean()
-
-
-def huge(estimate, procs):
-    return (estimate * procs) ** 40
-
-
-def nan_for_a_second(estimate):
-    return np.float64(estimate - 1) / np.float64(estimate - 1)
-
-
-def nan_of_some_widths(procs):
-    return np.nan if procs == 128 or procs == 512 else 1.0 * procs
-
-
-def nan_of_43_processors(procs):
-    return np.nan if 40 < procs < 50 else 1.0 * procs
-
-
-def divides_after_a_day(now, submit, estimate):
-    return estimate / (now - submit - 86_400)
-
-
-def moves_by_usage(now, submit, user_usage):
-    return user_usage * (now - submit)
-
-
-def waits_for_usage(now, submit, user_usage):
-    return user_usage - 5 * (now - submit)
-
-
 @pytest.mark.parametrize(
     ("policy", "failed", "found"),
     [
+        (aged, TIME, "two jobs never changes while they wait: leave out now, and the order is made only once"),
         (
-            aged,
-            [TIME],
-            "two jobs never changes while they wait: leave out now, and the order is made only once",
+            lambda now, submit, user_usage: user_usage - 5 * (now - submit),
+            TIME,
+            "the order of two jobs never changes while they wait: leave out now",
         ),
-        (waits_for_usage, [TIME], "the order of two jobs never changes while they wait: leave out now"),
-        (area_squared, [OVERFLOW], "for a job with estimate = 43,200, procs = 1,000,000"),
-        (halves, [OVERFLOW], "gives 0 instead of 0.5 for a job with estimate = 1"),
-        (thrown, [AGAIN], "for a job with estimate = "),
-        (divides_by_its_wait, [NUMBER], "ZeroDivisionError"),
-        (nan_of_wide, [NUMBER], "gives nan, expected a number"),
-        (gives_text, [NUMBER], "gives 'wide', expected a number"),
-        (huge, [NUMBER], "too large for a number of 64 bits for a job with estimate = "),
-        (calls_pandas, ["compiles"], "pandas.Series is not among the functions that numba compiles"),
-        (nan_for_a_second, [NUMBER], "gives nan, expected a number"),
-        (lambda run_time: run_time, [KNOWS], "takes run_time, which is known only after a job"),
-        (lambda wait_time, estimate: wait_time + estimate, [KNOWS], "known=['wait_time'] if it is known at submission"),
-        (lambda run_time, estimate: estimate + 1 * (run_time > 86_400), [KNOWS], "takes run_time, which is known only"),
-        (nan_of_some_widths, [NUMBER], "gives nan, expected a number"),
-        (nan_of_43_processors, [IN_A_SIMULATION], "gives nan"),
-        (divides_after_a_day, [NUMBER], "ZeroDivisionError"),
-        (lambda status_usage: status_usage, [KNOWS], "takes status_usage, and status is known only after a job"),
-        (lambda used_memory_count: used_memory_count, [KNOWS], "used_memory is known only after a job has ended"),
+        (area_squared, OVERFLOW, "for a job with estimate = 43,200, procs = 1,000,000"),
+        (lambda estimate: 2**-estimate, OVERFLOW, "gives 0 instead of 0.5 for a job with estimate = 1"),
+        (lambda estimate: estimate * np.random.random(), AGAIN, "for a job with estimate = "),  # noqa: NPY002
+        (lambda now, submit, estimate: estimate / (now - submit), NUMBER, "ZeroDivisionError"),
+        (lambda now, submit, estimate: estimate / (now - submit - 86_400), NUMBER, "ZeroDivisionError"),
+        (lambda procs: np.sqrt(4000.0 - procs), NUMBER, "gives nan, expected a number"),
+        (lambda estimate: np.float64(estimate - 1) / np.float64(estimate - 1), NUMBER, "gives nan, expected a number"),
+        (lambda procs: np.nan if procs in (128, 512) else 1.0 * procs, NUMBER, "gives nan, expected a number"),
+        (lambda procs: np.nan if 40 < procs < 50 else 1.0 * procs, IN_A_SIMULATION, "gives nan"),
+        (lambda procs: "wide" if procs > 4 else 0.0, NUMBER, "gives 'wide', expected a number"),
+        (lambda estimate, procs: (estimate * procs) ** 40, NUMBER, "too large for a number of 64 bits for a job with"),
+        (lambda procs: pd.Series([procs]).mean(), "compiles", "pandas.Series is not among the functions that numba co"),
+        (lambda run_time: run_time, KNOWS, "takes run_time, which is known only after a job"),
+        (lambda wait_time, estimate: wait_time + estimate, KNOWS, "known=['wait_time'] if it is known at submission"),
+        (lambda run_time, estimate: estimate + 1 * (run_time > 86_400), KNOWS, "takes run_time, which is known only"),
+        (lambda status_usage: status_usage, KNOWS, "takes status_usage, and status is known only after a job"),
+        (lambda used_memory_count: used_memory_count, KNOWS, "used_memory is known only after a job has ended"),
     ],
 )
 def test_what_is_wrong_is_found_with_an_example(policy, failed, found):
     report = check_policy(policy, raises=False)
-    assert [check.name for check in report.failed] == failed
+    assert [check.name for check in report.failed] == [failed]
     assert found in report.failed[0].found
     assert not report.passed
     assert found.split(",")[0] in repr(report)
@@ -128,9 +72,17 @@ def test_what_is_wrong_is_found_with_an_example(policy, failed, found):
         check_policy(policy)
 
 
-@pytest.mark.parametrize("name", [*NAMED, "exact_area_squared", "moves_by_usage"])
-def test_good_policies_pass(name):
-    report = check_policy(NAMED.get(name) or globals()[name])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        *NAMED.values(),
+        lambda estimate, procs: (1.0 * estimate * procs) ** 2,
+        lambda now, submit, user_usage: user_usage * (now - submit),
+        numba.njit(lambda estimate: estimate),
+    ],
+)
+def test_good_policies_pass(policy):
+    report = check_policy(policy)
     assert report.passed
     assert report.checks[-1].name == "is timed"
 
@@ -170,7 +122,6 @@ def test_what_is_no_policy_is_refused():
         check_policy("fairshare")
     with pytest.raises(TypeError, match="trace is 'KTH', expected a Trace"):
         check_policy(aged, trace="KTH")
-    assert check_policy(numba.njit(lambda estimate: estimate)).passed
 
 
 def test_a_report_shows_itself():
@@ -201,12 +152,7 @@ def test_what_is_worth_knowing_of_a_policy_is_a_note(policy, note):
 
 def test_two_orders_are_compared():
     assert check_policy(lambda estimate: estimate / 60.0, like="sjf").passed
-    assert (
-        check_policy(lambda now, submit, estimate: submit - now - estimate * 0, like="fcfs", raises=False)
-        .failed[0]
-        .name
-        == TIME
-    )
+    assert check_policy(aged, like="fcfs", raises=False).failed[0].name == TIME
     report = check_policy(lambda estimate, procs: estimate + procs / 1e6, like="sjf", raises=False)
     assert [check.name for check in report.failed] == ["puts jobs in the order of sjf"]
     assert "it puts first\nthe job with submit = " in report.failed[0].found
@@ -288,12 +234,7 @@ def test_easy_has_no_notes_and_what_was_covered_is_said():
     report = check_scheme("easy", "easy")
     assert report.passed
     assert not report.notes
-    for words in (
-        "613 workloads of up to 1,600 jobs",
-        "1,000,000 processors",
-        "clocks beyond 2**31 s",
-        "loads up to 1.2",
-    ):
+    for words in ("613 workloads of up to 1,600 jobs", "1,000,000 processors", "clocks beyond 2**31 s", "up to 1.2"):
         assert words in report.covered
     assert report.covered.endswith("overrun kill, extend, keep")
     assert f"covered: {report.covered}" in repr(report)
