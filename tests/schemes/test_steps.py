@@ -421,31 +421,6 @@ def test_partitions_are_simulated_each_by_itself():
 
 
 # What cannot be done ---------------------------------------------------------------------------------------
-def start_twice(state):
-    job = state.queue[0]
-    state.start(job)
-    state.start(job)
-
-
-def start_all(state):
-    for job in state.queue:
-        state.start(job)
-
-
-def start_a_number(state):
-    state.start(1)
-
-
-def start_what_runs(state):
-    for job in state.running:
-        state.start(job)
-    fcfs.decide(state)
-
-
-def start_none(state):
-    pass
-
-
 def start_ahead(state):
     for job in state.queue:
         if job.number == 1:
@@ -456,47 +431,44 @@ def start_ahead(state):
             state.start(job)
 
 
-def reserve_before(state):
-    state.reserve(state.queue[0], state.now - 1)
+def after_fcfs(act):
+    """Decide as FCFS does, and then act on each job that waits."""
 
+    def decide(state):
+        fcfs.decide(state)
+        for job in state.queue:
+            act(state, job)
 
-def reserve_twice(state):
-    state.reserve(state.queue[0], state.now)
-    state.reserve(state.queue[0], state.now + 1)
-
-
-def reserve_what_is_taken(state):
-    fcfs.decide(state)
-    for job in state.queue:
-        state.reserve(job, state.now)
-
-
-def reserve_nobody_knows_when(state):
-    state.reserve(state.queue[0], 1.5)
-
-
-def wake_in_the_past(state):
-    state.wake(state.now)
+    return decide
 
 
 @pytest.mark.parametrize(
-    ("function", "words"),
+    ("function", "message"),
     [
-        (start_twice, r"start_twice at 0 s: start\(job 1\): it started at 0 s"),
-        (start_all, r"start_all at 1 s: start\(job 2\): it needs 4 processors, 1 are free"),
-        (start_what_runs, r"start_what_runs at 1 s: start\(job 1\): it started at 0 s"),
-        (start_none, r"start_none at 5 s: no job runs, none will arrive, and 8 jobs still wait: first job 1 \(3 proc"),
+        (lambda state: [state.start(job) for job in 2 * [first(state)]], r"at 0 s: start\(job 1\): it started at 0 s"),
+        (
+            lambda state: [state.start(job) for job in state.queue],
+            r"at 1 s: start\(job 2\): it needs 4 processors, 1 a",
+        ),
+        (after_fcfs(lambda state, job: state.start(state.running[0])), r"at 1 s: start\(job 1\): it started at 0 s"),
+        (lambda state: None, r"at 5 s: no job runs, none will arrive, and 8 jobs still wait: first job 1 \(3 proc"),
         (start_ahead, r"ahead at 3 s: start\(job 6\): .*job 2, reserved for 9 s|start\(job 4\): with 1 processors"),
-        (reserve_before, r"reserve_before at 0 s: reserve\(job 1, -1\): expected a whole second, not before now"),
-        (reserve_twice, r"reserve_twice at 0 s: reserve\(job 1, 1\): it holds a reservation already"),
-        (reserve_what_is_taken, r"at 1 s: reserve\(job 2, 1\): it needs 4 processors for 6 s, 1 are free then"),
-        (reserve_nobody_knows_when, r"reserve\(job 1, 1.5\): expected a whole second"),
-        (wake_in_the_past, r"wake_in_the_past at 0 s: wake\(0\): expected a whole second after now"),
+        (
+            lambda state: state.reserve(first(state), state.now - 1),
+            r"at 0 s: reserve\(job 1, -1\): expected a whole se",
+        ),
+        (lambda state: [state.reserve(first(state), time) for time in (0, 1)], r"reserve\(job 1, 1\): it holds a rese"),
+        (
+            after_fcfs(lambda state, job: state.reserve(job, state.now)),
+            r"at 1 s: reserve\(job 2, 1\): it needs 4 .* 1 are",
+        ),
+        (lambda state: state.reserve(first(state), 1.5), r"at 0 s: reserve\(job 1, 1.5\): expected a whole second"),
+        (lambda state: state.wake(state.now), r"at 0 s: wake\(0\): expected a whole second after now"),
     ],
 )
-def test_what_cannot_be_done_is_one_error_at_that_instant(function, words):
+def test_what_cannot_be_done_is_one_error_at_that_instant(function, message):
     jobs = [(0, 9, 9, 3), (1, 4, 6, 4), (1, 3, 3, 2), (2, 25, 25, 1), *LOG[4:]]
-    with pytest.raises(sl.schemes.SchemeError, match=words):
+    with pytest.raises(sl.schemes.SchemeError, match=message):
         sl.simulate(trace_of(jobs, 4), sl.python_scheme(function))
 
 
@@ -515,7 +487,7 @@ def test_a_reservation_that_would_run_into_another_is_refused():
 
 def test_what_is_no_job_and_no_function_is_refused():
     with pytest.raises(TypeError, match=r"start\(\) takes a job of state.queue, got 1"):
-        sl.simulate(trace_of(LOG, 4), sl.python_scheme(start_a_number))
+        sl.simulate(trace_of(LOG, 4), sl.python_scheme(lambda state: state.start(1)))
     with pytest.raises(TypeError, match="python_scheme takes a function of the state, got 3"):
         sl.python_scheme(3)
     with pytest.raises(NotImplementedError, match=r"Empty has neither simulate\(case\) nor decide\(state\)"):
