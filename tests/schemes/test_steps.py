@@ -184,29 +184,6 @@ def compare(state, twin):
     assert all(state.free_at(state.now + after) == twin.free_at(state.now + after) for after in range(12))
 
 
-@examples(200)
-@given(workloads(overrun=True), st.integers(0, 3))
-def test_the_profile_is_what_it_says(workload, reservations):
-    """It gives the free processors from each step on, and the first step that will do is the earliest time found."""
-    jobs, procs = workload
-    for state in sl.steps(trace_of(jobs, procs), overrun="keep"):
-        for job in state.queue[:reservations]:
-            if not state.fits(job):
-                state.reserve(job, state.earliest(job))
-        time, free = state.profile
-        assert time[0] == state.now
-        assert (np.diff(time) > 0).all()
-        assert [state.free_at(int(instant)) for instant in time] == free.tolist()
-        assert free[-1] == procs
-        for job in state.queue[reservations:]:
-            ends = np.searchsorted(time, time + max(job.estimate, 1))
-            wide = [(free[place:end] >= job.procs).all() for place, end in enumerate(ends)]
-            assert state.earliest(job) == time[wide.index(True)]
-        for job in list(state.queue):
-            if job.procs <= state.free and (not state.reserved or state.fits(job)):
-                state.start(job)
-
-
 # What a scheme sees ----------------------------------------------------------------------------------------
 def test_jobs_have_attributes_and_lists_of_them_arrays():
     seen = []
@@ -506,65 +483,6 @@ def test_steps_are_checked():
         sl.steps(trace, overrun="kil")
     with pytest.raises(ValueError, match="overrun 'kill-backfilled' is for jobs on nodes"):
         sl.steps(trace, overrun="kill-backfilled")
-
-
-def test_a_job_that_starts_gives_its_reservation_back():
-    def reserving(state):
-        for job in state.queue:
-            instant = state.earliest(job)
-            state.reserve(job, instant)
-            if instant == state.now and state.fits(job):
-                state.start(job)
-                assert job not in state.reserved
-
-    for jobs, procs, start in (([(0, 5, 5, 1)] * 2, 2, [0, 0]), ([(0, 5, 5, 2)] * 3, 4, [0, 0, 5])):
-        assert sl.simulate(trace_of(jobs, procs), sl.python_scheme(reserving)).validate().start.tolist() == start
-
-
-def test_a_reservation_does_not_stand_in_its_own_way():
-    """Job 2 is reserved for now, and job 3 for 5, when both fit beside each other."""
-
-    def both(state):
-        if state.now == 0:
-            first, second, third = state.queue
-            state.start(first)
-            state.reserve(second, 0)
-            state.reserve(third, 5)
-            assert state.fits(second)
-            state.start(second)
-        else:
-            fcfs.decide(state)
-
-    jobs = [(0, 5, 5, 2), (0, 10, 10, 2), (0, 5, 5, 2)]
-    assert sl.simulate(trace_of(jobs, 4), sl.python_scheme(both)).validate().start.tolist() == [0, 0, 5]
-
-
-@pytest.mark.parametrize("estimate", [5, 6])
-def test_a_job_that_starts_before_its_reservation_delays_no_other_one(estimate):
-    """Job 3 is reserved for 5 and job 2 for 10; job 2 may start at 0 only if it ends by 5."""
-
-    def early(state):
-        if state.now > 0:
-            fcfs.decide(state)
-            return
-        first, second, third, fourth = state.queue
-        state.start(first)
-        state.reserve(third, 5)
-        state.reserve(second, 10)
-        assert state.fits(second) == (estimate == 5)
-        if estimate == 5:
-            state.start(second)
-            assert state.reserved == [third]
-            assert state.earliest(fourth) == 10
-        else:
-            words = "early at 0 s: start.job 2.: with 2 processors until 6 s it delays job 3, reserved for 5 s"
-            with pytest.raises(sl.schemes.SchemeError, match=words):
-                state.start(second)
-            assert state.reserved == [third, second]
-            assert (state.free, state.earliest(fourth)) == (2, 0)
-
-    jobs = [(0, 5, 5, 2), (0, estimate, estimate, 2), (0, 5, 5, 4), (0, 2, 2, 1)]
-    sl.simulate(trace_of(jobs, 4), sl.python_scheme(early)).validate()
 
 
 def test_schemes_and_schedules_are_pickled_and_jobs_copied():
