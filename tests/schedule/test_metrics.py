@@ -310,11 +310,6 @@ def test_loss_of_capacity_by_hand():
     assert measured["max_queue"] == 2
 
 
-def test_no_more_is_lost_than_the_queue_wants():
-    timeline = pd.DataFrame({"time": [0, 10, 20], "used": [6, 2, 0], "queued": [1, 1, 0], "demand": [3, 1, 0]})
-    assert metrics.loss_of_capacity(timeline, 8) == 2 * 10 + 1 * 10
-
-
 def test_sab_0_effective_work_of_half_efficient_processors():
     assert metrics.effective_work(1000, 5, 0.5) == 2500
     assert metrics.effective_work([1000, 10], [5, 2], [0.5, 1.0]) == 2520
@@ -433,12 +428,6 @@ def test_means_of_a_class_are_over_its_jobs(schedule, width):
 @pytest.fixture
 def schedule():
     return sl.simulate(trace_of([(0, 10, 20, 2), (5, 30, 25, 1), (5, 7, 7, 3), (20, 4, 9, 1)], 4))
-
-
-def test_classes_of_a_column(schedule):
-    measured = schedule.metrics(by="procs")
-    assert measured["jobs"].to_dict() == {1: 2, 2: 1, 3: 1}
-    assert measured.index.name == "procs"
 
 
 def test_classes_by_edges_are_half_open_and_leave_nobody_out(schedule):

@@ -97,31 +97,6 @@ def test_what_a_job_could_expect_is_its_twin_and_ends_with_its_start(drawn, orde
     assert rows[-1][1] == start[j]
 
 
-@examples(200)
-@given(workloads(), EVENTS, CHOICES)
-def test_without_compression_a_job_is_told_its_promise_once(workload, events, choice):
-    jobs, procs = workload
-    schedule = simulated(jobs, procs, sl.Conservative(compression="none"), events=events)
-    j = one_of_those_that_waited(jobs, schedule.start, choice)
-    assert rows_of(schedule.why(j + 1)) == [(jobs[j].submit, schedule.promise[j])]
-
-
-@examples(240)
-@given(workloads(shortest=1), CHOICES)
-def test_a_blocked_head_can_expect_what_easy_promises(workload, choice):
-    # A job is the head of the queue when it and all before it have come, and those before it have started.
-    jobs, procs = workload
-    schedule = simulated(jobs, procs)
-    start, promise = schedule.start.tolist(), schedule.promise.tolist()
-    heads = [j for j in range(len(jobs)) if promise[j] >= 0]
-    if not heads:
-        return
-    j = heads[choice % len(heads)]
-    blocked = max([jobs[j].submit, *start[:j]])
-    (*_, told) = [expected for time, expected in rows_of(schedule.why(j + 1)) if time <= blocked]
-    assert told == promise[j]
-
-
 def told(rows, procs, job, scheme="easy", **more):
     """Return the rows of what a job could expect, with the news."""
     return list(simulated(rows, procs, scheme, **more).why(job).expected.itertuples(index=False, name=None))
@@ -138,11 +113,6 @@ def test_news_are_named():
         (3, 4, "job 1 ran on past its estimate"),
         (9, 9, "job 1 ended 6 s past its estimated end and job 3 arrived"),
     ]
-
-
-def test_the_last_row_is_the_start_beside_jobs_past_their_estimates():
-    # Job 1 runs on past 5 and ends at 50.
-    assert told([(0, 50, 5, 1), (1, 1, 1, 1)], 1, 2, overrun="keep")[-1][:2] == (50, 50)
 
 
 @pytest.mark.parametrize(
@@ -573,12 +543,6 @@ def test_a_trace_of_one_job(rows):
     assert rows_of(why) == [(submit, submit)]
     assert why.others.empty
     assert f"did not wait: it started at {submit} s, when it was submitted" in str(why)
-
-
-def test_a_job_of_no_length_waits_like_others():
-    schedule = simulated([(0, 5, 9, 1), (1, 0, 0, 1)], 1)
-    check(schedule, True)
-    assert rows_of(schedule.why(2)) == [(1, 9), (5, 5)]
 
 
 @pytest.mark.parametrize("given", [99, 0, -1, "3", None, 3.5, np.int64(99), [1]])

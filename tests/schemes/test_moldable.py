@@ -261,15 +261,6 @@ def test_settings_may_be_as_large_as_they_like():
     assert first.procs.tolist() == every.procs.tolist()
 
 
-@given(workloads(), FAIR_SHARES)
-def test_without_efficiency_nothing_moves(workload, chosen):
-    # Specification, section 2.3, SAB-1: how processors would be moved does not matter.
-    trace, _ = workload
-    one, other = (sl.simulate(trace, replace(chosen, efficiency=0, canmove=how)) for how in ("role", "literal"))
-    assert one.start.tolist() == other.start.tolist()
-    assert one.procs.tolist() == other.procs.tolist()
-
-
 def test_times_and_sizes_beyond_32_bits_do_not_overflow():
     ten_years, million = 315_360_000, 10**6
     trace = trace_of([(0, ten_years, ten_years, million), (1, ten_years, ten_years, million)], million)

@@ -241,18 +241,6 @@ def test_one_and_all_cannot_both_be_what_they_are_without_rebuilding():
     assert sl.simulate(trace, sl.Conservative(compression="none")).start.tolist() == [0, 10]
 
 
-def test_two_reservations():
-    """Job 4 would end after 9, when job 3 is expected to start: one reservation lets it start, two do not."""
-    trace = trace_of([(0, 4, 4, 3), (1, 5, 5, 4), (2, 5, 5, 3), (3, 20, 20, 1), (3, 1, 1, 1)], 4)
-    assert sl.simulate(trace, sl.EASY()).validate().start.tolist() == [0, 4, 9, 9, 3]
-    wide = trace_of([(0, 4, 4, 3), (1, 5, 5, 3), (2, 5, 5, 4), (3, 20, 20, 1)], 4)
-    one, two = (sl.simulate(wide, sl.EASY(reservations=many)).validate() for many in (1, 2))
-    assert one.start.tolist() == [0, 4, 23, 3]
-    assert one.promise.tolist() == [-1, 4, 23, -1]
-    assert two.start.tolist() == [0, 4, 9, 14]
-    assert two.promise.tolist() == [-1, 4, 9, 14]
-
-
 # What policies see -----------------------------------------------------------------------------------------
 def seen(trace, function, **settings):
     """Return the order in which FCFS, on one processor, starts jobs that all wait from the beginning."""
@@ -342,14 +330,6 @@ def test_partitions_see_the_columns_of_their_own_jobs(frame):
     assert start.tolist() == [10, 0, 0, 10]
 
 
-def test_usage_so_far_decides():
-    """User 1 has held 2 processors for 10 s, user 2 one for 10 s: job 4 goes before job 3, which came first."""
-    jobs = [(0, 10, 10, 2), (0, 10, 10, 1), (1, 5, 5, 3), (2, 5, 5, 3)]
-    trace = with_columns(jobs, 3, user_id=[1, 2, 1, 2])
-    assert sl.simulate(trace, "easy-fairshare").validate().start.tolist() == [0, 0, 15, 10]
-    assert sl.simulate(trace, "easy").start.tolist() == [0, 0, 10, 15]
-
-
 def test_usage_fades():
     """Ten days ago user 1 used more than user 2 does now, and after ten half-lives it counts less."""
     day = 24 * 3600
@@ -407,28 +387,6 @@ def test_policies_may_be_dropped_while_their_kernels_run():
 
 
 # Vetoes ----------------------------------------------------------------------------------------------------
-def test_only_short_jobs_are_backfilled():
-    jobs = [(0, 9, 9, 2), (1, 5, 5, 3), (2, 4, 4, 1), (2, 3, 3, 1)]
-    assert sl.simulate(trace_of(jobs, 3), "easy").start.tolist() == [0, 9, 2, 6]
-    short = sl.simulate(trace_of(jobs, 3), sl.EASY(may_backfill=lambda estimate: estimate < 4)).validate()
-    assert short.start.tolist() == [0, 9, 14, 2]
-    assert str(short.scheme) == "EASY (backfills if <lambda>)"
-
-
-def test_no_user_twice():
-    """Jobs 3 and 4 are of one user: only one runs at a time, until the head has started."""
-    jobs = [(0, 9, 9, 2), (1, 5, 5, 4), (2, 3, 3, 1), (2, 3, 3, 1)]
-    trace = with_columns(jobs, 4, user_id=[1, 1, 2, 2])
-    assert sl.simulate(trace, "easy").start.tolist() == [0, 9, 2, 2]
-    assert sl.simulate(trace, sl.EASY(may_backfill=not_twice)).validate().start.tolist() == [0, 9, 2, 5]
-
-
-def test_nothing_backfilled_is_first_come_first_served():
-    trace = log_of(LOG * 3)
-    never = sl.simulate(trace, sl.EASY(may_backfill=lambda procs: procs < 0)).validate()
-    assert never.start.tolist() == sl.simulate(trace, "fcfs").start.tolist()
-
-
 def test_a_veto_that_gives_nan_is_an_error():
     trace = log_of()
     for veto in (lambda estimate: np.nan if estimate > 2 else 1.0, lambda now: np.nan if now > 1 else 1.0):
@@ -703,6 +661,7 @@ def test_labels_are_short():
     weights = np.arange(1000.0)
     order = partial(lambda user, weights: weights[user], weights=weights)
     assert str(sl.EASY(order=order)) == "EASY-<LAMBDA>(WEIGHTS=NDARRAY)"
+    assert str(sl.EASY(may_backfill=lambda estimate: estimate < 4)) == "EASY (backfills if <lambda>)"
     assert "NUMBER OF ACCOUNT" in str(sl.EASY(order=sl.multifactor(of="account")))
     for make, of in ((lambda: sl.multifactor(of=None), None), (lambda: sl.Usage(3), 3)):
         with pytest.raises(TypeError, match=f"of is {of}, expected the name of a column"):

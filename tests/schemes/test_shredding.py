@@ -184,17 +184,6 @@ def test_tasks_fill_the_hole_before_the_head_and_the_parallel_job_runs_the_rest(
     assert released.timeline()["used"].tolist()[-2:] == [3, 0]
 
 
-def test_the_last_task_withdraws_the_parallel_job_and_the_next_starts_at_once():
-    # 3 processors. One is held until 3; the sweep is 3 tasks of 1 s; the third job would outlast the shadow time, 3.
-    jobs = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 3, 1), Job(0, 5, 5, 1, 0)]
-    schedule = sl.simulate(swept(jobs, 3), "ojs").validate()
-    # Two tasks run at 0, the last at 1; with that the sweep is gone, and the idle processor is the third job's.
-    assert np.isnan(schedule.jobs["parallel_start"].iloc[1])
-    assert schedule.start.tolist() == [0, 0, 1]
-    assert schedule.end.tolist() == [3, 2, 6]
-    assert sl.simulate(swept(jobs, 3), "easy").start.tolist() == [0, 3, 4]
-
-
 def test_measures_of_the_whole_divide_by_an_end_within_a_second():
     # One processor is held until 1. Of the sweep's 6 tasks of a third of a second 3 run beside it, 3 in two rounds.
     schedule = sl.simulate(swept([Job(0, 1, 1, 1, 0), Job(0, 1, 1, 2, 3)], 2), "ojs").validate()
@@ -212,18 +201,6 @@ def test_another_site_runs_tasks_at_its_own_speed():
     assert sites[0].end.tolist() == [8, 9]
     assert sites.metrics()["jobs"] == 3
     assert sites.metrics("site")["jobs"].tolist() == [2, 1]
-
-
-def test_a_smaller_site_gets_a_copy_of_its_full_size():
-    # The specification's example in small: 8 of 10 processors at home, a site of 5, same total work.
-    home = [Job(0, 100, 100, 10, 0), Job(0, 10, 10, 8, 1)]
-    sites = [swept(home, 10), swept([Job(0, 1, 1, 5, 0)], 5)]
-    everywhere = sl.simulate_sites(sites, sl.OpportuneShredding(everywhere=True)).validate()
-    assert everywhere.schedules[0].outcome.shared.width.tolist() == [10, 8, 5, 5]
-    # There the copy is ahead of the job of the same instant, whose home comes later: two rounds, of 5 and of 3 tasks.
-    assert everywhere[0].jobs["parallel_start"].tolist() == [0, 0]
-    assert everywhere[0].end.tolist() == [100, 20]
-    assert everywhere[1].start.tolist() == [20]
 
 
 def tampered(schedule, piece=None, **changes):
@@ -292,7 +269,7 @@ def test_validate_finds_tasks_that_start_before_a_job_that_could(local):
 
 @LOCALS
 def test_validate_finds_a_job_that_waits_though_a_withdrawal_made_room(local):
-    # As in the test above on withdrawals: the last job could start at 1.
+    # The last task of the sweep, at 1, withdraws its parallel job: the last job could start at 1.
     schedule = shredded(WITHDRAWN, 3, local)
     events = schedule.outcome.shared.events
     row = np.flatnonzero((events[:, 4] == 1) & (events[:, 0] == 2))[0]
@@ -326,14 +303,6 @@ def test_files_have_the_jobs_of_a_sweep_in_one_record(tmp_path):
     again = sl.read_swf(tmp_path / "a.swf", lenient=True).table
     assert again["run_time"].tolist() == [3, 1, 2]
     assert "sweeps ran in pieces" in (tmp_path / "a.swf").read_text()
-
-
-def test_the_processors_of_all_tasks_of_a_job_are_told():
-    # Task by task on one processor while 3 of 4 are held; then three at once.
-    jobs = [Job(0, 10, 10, 3, 0), Job(0, 4, 4, 4, 2)]
-    schedule = sl.simulate(swept(jobs, 4), "ojs").validate()
-    assert schedule.allocations() == ["0-2", "0-3"]
-    assert len(schedule.processors().offset) - 1 == len(schedule.pieces) == 7
 
 
 def test_sweeps_tell_what_their_tasks_held():
