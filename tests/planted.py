@@ -5,6 +5,7 @@ break no rule but get a note, and `RIGHT` those that must pass.
 """
 
 import ctypes
+import itertools
 import os
 import random
 import sys
@@ -16,19 +17,7 @@ from museum import OneByOne, plain_easy, plain_fcfs
 from mutants import FIRST_FIT, MUTANTS, ByHand, Easy
 
 import schedlab as sl
-from schedlab.kernels.parts import (
-    EXTRA,
-    FREE,
-    NOW,
-    SHADOW,
-    back,
-    begin_behind_head,
-    ends_by_shadow,
-    front,
-    reserve_for_head,
-    start_heads_that_fit,
-    waiting,
-)
+from schedlab import parts
 
 DAY = 86_400
 UNKNOWN = ("run_time", "wait_time", "status", "avg_cpu_time", "used_memory")
@@ -42,6 +31,26 @@ class Wrong(sl.Scheme):
 
     def decide(self, state):
         BUGS[self.bug](state)
+
+
+@dataclass(frozen=True)
+class WrongStarts(sl.Scheme):
+    """A scheme with a bug: what `STARTS` has under its name gives all starts at once."""
+
+    bug: str
+
+    def simulate(self, case):
+        return case.outcome(STARTS[self.bug](case))
+
+
+def _with(case, **columns):
+    """Return a case with other columns of its jobs."""
+    jobs = case.jobs._replace(**columns)
+    return sl.Case(jobs, case.machine, columns=case.columns, name=case.name, numbers=case.numbers)
+
+
+def _fcfs(case, **columns):
+    return sl.FCFS().simulate(_with(case, **columns)).start
 
 
 def easy(state, queue=None, may=lambda job: True, most=10**9):
@@ -115,14 +124,11 @@ def default_argument(state, tried=set()):  # noqa: B006 - the mistake
             tried.add(job.number)
 
 
-class Counts(sl.Scheme):
-    """Waits a second in every other simulation."""
+_runs = itertools.count()
 
-    runs = 0
 
-    def simulate(self, case):
-        Counts.runs += 1
-        return case.outcome(sl.FCFS().simulate(case).start + Counts.runs % 2)
+def counts(case):
+    return _fcfs(case) + next(_runs) % 2
 
 
 def in_any_order(state):
@@ -133,67 +139,37 @@ def in_any_order(state):
 _scratch = []
 
 
-class SharesAList(sl.Scheme):
-    """One job at a time, in a list that all simulations share."""
-
-    def simulate(self, case):
-        _scratch.clear()
-        now = 0
-        for submit, run in zip(case.jobs.submit.tolist(), case.jobs.run.tolist(), strict=True):
-            now = max(now, submit)
-            _scratch.append(now)
-            now += run
-        starts = np.array((_scratch + [now] * len(case))[: len(case)])
-        return case.outcome(np.maximum(starts, case.jobs.submit))
+def shares_a_list(case):
+    """Start one job at a time, in a list that all simulations share."""
+    _scratch.clear()
+    now = 0
+    for submit, run in zip(case.jobs.submit.tolist(), case.jobs.run.tolist(), strict=True):
+        now = max(now, submit)
+        _scratch.append(now)
+        now += run
+    return np.maximum((_scratch + [now] * len(case))[: len(case)], case.jobs.submit)
 
 
 # The future ---------------------------------------------------------------------------------------------------------
-class CountsWhatComes(sl.Scheme):
-    """Waits a second if many jobs will come."""
-
-    def simulate(self, case):
-        return case.outcome(sl.FCFS().simulate(case).start + (len(case) > 2))
-
-
-class LastOne(sl.Scheme):
-    """First come, first served, but the last job of a trace of over 50 waits for all others."""
-
-    def simulate(self, case):
-        start = sl.FCFS().simulate(case).start.copy()
-        if len(start) > 50:
-            start[-1] = (start + case.jobs.run).max()
-        return case.outcome(start)
+def last_one(case):
+    """FCFS, but the last job of a trace of over 50 waits for all others."""
+    start = _fcfs(case).copy()
+    if len(start) > 50:
+        start[-1] = (start + case.jobs.run).max()
+    return start
 
 
-class CountsAll(sl.Scheme):
-    """Takes twice the processors in traces of over 120 jobs."""
-
-    def simulate(self, case):
-        wide = np.minimum(2 * case.jobs.procs, case.machine.procs)
-        jobs = case.jobs._replace(procs=wide) if len(case) > 120 else case.jobs
-        return case.outcome(sl.FCFS().simulate(_with_jobs(case, jobs)).start)
+def widest_tenth(case):
+    """Give the whole machine to the widest tenth of all jobs of the trace."""
+    procs = case.jobs.procs
+    wide = (procs > np.quantile(procs, 0.9)) & (len(case) > 30)
+    return _fcfs(case, procs=np.where(wide, case.machine.procs, procs))
 
 
-class WidestTenth(sl.Scheme):
-    """Gives the whole machine to the widest tenth of all jobs of the trace."""
-
-    def simulate(self, case):
-        procs = case.jobs.procs
-        wide = (procs > np.quantile(procs, 0.9)) & (len(case) > 30)
-        jobs = case.jobs._replace(procs=np.where(wide, case.machine.procs, procs))
-        return case.outcome(sl.FCFS().simulate(_with_jobs(case, jobs)).start)
-
-
-class SeesEnds(sl.Scheme):
-    """EASY by hand, with the true ends instead of the estimated ones."""
-
-    def simulate(self, case):
-        known = case.jobs._replace(estimate=case.jobs.run)
-        return case.outcome(sl.EASY().simulate(_with_jobs(case, known)).start)
-
-
-def _with_jobs(case, jobs):
-    return sl.Case(jobs, case.machine, columns=case.columns, name=case.name, numbers=case.numbers)
+def cuts_run_times(case):
+    """Cut long run times in the arrays that it is given."""
+    np.minimum(case.jobs.run, 64_800, out=case.jobs.run)
+    return _fcfs(case)
 
 
 # The clock and the past ---------------------------------------------------------------------------------------------
@@ -213,20 +189,6 @@ def used_so_far(state):
 
 
 # Laws ---------------------------------------------------------------------------------------------------------------
-class AtOnce(sl.Scheme):
-    """Starts every job when it is submitted."""
-
-    def simulate(self, case):
-        return case.outcome(case.jobs.submit.copy())
-
-
-class TooEarly(sl.Scheme):
-    """Starts one second before the submission if it can."""
-
-    def simulate(self, case):
-        return case.outcome(np.maximum(sl.FCFS().simulate(case).start - 1, 0))
-
-
 class Promises(sl.Scheme):
     """Promises every job the start that first fit would give it without later ones; declares that it keeps this."""
 
@@ -245,14 +207,6 @@ class InOrder(sl.Scheme):
 
     def decide(self, state):
         first_fit(state)
-
-
-class CutsRunTimes(sl.Scheme):
-    """Cuts long run times in the arrays that it is given."""
-
-    def simulate(self, case):
-        np.minimum(case.jobs.run, 64_800, out=case.jobs.run)
-        return sl.FCFS().simulate(case)
 
 
 def exits_as_python_does(state):
@@ -285,14 +239,6 @@ def ends_are_in_time(state):
     easy(state)
 
 
-class NoLengthHolds(sl.Scheme):
-    """EASY in which a job of no length holds its processors for a second."""
-
-    def simulate(self, case):
-        longer = case.jobs._replace(run=np.maximum(case.jobs.run, 1))
-        return case.outcome(ByHand(Easy).simulate(_with_jobs(case, longer)).start)
-
-
 # What ends the process, or never ends -------------------------------------------------------------------------------
 def endless(state):
     while state.queue and state.queue[0].procs > state.free:
@@ -313,6 +259,21 @@ def reads_at_address_zero(state):
 
 
 BUGS = {name: value for name, value in globals().items() if callable(value) and not isinstance(value, type)}
+STARTS = {
+    "counts": counts,
+    "shares_a_list": shares_a_list,
+    "last_one": last_one,
+    "widest_tenth": widest_tenth,
+    "cuts_run_times": cuts_run_times,
+    "counts_what_comes": lambda case: _fcfs(case) + (len(case) > 2),  # waits a second if many jobs will come
+    "counts_all": lambda case: _fcfs(
+        case, procs=np.minimum((1 + (len(case) > 120)) * case.jobs.procs, case.machine.procs)
+    ),
+    "sees_ends": lambda case: sl.EASY().simulate(_with(case, estimate=case.jobs.run)).start,
+    "at_once": lambda case: case.jobs.submit.copy(),
+    "too_early": lambda case: np.maximum(_fcfs(case) - 1, 0),
+    "no_length_holds": lambda case: ByHand(Easy).simulate(_with(case, run=np.maximum(case.jobs.run, 1))).start,
+}
 # Candidates that are left out, EASY to the eye; numbers that are too small; chance.
 BUGS |= {
     "short_only": lambda state: easy(state, may=lambda job: job.estimate <= 12),
@@ -356,15 +317,16 @@ NARROW_CLOCK, WHATEVER_FITS, CUT, MOVES = range(5, 9)
 def compiled_easy(c, memory):
     """EASY of the kernels' parts, with a bug."""
     bug = memory[BUG]
-    start_heads_that_fit(c)
-    if not waiting(c):
+    parts.start_heads_that_fit(c)
+    if not parts.waiting(c):
         return
-    reserve_for_head(c, memory)
+    parts.reserve_for_head(c, memory)
+    head = c.queue.item[parts.front(c.queue)]
     if bug == MOVES:
-        c.promise[c.queue.item[front(c.queue)]] = memory[SHADOW]
+        c.promise[head] = memory[parts.SHADOW]
     if bug == BEYOND_THE_MEMORY:
-        memory[BUG + c.jobs.procs[c.queue.item[front(c.queue)]]] = 0
-    place, last = front(c.queue) + 1, back(c.queue)
+        memory[BUG + c.jobs.procs[head]] = 0
+    place, last = parts.front(c.queue) + 1, parts.back(c.queue)
     if bug == PAST_THE_END:
         last += 1
     while place < last:
@@ -374,12 +336,13 @@ def compiled_easy(c, memory):
         procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
         if bug == CUT:
             c.jobs.run[job] = min(c.jobs.run[job], 64_800)
-        in_time = ends_by_shadow(c, memory, job)
+        in_time = parts.ends_by_shadow(c, memory, job)
         if bug == NARROW_CLOCK:
-            in_time = np.int32(c.clock[NOW] + estimate) <= np.int32(memory[SHADOW])
-        if procs <= c.clock[FREE] and (procs <= memory[EXTRA] or in_time or bug in (WHATEVER_FITS, MOVES)):
-            place = begin_behind_head(c, memory, place)
-            last = back(c.queue) + (bug == PAST_THE_END)
+            in_time = np.int32(c.clock[parts.NOW] + estimate) <= np.int32(memory[parts.SHADOW])
+        enough = procs <= memory[parts.EXTRA] or in_time or bug in (WHATEVER_FITS, MOVES)
+        if procs <= c.clock[parts.FREE] and enough:
+            place = parts.begin_behind_head(c, memory, place)
+            last = parts.back(c.queue) + (bug == PAST_THE_END)
         else:
             place += 1
 
@@ -441,17 +404,9 @@ def _like_easy(name, **more):
 
 WRONG = [
     *map(_like_easy, ("short_only", "first_ten", "first_fifty", "not_too_many", "three_a_pass")),
-    _like_easy("day_only", effort=0.3),
-    _like_easy("small_machines_only", effort=0.3),
-    Bug(NoLengthHolds(), LIKE_EASY, "under EASY at", "easy"),
-    Bug(
-        Wrong("area_of_32_bits"),
-        LIKE_SAF,
-        "under EASY-SAF at",
-        sl.EASY(order="saf"),
-        effort=0.3,
-        options=PRESENT | PAST,
-    ),
+    *(_like_easy(name, effort=0.3) for name in ("day_only", "small_machines_only")),
+    Bug(WrongStarts("no_length_holds"), LIKE_EASY, "under EASY at", "easy"),
+    Bug(Wrong("area_of_32_bits"), LIKE_SAF, "under EASY-SAF at", sl.EASY(order="saf"), 0.3, options=PRESENT | PAST),
     Bug(Wrong("clock_of_32_bits"), CLOCK, "submitted", effort=0.3, options=PRESENT | PAST),
     Bug(Wrong("clock_in_single_precision"), CLOCK, "submitted", options=PRESENT | PAST),
     Bug(ProcessorsOf16Bits(), LAWS, "processors", effort=0.3),
@@ -460,29 +415,29 @@ WRONG = [
     Bug(Wrong("large_numbers_last"), NUMBERS, "if its jobs have other numbers", effort=0.3),
     Bug(Wrong("remembered_by_place"), KEEPS, "", effort=0.2, apart=True),
     Bug(Wrong("default_argument"), KEEPS, "a default argument"),
-    Bug(Counts(), KEEPS, "in the next simulation"),
+    Bug(WrongStarts("counts"), KEEPS, "in the next simulation"),
     Bug(Wrong("in_any_order"), HASHES, "sets and dictionaries have another order", apart=True),
     Bug(Wrong("by_chance"), AGAIN, "draws random numbers"),
     Bug(Wrong("by_numpys_chance"), AGAIN, "draws random numbers"),
-    Bug(SharesAList(), THREADS, "", effort=0.3),
+    Bug(WrongStarts("shares_a_list"), THREADS, "", effort=0.3),
     *(Bug(Wrong(f"by {column}"), FUTURE, column, options=PAST) for column in UNKNOWN),
     Bug(sl.EASY(order=lambda run_time: run_time), FUTURE, "run_time"),
-    Bug(CountsWhatComes(), FUTURE, "if other jobs arrive after"),
-    Bug(LastOne(), FUTURE, "if other jobs arrive after", effort=0.5),
-    Bug(CountsAll(), FUTURE, "if other jobs arrive after", effort=0.5),
-    Bug(WidestTenth(), FUTURE, "if other jobs arrive after", effort=0.5),
-    Bug(SeesEnds(), FUTURE, "run_time"),
+    Bug(WrongStarts("counts_what_comes"), FUTURE, "if other jobs arrive after"),
+    Bug(WrongStarts("last_one"), FUTURE, "if other jobs arrive after", effort=0.5),
+    Bug(WrongStarts("counts_all"), FUTURE, "if other jobs arrive after", effort=0.5),
+    Bug(WrongStarts("widest_tenth"), FUTURE, "if other jobs arrive after", effort=0.5),
+    Bug(WrongStarts("sees_ends"), FUTURE, "run_time"),
     Bug(Wrong("by_the_logarithm"), CLOCK, "pass dated=True", effort=1.0, options=PRESENT | PAST),
     Bug(Wrong("by_the_date"), CLOCK, "pass dated=True", options=PRESENT | PAST),
     Bug(Wrong("used_so_far"), FORGETS, "pass remembers=True", options=PRESENT),
-    Bug(AtOnce(), LAWS, "processors held at"),
-    Bug(TooEarly(), LAWS, ""),
+    Bug(WrongStarts("at_once"), LAWS, "processors held at"),
+    Bug(WrongStarts("too_early"), LAWS, ""),
     Bug(Promises(), LAWS, "had been promised"),
     Bug(InOrder(), LAWS, "before a job submitted earlier"),
     Bug(Wrong("never_the_whole_machine"), LAWS, "SchemeError"),
     Bug(Wrong("ends_are_in_time"), LAWS, "AssertionError: a job is late", effort=0.5),
     Bug(Wrong("divides"), LAWS, "ZeroDivisionError"),
-    Bug(CutsRunTimes(), LAWS, "changes its input: run of job ", effort=0.3),
+    Bug(WrongStarts("cuts_run_times"), LAWS, "changes its input: run of job ", effort=0.3),
     Bug(Wrong("exits_as_python_does"), LAWS, "SystemExit: 3", apart=True),
     Bug(Wrong("interrupts"), LAWS, "KeyboardInterrupt"),
     Bug(Wrong("raises_without_text"), LAWS, "Speechless, whose text cannot be made", apart=True),

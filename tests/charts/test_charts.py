@@ -19,7 +19,7 @@ from altair.utils.schemapi import SchemaValidationError
 
 import schedlab as sl
 from schedlab import charts
-from schedlab.charts import files, palette, theme
+from schedlab.charts import files, palette, theme, timeline
 from schedlab.charts.palette import LOGS, MODELS
 from schedlab.charts.sizes import PAGE
 from schedlab.charts.theme import about, about_trace
@@ -28,7 +28,8 @@ from schedlab.show.reading import MINUS
 
 pytestmark = pytest.mark.tables
 
-TRACES = ("Zebra-2001", "Ant-1999 (stand-in, not the real log)")  # not in alphabetical order
+STANDIN = " (stand-in, not the real log)"
+TRACES = ("Zebra-2001", f"Ant-1999{STANDIN}")  # not in alphabetical order
 SCHEMES = ("FCFS", "EASY", "EASY-SJF", "Conservative")
 LOADS = (0.5, 0.7, 0.9)
 ROOM = 926  # pixels: width of a JupyterLab cell beside the list of files, on a screen 1366 pixels wide
@@ -276,11 +277,32 @@ def test_a_scheme_has_its_colour_whatever_else_is_drawn(single):
         assert scale == {"domain": list(some), "range": [alone[name] for name in some]}
 
 
-def luminance(colour):
-    """Return the relative luminance of a colour, as WCAG 2 defines it."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+def contrast(colour, other):
+    """Return WCAG's contrast of two colours."""
+
+    def light(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    dark, bright = sorted((light(colour), light(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def test_colours_of_series_are_seen_on_light_and_on_dark():
+    sl.papers.modules()  # which register more
+    names = [*palette._registered, *sl.schemes.colours(), *LOGS, *palette.CLASSES, *palette.GROUPS]
+    names += [*map(str, range(200)), *MODELS, *(f"{log}{STANDIN}" for log in LOGS)]
+    for name, colour in zip(names, charts.colours(names), strict=True):
+        for ground in ("#ffffff", "#14171c"):
+            assert contrast(colour, ground) >= 3, (name, colour, ground)
+
+
+@pytest.mark.parametrize("colour", [*timeline.PALETTE, *palette.CLASSES.values(), *timeline.TASKS.values(), "#888888"])
+def test_letters_are_read_on_every_colour(colour):
+    chosen = {"white": "#ffffff", "black": "#000000"}[palette.ink_on(colour)]
+    assert contrast(colour, chosen) == max(contrast(colour, ink) for ink in ("#ffffff", "#000000"))
+    assert contrast(colour, chosen) >= 4.5
 
 
 def _lab(colour):
@@ -295,20 +317,14 @@ def _lab(colour):
 def test_plain_shares_are_told_from_easy_and_the_iterative_scheme(efficiency):
     shares, *others = charts.colours([f"Fair share (ObF 1, EF {efficiency})", "EASY", "Iterative", "Greedy", "FCFS"])
     assert min(np.linalg.norm(_lab(shares) - _lab(other)) for other in others) > 30
-    assert 1.05 / (luminance(shares) + 0.05) > 3  # on white
-    assert (luminance(shares) + 0.05) / 0.05 > 3  # on black
-
-
-STANDIN = " (stand-in, not the real log)"
+    assert min(contrast(shares, ground) for ground in ("#ffffff", "#000000")) > 3
 
 
 @pytest.mark.parametrize("log", LOGS)
 def test_a_log_and_its_stand_in_are_told_apart(log):
     (real, version), (standin,) = charts.colours([log, f"{log}-3.1-cln"]), charts.colours([f"{log}-3.1-cln{STANDIN}"])
     assert real == version != standin
-    bright, dark = sorted((luminance(real), luminance(standin)), reverse=True)
-    assert (bright + 0.05) / (dark + 0.05) > 1.5
-    assert 1.05 / (luminance(standin) + 0.05) > 1.3  # on white
+    assert contrast(real, standin) > 1.5
     assert standin == charts.colours([f"{log}-3.1-cln, seed 2 (stand-in, not the real log)"])[0]
     others = [f"{log}-mine", f"{log} and more", f"{log}, exact estimates", f"{log}-3.1-cln: users", f"{log}2"]
     assert len({real, standin, *charts.colours(others)}) == 2 + len(others)
@@ -319,11 +335,11 @@ def test_a_stand_in_beside_its_log_or_another_has_an_unlike_colour(log):
     for names in ([f"{log}-3.1-cln", f"{log}{STANDIN}"], [f"{log}{STANDIN}", f"{log}, seed 1{STANDIN}"]):
         one, other = charts.colours(names)
         assert np.linalg.norm(_lab(one) - _lab(other)) > 29
-        assert 0.1 < luminance(other) < 0.3  # seen on white and on black
+        assert min(contrast(other, ground) for ground in ("#ffffff", "#000000")) > 3
 
 
 def test_logs_and_stand_ins_are_told_apart_together():
-    names = [*LOGS, *(f"{log} (stand-in, not the real log)" for log in LOGS)]
+    names = [*LOGS, *(f"{log}{STANDIN}" for log in LOGS)]
     assert len(set(charts.colours(names))) == len(names)
     logs = charts.colours([*sl.papers.grudenic2010.grids.LOGS])
     assert len(set(logs)) == len(logs)

@@ -12,8 +12,8 @@ import vl_convert
 from workloads import trace_of
 
 import schedlab as sl
-from schedlab import charts, schemes
-from schedlab.charts import cells, palette, timeline
+from schedlab import charts
+from schedlab.charts import cells, timeline
 from schedlab.workload.swf import Header
 
 pytestmark = pytest.mark.tables
@@ -125,20 +125,10 @@ def test_jupyterlab_draws_the_same_with_its_vega_lite_5(name, easy, shortest):
         assert old.count(shape) == new.count(shape)
 
 
-def test_a_stand_in_says_so(three):
-    stand_in = replace(three, trace=replace(three.trace, source="stand-in"))
-    for chart in (
-        charts.gantt(stand_in),
-        charts.profile(stand_in),
-        charts.distribution(stand_in),
-        charts.scatter(stand_in, stand_in),
-        charts.heatmap(stand_in),
-        charts.heatmap(stand_in.trace),
-        charts.arrivals(stand_in.trace, start="2001-01-01"),
-        charts.distribution(stand_in.trace, "run_time"),
-        charts.weekly(stand_in.trace),
-    ):
-        assert "stand-in, not the real log" in said(chart)
+@pytest.mark.parametrize("name", CALLS)
+def test_a_stand_in_says_so(name, easy, shortest):
+    both = (replace(schedule, trace=replace(schedule.trace, source="stand-in")) for schedule in (easy, shortest))
+    assert "stand-in, not the real log" in said(CALLS[name](*both))
 
 
 def test_title_and_subtitle_may_be_given(three):
@@ -154,6 +144,7 @@ WRONG = {
     "Schedule or Trace or Iterable": (lambda wrong: charts.distribution({"A": wrong}),),
     "DataFrame or Trace or Schedule": (charts.heatmap,),
     "Trace": (charts.arrivals,),
+    "DataFrame": (lambda wrong: charts.lines(wrong, "load", "wait_time"),),
 }
 
 
@@ -165,17 +156,6 @@ def test_what_cannot_be_drawn_is_named(expected, wrong):
     for draw in WRONG[expected]:
         with pytest.raises(TypeError, match=f"^expected {expected}, got {type(wrong).__name__}$"):
             draw(wrong)
-
-
-def test_a_schedule_is_no_table_and_a_table_no_schedule(three):
-    with pytest.raises(TypeError, match="^expected DataFrame, got Schedule$"):
-        charts.lines(three, "load", "wait_time")
-    with pytest.raises(TypeError, match="^expected Schedule, got DataFrame$"):
-        charts.gantt(three.jobs)
-    with pytest.raises(TypeError, match="^expected Schedule, got Trace$"):
-        charts.scatter(three, three.trace)
-    with pytest.raises(TypeError, match="^expected Trace, got Schedule$"):
-        charts.arrivals(three)
 
 
 # gantt
@@ -510,6 +490,8 @@ def test_many_distributions_share_the_rows_of_a_chart():
 
 
 def test_what_has_no_distribution(three, easy):
+    with pytest.raises(ValueError, match="there is no schedule to draw"):
+        charts.distribution([])
     with pytest.raises(ValueError, match="several schedules are of the same scheme; give a mapping"):
         charts.distribution([three, three])
     with pytest.raises(TypeError, match="expected schedules, or a mapping of names to values, got Series"):
@@ -578,11 +560,6 @@ def test_weeks_of_traces_of_one_name_are_two_lines():
 
 
 # scatter
-
-
-def test_no_schedule_has_no_distribution():
-    with pytest.raises(ValueError, match="there is no schedule to draw"):
-        charts.distribution([])
 
 
 def test_two_schemes_job_by_job(easy, shortest):
@@ -677,12 +654,8 @@ def test_a_job_that_is_in_no_cell_is_named(column, value, found):
         charts.heatmap(jobs)
     with pytest.raises(ValueError, match=r"^column 'procs' has 'many' in row 7, expected numbers only$"):
         charts.heatmap(jobs.assign(procs="many"))
-
-
-def test_words_have_no_mean_in_a_cell():
-    jobs = pd.DataFrame({"procs": [1, 2], "run_time": [5, 6], "user": ["a", "b"]})
-    with pytest.raises(ValueError, match="^column 'user' has 'a' in row 0, expected numbers only$"):
-        charts.heatmap(jobs, "user")
+    with pytest.raises(ValueError, match=r"^column 'user' has 'a' in row 7, expected numbers only$"):
+        charts.heatmap(jobs.fillna(1).replace(np.inf, 1).abs().clip(1).assign(user="a"), "user")
 
 
 def test_no_job_is_lost_in_cells(easy):
@@ -887,35 +860,6 @@ def test_tree_says_what_is_not_installed():
     assert "grey: not installed" in str(charts.tree(placed_on_tree(), 6).to_dict()["title"])
     whole = sl.simulate(trace_of([(0, 1, 1, 1)], 16), machine=sl.KaryTree(4, 2))
     assert "installed" not in str(charts.tree(whole).to_dict()["title"])
-
-
-def contrast(one, other):
-    """Return WCAG's contrast of two colours."""
-
-    def light(colour):
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-    low, high = sorted((light(one), light(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def test_colours_of_series_are_seen_on_light_and_on_dark():
-    sl.papers.modules()  # which register more
-    names = [*palette._registered, *schemes.colours(), *palette.LOGS, *palette.CLASSES, *palette.GROUPS]
-    names += map(str, range(200))
-    names += [*palette.MODELS, *(f"{log} (stand-in, not the real log)" for log in palette.LOGS)]
-    for name, colour in zip(names, charts.colours(names), strict=True):
-        for ground in ("#ffffff", "#14171c"):
-            assert contrast(colour, ground) >= 3, (name, colour, ground)
-
-
-@pytest.mark.parametrize("colour", [*timeline.PALETTE, *palette.CLASSES.values(), *timeline.TASKS.values(), "#888888"])
-def test_letters_are_read_on_every_colour(colour):
-    chosen = {"white": "#ffffff", "black": "#000000"}[palette.ink_on(colour)]
-    assert contrast(colour, chosen) == max(contrast(colour, ink) for ink in ("#ffffff", "#000000"))
-    assert contrast(colour, chosen) >= 4.5
 
 
 def test_tree_needs_one():
