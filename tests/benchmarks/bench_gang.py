@@ -9,16 +9,15 @@ which takes milliseconds. Memory is the peak of a run. The twin rescans everythi
 
 import argparse
 import sys
-import time
-import tracemalloc
 from pathlib import Path
-from statistics import median
+from time import process_time
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "gang"))
 
 import test_gang
 import twin_gang
+from timing import bytes_held, seconds
 
 import schedlab as sl
 from schedlab.gang import SCHEDULERS, Config, Workload, simulate
@@ -26,25 +25,6 @@ from schedlab.kernels.gang import state
 
 HORIZON = 20  # seconds that the twin simulates
 MIXES = ("io", ("io", "msg"), ("io", "bsp"), ("emb", "msg"))
-
-
-def seconds(call, runs):
-    """Return the median processor time of a call."""
-    times = []
-    for _ in range(runs):
-        begin = time.process_time()
-        call()
-        times.append(time.process_time() - begin)
-    return median(times)
-
-
-def peak(call):
-    """Return the peak memory of a call in MB."""
-    tracemalloc.start()
-    call()
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return most / 1e6
 
 
 def against_twin(mix, pes, scheduler, runs):
@@ -59,8 +39,8 @@ def against_twin(mix, pes, scheduler, runs):
     rows = outcome.job_rows[[state.ARRIVAL, state.SIZE, state.KIND, state.DEMAND, state.KEY]]
     programs = test_gang.twin_jobs(outcome.rules, rows.T, listed=1 << 22)
     settings = test_gang.settings_of(outcome.rules)
-    slow = seconds(lambda: twin_gang.simulate(settings, programs), 1)
-    return slow / seconds(lambda: simulate(workload, scheduler), runs)
+    slow = seconds(lambda: twin_gang.simulate(settings, programs), 1, process_time)
+    return slow / seconds(lambda: simulate(workload, scheduler), runs, process_time)
 
 
 def main():
@@ -75,8 +55,8 @@ def main():
             for scheduler in SCHEDULERS:
                 workload = Workload(mix, pes, seed=1)
                 events = simulate(workload, scheduler).events / 1e6
-                took = seconds(lambda w=workload, s=scheduler: simulate(w, s), runs)
-                held = peak(lambda w=workload, s=scheduler: simulate(w, Config(s)))
+                took = seconds(lambda w=workload, s=scheduler: simulate(w, s), runs, process_time)
+                held = bytes_held(lambda w=workload, s=scheduler: simulate(w, Config(s))) / 1e6
                 ratio = against_twin(mix, pes, scheduler, runs)
                 name = mix if isinstance(mix, str) else "/".join(mix)
                 speed = f"{took:6.2f} {events / took:5.1f} {held:5.1f} {ratio:6.0f}"

@@ -20,7 +20,6 @@ the peak of the kernel beyond its input, including its result.
 import argparse
 import sys
 import time
-import tracemalloc
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -30,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import plain_iterative
 import twins  # the tests' own
 from museum import plain_easy, plain_fcfs
+from timing import bytes_held, seconds
 
 import schedlab as sl
 from schedlab import parts
@@ -130,25 +130,6 @@ def compare_own(logs, runs):
             )
 
 
-def seconds(run, runs, clock=time.perf_counter):
-    """Return the median time of some runs."""
-    times = []
-    for _ in range(runs):
-        begin = clock()
-        run()
-        times.append(clock() - begin)
-    return median(times)
-
-
-def bytes_held(run):
-    """Return the peak memory of a run in bytes; tracemalloc sees numba's allocations too."""
-    tracemalloc.start()
-    run()
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return peak
-
-
 def twin_ratio(scheme, twin, case, runs):
     """Return how many times faster the kernel is than its twin on the first jobs."""
     few = case.first(TWIN_JOBS)
@@ -237,32 +218,17 @@ def compare_iterative(runs):
             )
 
 
-def main():
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("logs", nargs="*", default=LOGS)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--sweeps", action="store_true")
-    parser.add_argument("--moldable", action="store_true")
-    parser.add_argument("--iterative", action="store_true")
-    parser.add_argument("--own", action="store_true")
-    options = parser.parse_args()
-    if options.own:
-        compare_own(OWN_LOGS if options.logs is LOGS else options.logs, options.runs)
-        return
-    if options.moldable:
-        compare_molded(options.runs)
-        return
-    if options.iterative:
-        compare_iterative(options.runs)
-        return
-    if options.sweeps:
-        for name, run in swept():
-            run()  # compiles
-            print(f"{name:<60}{1e3 * seconds(run, options.runs):>9.1f} ms")
-        return
+def compare_swept(runs):
+    """Print the table of parameter sweeps."""
+    for name, run in swept():
+        run()  # compiles
+        print(f"{name:<60}{1e3 * seconds(run, runs):>9.1f} ms")
+
+
+def compare_schemes(logs, runs):
+    """Print the table of whole logs."""
     print(f"{'log':<24}{'scheme':<22}{'jobs':>8}{'ms':>9}{'jobs/s':>12}{'bytes/job':>11}{'x twin':>9}")
-    for log in options.logs:
+    for log in logs:
         trace = sl.load_trace(log)
         stages = next(n for n in range(1, 13) if 4**n >= trace.procs)
         machines = {name: sl.KaryTree(4, stages, trace.procs) for name in ON_TREES}
@@ -270,12 +236,32 @@ def main():
             case, _ = case_of(trace, scheme, machines.get(name))
             run = partial(scheme.simulate, case)
             run()  # compiles
-            taken, held = seconds(run, options.runs), bytes_held(run)
-            ratio = f"{twin_ratio(scheme, twin, case, options.runs):,.0f}" if twin else ""
+            taken, held = seconds(run, runs), bytes_held(run)
+            ratio = f"{twin_ratio(scheme, twin, case, runs):,.0f}" if twin else ""
             print(
                 f"{trace.name:<24}{name:<22}{len(trace):>8,}{1e3 * taken:>9.1f}{len(trace) / taken:>12,.0f}"
                 f"{held / len(trace):>11.0f}{ratio:>9}"
             )
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("logs", nargs="*", default=LOGS)
+    parser.add_argument("--runs", type=int, default=5)
+    for name in ("sweeps", "moldable", "iterative", "own"):
+        parser.add_argument(f"--{name}", action="store_true")
+    options = parser.parse_args()
+    if options.own:
+        compare_own(OWN_LOGS if options.logs is LOGS else options.logs, options.runs)
+    elif options.moldable:
+        compare_molded(options.runs)
+    elif options.iterative:
+        compare_iterative(options.runs)
+    elif options.sweeps:
+        compare_swept(options.runs)
+    else:
+        compare_schemes(options.logs, options.runs)
 
 
 if __name__ == "__main__":

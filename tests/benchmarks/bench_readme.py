@@ -3,15 +3,15 @@
 python tests/benchmarks/bench_readme.py
 """
 
-import statistics
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 import schedlab as sl
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import planted
+from timing import seconds
 
 ROWS = (  # log, scheme in words, compiled, in plain Python
     ("KTH-SP2-1996", "EASY", "easy", planted.plain_easy),
@@ -22,22 +22,15 @@ ROWS = (  # log, scheme in words, compiled, in plain Python
 REPEATS = 5
 
 
-def seconds(trace, scheme, repeats=REPEATS):
-    """Return the median time of a simulation, after one that compiles."""
-    taken = []
-    for _ in range(repeats + 1):
-        begin = time.perf_counter()
-        sl.simulate(trace, scheme)
-        taken.append(time.perf_counter() - begin)
-    return statistics.median(taken[1:])
-
-
 def main():
     """Print the table as Markdown."""
     print("| a whole log | scheme | schedlab | the same in plain Python | times as fast |\n|---|---|---|---|---|")
     for name, words, compiled, plain in ROWS:
         trace = sl.load_trace(name)
-        fast, slow = seconds(trace, compiled), seconds(trace, plain, repeats=1)
+        runs = [partial(sl.simulate, trace, scheme) for scheme in (compiled, plain)]
+        for run in runs:
+            run()  # compiles
+        fast, slow = seconds(runs[0], REPEATS), seconds(runs[1], 1)
         jobs = f"{name.rpartition('-')[0]}, {len(trace):,} jobs"
         print(f"| {jobs} | {words} | {1000 * fast:.0f} ms | {slow:.1f} s | {slow / fast:.0f} |")
 

@@ -13,6 +13,8 @@ from schedlab.charts._altair import VEGA_LITE
 from schedlab.charts.paper import MM
 from schedlab.charts.sizes import in_lines
 
+pytestmark = pytest.mark.tables
+
 COLUMN = 85 * MM
 SCHEMES = ("EASY", "EASY-SJF", "FCFS")
 
@@ -67,7 +69,6 @@ def colours_of(picture):
     return {colour for colour, three in parts.items() if len(set(three[-3:])) > 1}
 
 
-@pytest.mark.tables
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_chart_is_as_wide_as_the_column_and_grey(name, table, trace):
     chart = DRAWN[name](table, trace)
@@ -79,7 +80,6 @@ def test_a_chart_is_as_wide_as_the_column_and_grey(name, table, trace):
     assert chart.to_json() == before
 
 
-@pytest.mark.tables
 def test_the_pdf_has_the_width(table, trace, tmp_path):
     chart = charts.paper_style(DRAWN["panels"](table, trace), 2, column_width=80, gutter=10)
     path = charts.save(chart, tmp_path / "figure.pdf")
@@ -87,7 +87,6 @@ def test_the_pdf_has_the_width(table, trace, tmp_path):
     assert 170 * MM - 3 <= float(box) <= 170 * MM + 0.1
 
 
-@pytest.mark.tables
 def test_schemes_are_told_apart_by_dashes_and_shapes(table, trace):
     picture = charts.svg(charts.paper_style(DRAWN["lines"](table, trace)))
     lines = re.findall(r'aria-roledescription="line mark"[^>]*>', picture)
@@ -97,7 +96,6 @@ def test_schemes_are_told_apart_by_dashes_and_shapes(table, trace):
     assert len({re.search('stroke="([^"]+)"', line)[1] for line in lines}) == len(SCHEMES)
 
 
-@pytest.mark.tables
 def test_the_legend_shows_the_shapes_and_no_dashes(table, trace):
     picture = charts.svg(charts.paper_style(DRAWN["panels"](table, trace)))
     legend = picture[picture.index("role-legend") :]
@@ -106,20 +104,17 @@ def test_the_legend_shows_the_shapes_and_no_dashes(table, trace):
     assert all(f">{scheme}</text>" in legend for scheme in SCHEMES)
 
 
-@pytest.mark.tables
 def test_colours_stay_where_they_are_wanted(table, trace):
     picture = charts.svg(charts.paper_style(DRAWN["lines"](table, trace), grey=False))
     assert all(colour in picture for colour in charts.colours(list(SCHEMES)))
 
 
-@pytest.mark.tables
 def test_type_has_the_size_and_the_font(table, trace):
     picture = charts.svg(charts.paper_style(DRAWN["lines"](table, trace), font_size=7, font="Times New Roman"))
     assert set(re.findall(r'font-size="([^"]+)px"', picture)) == {"7"}
     assert "Times New Roman" in picture
 
 
-@pytest.mark.tables
 def test_a_title_is_left_to_the_caption_but_a_stand_in_is_named(table, trace):
     def texts(chart):
         return charts.svg(charts.paper_style(chart))
@@ -132,7 +127,6 @@ def test_a_title_is_left_to_the_caption_but_a_stand_in_is_named(table, trace):
     assert "Waits" not in named
 
 
-@pytest.mark.tables
 @pytest.mark.parametrize(
     "settings", [{"columns": 0}, {"font_size": -1}, {"column_width": "85"}, {"columns": True}, {"gutter": None}]
 )
@@ -141,13 +135,11 @@ def test_what_is_no_size_is_refused(table, trace, settings):
         charts.paper_style(DRAWN["lines"](table, trace), **settings)
 
 
-@pytest.mark.tables
 def test_what_is_no_chart_is_refused(table):
     with pytest.raises(TypeError, match="chart is a DataFrame, expected an Altair chart"):
         charts.paper_style(table)
 
 
-@pytest.mark.tables
 def test_what_does_not_fit_says_so(table, trace):
     with pytest.raises(ValueError, match=r"the chart needs \d+ mm, expected at most 20 mm: give it more columns"):
         charts.paper_style(DRAWN["lines"](table, trace), column_width=20)
