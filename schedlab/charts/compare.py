@@ -14,12 +14,14 @@ from ..workload.variations import WEEK
 from ._altair import alt
 from .axes import DURATIONS, PER_JOB, axis, logarithmic
 from .checks import MOST_ROWS, check_columns, check_kind, check_limit
+from .overlays import across, having
 from .palette import INK, coloured, turned
-from .series import lines
-from .sizes import HEIGHT, WIDE, beside
+from .series import LABEL, LINE, MOST_LABELS, NAME, SHIFT, lines, names_at_ends, room_for, shifts
+from .sizes import HEIGHT, MARGIN, PAGE, WIDE, beside
 from .theme import about, about_trace, headed, unchecked
 
 POINTS = 400  # points of a curve
+ALONE = 480  # pixels; narrower charts stand beside others, where names at ends of lines have no room
 SEEN_ON_BOTH = "#3D8FD1"  # of dots that are seen through: clear on white and on black
 SQUARE = 365  # side of a scatter plot, in pixels: two fit on a page
 
@@ -35,7 +37,7 @@ def distribution(
     subtitle: str | None = None,
     width: float | None = None,
     height: float | None = None,
-) -> alt.Chart:
+) -> alt.LayerChart:
     """Draw the cumulative distribution of a measure over jobs, one curve per scheme or workload.
 
     With more than 400 distinct values, 400 evenly spaced quantiles are drawn, including the smallest and the largest
@@ -92,27 +94,29 @@ def distribution(
             steps["value"] /= 3600
             measure += " (hours)"
     names = list(curves)
+    labelled = len(names) <= MOST_LABELS and (width is None or width > ALONE)
+    if labelled:
+        right = along["scale"].domain[1] if log else steps["value"].max()
+        steps = _reaching(steps, right, {name: np.median(values) for name, values in curves.items()})
     steps = turned(steps, "scheme", names)
     kinds = {Schedule: "scheme", Trace: "workload"}
     of = next((name for kind, name in kinds.items() if any(isinstance(part, kind) for part in named.values())), "")
     colour = coloured("scheme", names, columns=min(4, beside(names, width or WIDE)), title=of)
-    chart = (
-        alt.Chart(steps)
-        .mark_line(interpolate="step-after", strokeWidth=2, clip=up_to is not None)
-        .encode(
-            x=alt.X("value:Q", title=measure, **along),
-            y=alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis()),
-            color=colour,
-            tooltip=[
-                alt.Tooltip("scheme:N", title=of),
-                alt.Tooltip(
-                    "value:Q", title=f"{measure} (s)" if log and column in DURATIONS else measure, format=",.4~g"
-                ),
-                alt.Tooltip("share:Q", title="share of jobs", format=".1%"),
-            ],
-        )
-        .properties(width=WIDE, height=HEIGHT)
-    )
+    along = alt.X("value:Q", title=measure, **along)
+    upward = alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis())
+    wide, layers = WIDE, []
+    if labelled:
+        colour["legend"], wide = None, min(WIDE, PAGE - MARGIN - room_for(names))
+        layers = names_at_ends(having(LABEL), {"x": along, "y": across(LABEL, upward)}, colour)
+    in_seconds = " (s)" if log and column in DURATIONS else ""
+    tooltip = [
+        alt.Tooltip("scheme:N", title=of),
+        alt.Tooltip("value:Q", title=f"{measure}{in_seconds}", format=",.4~g"),
+        alt.Tooltip("share:Q", title="share of jobs", format=".1%"),
+    ]
+    line = alt.Chart().mark_line(interpolate="step-after", strokeWidth=2, clip=up_to is not None)
+    line = line.encode(x=along, y=upward, color=colour, tooltip=tooltip)
+    chart = alt.layer(line, *layers, data=steps, width=wide, height=HEIGHT)
     if subtitle is None:
         drawn = [part for part in named.values() if isinstance(part, Schedule | Trace)]
         subtitle = "; ".join(
@@ -121,6 +125,22 @@ def distribution(
     title = f"Distribution of the {_title(column).partition(' (')[0]}" if title is None else title
     thinning = f"{most} points of each curve" if thinned else ""
     return headed(chart, title, WIDE, subtitle, zeros, thinning, size=(width, height))
+
+
+def _reaching(steps, right, medians):
+    """Continue each curve to the right end of the axis, and name it there: the longer the values, the lower."""
+    known = steps[steps["value"] <= right].groupby("scheme")
+    last = known["value"].max().reindex(medians)
+    short = last[last != right].index
+    shares = known["share"].max().reindex(medians).fillna(0.0)
+    more = pd.DataFrame({"scheme": short, "value": right, "share": shares[short].to_numpy()})
+    steps = pd.concat([steps, more], ignore_index=True)
+    order = sorted(medians, key=lambda name: (shares[name], -medians[name]))
+    moved = shifts(shares[order].to_numpy(), np.array([0.0, 1.0]), False, HEIGHT, LINE)
+    at_end = steps["value"] == right
+    steps[LABEL], steps[NAME] = steps["share"].where(at_end), steps["scheme"].where(at_end, "")
+    steps[SHIFT] = steps["scheme"].map(dict(zip(order, moved, strict=True))).where(at_end, 0.0)
+    return steps
 
 
 def _named(schedules):

@@ -133,7 +133,7 @@ def lines(
     common = bool(column) and _alike(values, log)
     if common and width is None and count > 1:  # only the first panel of a row has an axis
         wide = (PAGE - MARGIN - columns * APART) // columns
-    room = CHARACTER * max(map(len, names), default=0) + SYMBOL + STROKE  # for names at the ends of lines
+    room = room_for(names)
     last = parts[columns - 1 :: columns]  # of each full row of panels
     labelled = color != column and not dash and 0 < len(names) <= MOST_LABELS
     if labelled and column:
@@ -262,12 +262,21 @@ def _labels(rows, parts, common, x, y, color, high, log, horizontal, vertically,
             values = rows.loc[slice(None) if common else part, y].dropna().to_numpy(float)
             rows.loc[ends.index, NAME] = ends[color]
             rows.loc[ends.index, SHIFT] = shifts(ends[y].to_numpy(float), values, log, high, LINE)
-    place = {"x": horizontal, "y": across(LABEL, vertically)}
-    stroke = having(LABEL).mark_point(
+    return names_at_ends(having(LABEL), {"x": horizontal, "y": across(LABEL, vertically)}, colour)
+
+
+def names_at_ends(base, place, colour) -> list[alt.Chart]:
+    """Return the layers of names at the ends of lines: strokes in their colours, and texts, for the columns above."""
+    stroke = base.mark_point(
         shape="stroke", strokeWidth=2, opacity=1, size=_if_named(STROKE**2), xOffset=_if_named(STROKE), yOffset=_SHIFT
     )
-    label = having(LABEL).mark_text(align="left", fontSize=12, color=INK, dx=_if_named(8 + STROKE), dy=_SHIFT)
+    label = base.mark_text(align="left", fontSize=12, color=INK, dx=_if_named(8 + STROKE), dy=_SHIFT)
     return [stroke.encode(**place, color=colour), label.encode(**place, text=alt.Text(f"{NAME}:N"))]
+
+
+def room_for(names) -> float:
+    """Return the width of names at the ends of lines, in pixels."""
+    return CHARACTER * max(map(len, names), default=0) + SYMBOL + STROKE
 
 
 def _if_named(pixels):

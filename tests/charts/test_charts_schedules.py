@@ -444,7 +444,6 @@ def test_bins_lose_nothing(easy):
 
 def test_the_distribution_of_few_jobs_is_exact(three):
     chart = charts.distribution(three)
-    assert chart.width == charts.sizes.WIDE
     found = rows(chart)
     assert found["value"].tolist() == [1, 10, 25]
     assert found["share"].tolist() == pytest.approx([1 / 3, 2 / 3, 1])
@@ -465,11 +464,25 @@ def test_a_long_distribution_is_thinned_to_points_that_are_on_it():
     for name, exact in (("A", values), ("B", values[:50])):
         curve = found[found["scheme"] == name]
         assert len(curve) <= 400
-        assert curve["value"].iloc[[0, -1]].tolist() == [max(exact.min(), 1), exact.max()]
+        assert curve["value"].iloc[0] == max(exact.min(), 1)
+        assert curve["value"].iloc[-1] == values.max()  # where both have their names
         above = curve[curve["value"] > 1]
         assert above["share"].tolist() == pytest.approx([(exact <= value).mean() for value in above["value"]])
         assert curve["share"].diff().dropna().max() < 0.2
-    assert found.loc[found["scheme"] == "B", "value"].nunique() == len(np.unique(np.maximum(values[:50], 1)))
+    assert found.loc[found["scheme"] == "B", "value"].nunique() == len(np.unique(np.maximum(values[:50], 1))) + 1
+
+
+def test_curves_have_their_names_where_they_leave_the_plot():
+    curves = {"long": [50.0, 90.0], "short": [1.0, 2.0], "cut": [1.0, 200.0]}
+    chart = charts.distribution(curves, up_to=100.0)
+    ends = rows(chart).dropna(subset="label at")
+    assert ends.set_index("scheme")["label at"].to_dict() == {"long": 1.0, "short": 1.0, "cut": 0.5}
+    assert set(ends["value"]) == {100.0}
+    assert ends.set_index("scheme")["label shift"].to_dict() == {"long": 7.5, "short": -7.5, "cut": 0.0}
+    assert "role-legend" not in vl_convert.vegalite_to_svg(chart.to_dict())
+    many = charts.distribution({str(n): [1.0, 2.0] for n in range(7)})
+    for crowded in (many, charts.distribution(curves, width=365)):  # many, or beside others
+        assert "role-legend" in vl_convert.vegalite_to_svg(crowded.to_dict())
 
 
 def test_many_distributions_share_the_rows_of_a_chart():
@@ -516,13 +529,12 @@ def test_the_distribution_of_traces(three, easy):
     found = rows(chart)
     assert set(found["scheme"]) == {trace.title for trace in both}
     mine = found[found["scheme"] == three.trace.title]
-    assert mine["value"].tolist() == sorted(set(three.trace.jobs["requested_procs"]))
+    assert mine["value"].tolist() == [*sorted(set(three.trace.jobs["requested_procs"])), found["value"].max()]
     assert axis_titles(chart)["x"] == "processors"
-    assert chart.to_dict()["encoding"]["color"]["title"] == "workload"
-    values = charts.distribution({"users": [60, 120], "a model": [90, 180]}, "requested_time").to_dict()
-    assert values["encoding"]["color"]["title"] == ""  # neither of workloads nor of schemes
+    kinds = (chart, charts.distribution({"users": [60, 120], "a model": [90, 180]}, "requested_time"))
+    kinds = [kind.to_dict()["layer"][0]["encoding"]["color"]["title"] for kind in (*kinds, charts.distribution(three))]
+    assert kinds == ["workload", "", "scheme"]  # the values are neither of workloads nor of schemes
     assert all(f"{trace.title}, offered load" in said(chart) for trace in both)
-    assert charts.distribution(three).to_dict()["encoding"]["color"]["title"] == "scheme"
 
 
 def test_a_model_beside_a_trace(easy):

@@ -9,7 +9,6 @@ import pandas as pd
 from ... import charts
 from ..._runtime.text import check_known
 from ...charts._altair import alt
-from ...charts.sizes import WIDE
 from ...experiment import remember
 from ...schedule.simulation import has_waits, simulate
 from ...schedule.statistics import IntervalWarning, paired
@@ -225,7 +224,7 @@ def waits(
     schedules = [_simulated(trace, load, scheme, "kill") for scheme in schemes]
     means = (f"{duration(run.metrics()['wait_time'])} under {run.scheme}" for run in reversed(schedules))
     title = f"Mean wait: {', '.join(means)}"
-    return charts.distribution(schedules, up_to=_span(trace), title=title, width=WIDE)
+    return charts.distribution(schedules, up_to=_span(trace), title=title)
 
 
 def _span(trace):
@@ -258,7 +257,7 @@ def difference(schedule, other):
 # title.
 VIEWS = {
     "waits": lambda schedule, other, window, title: charts.distribution(
-        _both(schedule, other), up_to=_span(schedule.trace), title=title, width=WIDE
+        _both(schedule, other), up_to=_span(schedule.trace), title=title
     ),
     "over time": lambda schedule, other, window, title: charts.profile(schedule, window, against=other, title=title),
     "Gantt chart": lambda schedule, other, window, title: charts.gantts(_both(schedule, other), window, title=title),
@@ -356,7 +355,7 @@ def code_of_bench(trace, load, overrun, scheme, order, against, view, week, week
     both = f"{{{str(other)!r}: {beside}, {str(scheme)!r}: {run}}}"
     end = f"up_to={_span(schedule.trace):.0f}"
     drawn = {
-        "waits": f"sl.charts.distribution({both}, {end}, width={WIDE})",
+        "waits": f"sl.charts.distribution({both}, {end})",
         "over time": f"sl.charts.profile({run}, {window}, against={beside})",
         "Gantt chart": f"sl.charts.gantts({both}, {window})",
         "job by job": f"sl.charts.scatter({beside}, {run}, {end})",

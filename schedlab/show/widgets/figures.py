@@ -10,16 +10,20 @@ SMALL = 12  # size of its letters where nothing else is above the panels, in pix
 
 def ghosted(spec, before):
     """Return a figure of lines above those of another one with the same axes and schemes; else the figure itself."""
-    both = (spec, before)
-    if None in both or spec == before or any(not isinstance(drawn.get("mark"), dict) for drawn in both):
+    line, former = (None if drawn is None else _line(drawn) for drawn in (spec, before))
+    if None in (line, former) or spec == before or line["encoding"] != former["encoding"]:
         return spec
-    if any(drawn["mark"].get("type") != "line" for drawn in both) or spec["encoding"] != before["encoding"]:
-        return spec
-    places = {name: channel for name, channel in before["encoding"].items() if name in ("x", "y", "color")}
-    ghost = {"data": before["data"], "mark": {**before["mark"], **GHOST}, "encoding": places}
-    lines = {name: spec[name] for name in ("data", "mark", "encoding")}
-    rest = {name: part for name, part in spec.items() if name not in lines}
-    return {**rest, "datasets": before["datasets"] | spec["datasets"], "layer": [ghost, lines]}
+    places = {name: channel for name, channel in former["encoding"].items() if name in ("x", "y", "color")}
+    ghost = {"data": before.get("data"), **former, "mark": {**former["mark"], **GHOST}, "encoding": places}
+    return {**spec, "datasets": before["datasets"] | spec["datasets"], "layer": [ghost, *spec["layer"]]}
+
+
+def _line(spec):
+    """Return the layer of a figure with the lines of schemes; None if there is none."""
+    layers = (layer for layer in spec.get("layer", ()) if isinstance(layer.get("mark"), dict))
+    return next(
+        (layer for layer in layers if layer["mark"].get("type") == "line" and "color" in layer["encoding"]), None
+    )
 
 
 def titled(spec, setting):
