@@ -1,5 +1,6 @@
 """The lookahead paper: its example to the second, its figures from small logs, and every verdict of its ledger."""
 
+import re
 import tracemalloc
 from functools import cache
 
@@ -15,6 +16,7 @@ from schedlab.papers import kept
 from schedlab.papers.grudenic2010 import grids
 from schedlab.schedule.statistics import jackknife
 from schedlab.schemes.cases import case_of
+from schedlab.show.reading import MINUS
 from schedlab.workload.archive import standing_in
 
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
@@ -22,8 +24,7 @@ NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
 
 @cache  # figures call these again and again
 def small_log(name):
-    trace = sl.model_trace("lublin", jobs=300, machine=64, seed=NAMES.index(name)).scale_load(0.9)
-    return sl.Trace(**{**vars(trace), "name": name})
+    return sl.model_trace("lublin", jobs=300, machine=64, seed=NAMES.index(name)).scale_load(0.9).rename(name)
 
 
 @pytest.fixture
@@ -34,8 +35,8 @@ def small(monkeypatch, nothing_kept):
         return None if name not in NAMES or estimates == grids.LEFT_OUT else small_log(name)
 
     replaced(monkeypatch, paper, "log", log)
-    replaced(monkeypatch, paper, "COPIES", {"quick": 2, "full": 3})
-    replaced(monkeypatch, paper, "COPIES_BY_LOAD", {"quick": 2, "full": 3})
+    for name in ("COPIES", "COPIES_BY_LOAD"):
+        replaced(monkeypatch, paper, name, {"quick": 2, "full": 3})
     replaced(monkeypatch, paper, "LOADS", {"quick": (0.6, 0.9), "full": (0.6, 0.7, 0.9)})
     replaced(monkeypatch, paper, "AUDITED", NAMES[1])
     experiment.forget()
@@ -51,19 +52,6 @@ def test_the_example_is_that_of_the_paper():
     work = 2 * 4 + 7 * 3 + 2 * 6 + 4 * 3 + 5 * 2 + 4 * 2
     assert table["EASY"].tolist() == pytest.approx([14, work / (7 * 14), 3.0125, 7, 2, 9, 9])
     assert table["DPSAn"].tolist() == pytest.approx([13, work / (7 * 13), 2.6625, 7, 9, 2, 2])
-
-
-def test_the_example_is_one_picture_with_its_jobs_named():
-    spec = paper.figure1().chart.to_dict()
-    assert "inf" not in str(spec["title"])
-    encodings = [part["layer"][0]["encoding"] for part in spec["vconcat"]]
-    assert [one["x"]["scale"]["domain"] for one in encodings] == [[0, 14]] * 2
-    assert [one["x"]["axis"]["labels"] for one in encodings] == [False, True]
-    written = [spec["datasets"][part["layer"][1]["data"]["name"]] for part in spec["vconcat"]]
-    for words in written:
-        assert sorted(row["words"] for row in words) == ["J1", "J2", "J3", "J4", "running", "running"]
-    colours = encodings[0]["color"]["scale"]
-    assert len(set(colours["range"])) == len(colours["domain"]) == 5
 
 
 def test_changes_are_those_of_the_means_over_shaken_copies(small, shared_runs):
@@ -129,6 +117,8 @@ def test_other_loads_and_readings_have_intervals_over_copies(small, shared_runs)
     )
     row = load.table.set_index("trace").loc[NAMES[0]]
     assert row["gain at 0.9 (%)"] == pytest.approx(100 * (1 - new / old))
+    gains = pd.Series({0.5: 9, 0.6: 5, 0.7: 6, 0.8: 7})
+    assert [paper.beyond._pays_from(part) for part in (gains, gains[:2])] == ["0.7", "none"]
     readings = paper.sensitivity("quick", progress=False).data.dropna()
     assert (readings["change_low"] <= readings["change"]).all()
     first = readings[readings["reading"] == "as in Figure 3"].set_index(["trace", "scheme"])
@@ -169,25 +159,20 @@ def test_the_ledger_has_every_claim_and_names_what_is_missing(small, shared_runs
     assert missing["trace"].tolist() == [name for name in grids.LOGS if name not in NAMES]
     assert set(missing["verdict"]) == {"cannot be tested"}
     assert set(NAMES) <= set(ledger.loc["GRU-1a", "trace"].split(", "))
-    assert {case["case"] for case in ledger.loc["GRU-3a", "cases"]} == {*NAMES, "all cases together"}
+    decisions = ledger.loc["GRU-7"]  # times are no evidence, but today's stand in the ledger
+    assert (decisions["verdict"], decisions["reason"]) == ("cannot be tested", paper.ledger.OTHER_MACHINE)
+    assert re.search(" decisions of DPSA.* s together$", decisions["measured"])
 
 
 def test_the_ledger_has_every_reading_and_a_quick_run_the_first(small, shared_runs):
+    of_size = {size: paper.claims(size, progress=False).set_index("id") for size in ("quick", "full")}
     readings = [paper.ledger.AS_DRAWN, "tau 1 s", "tau 60 s", paper.EXACT, paper.RUN_ON]
-    assert [*paper.ledger._as_read("full", False)] == readings
-    assert [*paper.ledger._as_read("quick", False)] == readings[:1]
-    row = paper.claims("full", progress=False).set_index("id").loc["GRU-3a"]
-    checks = {case["check"] for case in row["cases"]}
-    assert checks == {f"change, {reading}" for reading in readings}
-    first = [case["measured"] for case in row["cases"] if case["check"] == f"change, {paper.ledger.AS_DRAWN}"]
-    assert first[0] not in [case["measured"] for case in row["cases"] if "tau 60 s" in case["check"]]
-
-
-def test_times_are_no_evidence_but_todays_stand_in_the_ledger(small, shared_runs):
-    row = paper.claims("full", progress=False).set_index("id").loc["GRU-7"]
-    assert (row["verdict"], row["reason"]) == ("cannot be tested", paper.ledger.OTHER_MACHINE)
-    assert " decisions of DPSA" in row["measured"]
-    assert row["measured"].endswith(" s together")
+    for size, several in (("quick", readings[:1]), ("full", readings)):
+        cases = pd.DataFrame(of_size[size].loc["GRU-3a", "cases"])
+        assert set(cases["check"]) == {f"change, {reading}" for reading in several}
+        assert set(cases["case"]) == {*NAMES, "all cases together"}
+    first = cases.groupby("check")["measured"].first()
+    assert first[f"change, {readings[0]}"] != first["change, tau 60 s"]
 
 
 def runs_of(noise=0.1, seeds=6, **changes):
@@ -300,10 +285,11 @@ def correlation(runs, used):
 def test_signs_tell_what_is_sure_and_what_single_runs_have():
     checks = paper.ledger.checks(*runs_of(noise=2, a=-9, b=-1, c=0.5))
     data = pd.DataFrame({"scheme": "DPSAp", "logged": [-1.0, 4.0, 5.0]})
-    words = "on {} of 3 logs beyond chance; on {} in the mean over the copies, and on {} in single runs of the logs "
-    words += "themselves"
-    assert paper.ledger._signs_in_words(checks["GRU-2a"], data, "better") == f"better {words.format(1, 2, 1)}"
-    assert paper.ledger._signs_in_words(checks["GRU-2b"], data, "worse") == f"worse {words.format(0, 1, 2)}"
+    for claim, side, counts in (("GRU-2a", "better", (1, 2, 1)), ("GRU-2b", "worse", (0, 1, 2))):
+        assert paper.ledger._signs_in_words(checks[claim], data, side) == (
+            "{} on {} of 3 logs beyond chance; on {} in the mean over the copies, and on {} in single runs of the logs "
+            "themselves"
+        ).format(side, *counts)
 
 
 def test_figure_4_shows_both_series_in_order_of_utilization(small, shared_runs):
@@ -341,30 +327,14 @@ def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, 
     rows = paper.claims("full", progress=False).set_index("id")
     assert {case["case"] for case in rows.loc["GRU-3a", "cases"]} >= {"SDSC-Par-1996 (stand-in)"}
     assert "LLNL-Atlas-2006-2.1-cln (stand-in, not the real log)" in rows.loc["GRU-1a", "trace"]
-    assert rows.loc["GRU-5", ["verdict", "reason"]].tolist() == [
-        "cannot be tested",
-        "Stand-ins are no evidence about the logs.",
-    ]
+    assert rows.loc["GRU-5", "reason"] == "Stand-ins are no evidence about the logs."
     assert rows.loc["GRU-1a to GRU-4", ["trace", "verdict"]].tolist() == ["SDSC-Par-1995", "cannot be tested"]
-
-
-def test_a_stand_in_is_not_taken_for_its_log(small, monkeypatch):
-    before = grids.changes("quick", progress=False)
-    real = grids.log
-    standins = {name: sl.Trace(**{**vars(real(name)), "source": "stand-in"}) for name in NAMES}
-    replaced(monkeypatch, paper, "log", lambda name, estimates=None: standins.get(name))
-    after = grids.changes("quick", progress=False)
-    assert set(before["trace"]) == set(NAMES)
-    assert set(after["trace"]) == {f"{name} (stand-in)" for name in NAMES}
 
 
 def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(small, shared_runs, monkeypatch):
     short = grids.log
-    longer = sl.model_trace("lublin", jobs=400, machine=64, seed=9).scale_load(0.9)
-    longer = sl.Trace(**{**vars(longer), "name": NAMES[1]})
-    replaced(
-        monkeypatch, paper, "log", lambda name, *estimates: longer if name == NAMES[1] else short(name, *estimates)
-    )
+    longer = sl.model_trace("lublin", jobs=400, machine=64, seed=9).scale_load(0.9).rename(NAMES[1])
+    replaced(monkeypatch, paper, "log", lambda name, *more: longer if name == NAMES[1] else short(name, *more))
     replaced(monkeypatch, paper, "MOST_JOBS", {"quick": 300, "full": None})
     left = {NAMES[0], NAMES[2]}
     words = f" out the longest logs, {NAMES[1]} (quick; full size: all logs)."
@@ -408,23 +378,15 @@ def test_the_matrix_of_readings_has_the_numbers_of_the_kept_table():
     card = paper.sensitivity.as_kept()
     (cells,) = card.chart.to_dict()["datasets"].values()
     measured = card.data.dropna(subset="change")
-    assert len(cells) == len(measured)
     largest = measured.groupby("trace")["change"].agg(lambda changes: changes.abs().max())
     assert list(dict.fromkeys(cell["trace"] for cell in cells)) == [*largest.sort_values(ascending=False).index]
     measured = measured.sort_values("trace", key=lambda logs: -logs.map(largest), kind="stable")
     for cell, row in zip(cells, measured.to_dict("records"), strict=True):
         assert (cell["trace"], cell["scheme"]) == (row["trace"], row["scheme"])
         assert row["reading"].startswith(cell["reading"])
-        assert cell["text"] == (
-            "0" if abs(row["change"]) < 0.5 else f"{row['change']:+.0f}".replace("-", "\N{MINUS SIGN}")
-        )
-        chance = row["change_low"] <= 0 <= row["change_high"]
-        assert (cell["share"] == 0) == (chance or abs(row["change"]) < 0.5)
-
-
-def test_the_load_from_which_it_pays():
-    assert paper.beyond._pays_from(pd.Series({0.5: 9, 0.6: 5, 0.7: 6, 0.8: 7})) == "0.7"
-    assert paper.beyond._pays_from(pd.Series({0.5: 9, 0.6: 5})) == "none"
+        zero = abs(row["change"]) < 0.5
+        assert cell["text"] == ("0" if zero else f"{row['change']:+.0f}".replace("-", MINUS))
+        assert (cell["share"] == 0) == (zero or row["change_low"] <= 0 <= row["change_high"])
 
 
 @pytest.mark.traces

@@ -1,6 +1,7 @@
 """What papers provide: figures with the data that they claim, and ledgers that tell the truth."""
 
 import inspect
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +42,6 @@ def quick(monkeypatch, nothing_kept):
 @pytest.mark.parametrize("name", papers.PAPERS)
 def test_a_paper_has_what_the_report_needs(name):
     paper = getattr(papers, name)
-    assert paper in papers.modules()
     assert paper.TITLE
     assert isinstance(paper.PAPER, papers.Paper)
     assert paper.FIGURES
@@ -49,14 +49,27 @@ def test_a_paper_has_what_the_report_needs(name):
         assert list(inspect.signature(function).parameters)[:2] == ["size", "progress"]
 
 
+@pytest.mark.parametrize(
+    ("paper", "tables", "figures"),
+    [
+        ("sabin2006", [], [2, 3, 4, 5, 7, 8, 9, 10]),
+        ("silva2000", range(1, 7), range(3, 12)),
+        ("kurian2003", [], range(4, 24)),
+        ("grudenic2010", [], [1, 3, 4]),
+        ("pascual2008", [], [2, 3, 4, 5]),
+    ],
+)
+def test_the_figures_and_tables_of_a_paper_are_there(paper, tables, figures):
+    names = [function.__name__ for function in getattr(papers, paper).FIGURES]
+    expected = [*(f"table{number}" for number in tables), *(f"figure{number}" for number in figures)]
+    assert [name for name in names if re.fullmatch(r"(table|figure)\d+", name)] == expected
+
+
 def test_papers_are_chosen_by_name():
     assert papers.modules() == [getattr(papers, name) for name in papers.PAPERS]
     assert papers.modules(["pascual2008", "base"]) == [papers.base, papers.pascual2008]
     with pytest.raises(ValueError, match="unknown paper .knuth1968.; known: base, sabin2006, silva2000"):
         papers.modules(["base", "knuth1968"])
-
-
-def test_no_other_paper():
     with pytest.raises(AttributeError, match="module 'schedlab.papers' has no attribute 'knuth1968'"):
         _ = papers.knuth1968
 
@@ -69,7 +82,6 @@ def test_figure1_simulates_every_scheme_at_every_load(quick, size):
     figure = base.figure1(size, progress=False)
     loads = base.LOADS[size]
     expected = [(t.title, load, str(scheme)) for t in quick for load in loads for scheme in base.SCHEMES]
-    assert len(expected) == 2 * len(loads) * 4
     assert list(figure.data[["trace", "load", "scheme"]].itertuples(index=False, name=None)) == expected
     measures = sl.simulate(quick[1].scale_load(0.8), sl.Conservative()).metrics()
     assert figure.data.iloc[-1][measures.index].tolist() == pytest.approx(measures.tolist(), rel=0, abs=0, nan_ok=True)
@@ -88,37 +100,22 @@ def test_figure1_draws_its_data(quick):
         assert panel["facet"]["field"] == "trace"
         alone = panel.get("resolve", {}).get("scale", {}).get("y") == "independent"
         assert ("own scale" in panel["facet"]["header"]["labelExpr"]) == alone
-    assert figure.sample.startswith("Lublin-Feitelson model, another, whole; ")
+    assert figure.table.columns[:3].tolist() == ["trace", "offered load", "scheme"]
+    assert figure.table["offered load"].tolist() == [0.8] * 2 * 4
 
 
-def test_figure1_tells_what_is_reduced(quick):
+def test_figure1_tells_what_is_simulated_and_reduced_and_is_silent_where_progress_is_off(quick, capsys):
     short, full = (base.figure1(size, progress=False) for size in papers.SIZES)
+    assert short.sample.startswith("Lublin-Feitelson model, another, whole; ")
     assert "in steps of 0.1 (quick; full size: 0.025)" in short.sample
     assert "in steps of 0.025." in full.sample
     assert short.standins == ("a note",)
-
-
-def test_the_sizes_are_those_that_the_caption_tells():
-    assert base.LOADS["quick"] == (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    assert len(base.LOADS["full"]) == 21
-    assert base.LOADS["full"] == tuple(round(0.5 + 0.025 * i, 3) for i in range(21))
-
-
-def test_figure1_has_a_table_at_one_load(quick):
-    table = base.figure1(progress=False).table
-    assert table.columns[:3].tolist() == ["trace", "offered load", "scheme"]
-    assert len(table) == 2 * 4
-    assert set(table["offered load"]) == {0.8}
-
-
-def test_an_unknown_size_is_refused(quick):
-    with pytest.raises(ValueError, match="unknown size 'huge'; known: quick, full"):
-        base.figure1("huge")
-
-
-def test_progress_is_silent_where_it_is_off(quick, capsys):
-    base.figure1(progress=False)
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("size", "step", "count"), [("quick", 0.1, 6), ("full", 0.025, 21)])
+def test_the_sizes_are_those_that_the_caption_tells(size, step, count):
+    assert base.LOADS[size] == pytest.approx([0.5 + step * i for i in range(count)])
 
 
 # Logs, stand-ins or the model
@@ -142,18 +139,12 @@ def test_figure1_says_in_its_sample_what_is_a_stand_in(quick, monkeypatch):
     assert "(stand-in, not the real log)" in base.figure1(progress=False).sample
 
 
-def test_with_some_logs_the_note_names_the_others(monkeypatch):
+def test_the_note_names_the_logs_that_are_missing(monkeypatch):
     monkeypatch.setattr(archive, "find", lambda name: Path(name) if "KTH" in name else None)
-    monkeypatch.setattr(base, "load_trace", lambda name, or_standin: (name, or_standin))
-    traces, (note,) = base.logs(), standing_in(base.LOGS)
-    assert traces == [(name, True) for name in base.LOGS]
+    (note,) = standing_in(base.LOGS)
     assert note.startswith("No log at hand for CTC-SP2-1996, SDSC-SP2-1998: ")
-
-
-def test_with_all_logs_there_is_nothing_to_note(monkeypatch):
     monkeypatch.setattr(archive, "find", Path)
-    monkeypatch.setattr(base, "load_trace", lambda name, or_standin: name)
-    assert (base.logs(), standing_in(base.LOGS)) == ([*base.LOGS], ())
+    assert standing_in(base.LOGS) == ()
 
 
 # Their ledger
@@ -178,22 +169,18 @@ def test_without_logs_nothing_can_be_tested():
 
 
 @pytest.mark.parametrize(
-    ("published", "verdict"),
-    [
-        ({"wait_time": "1.33"}, "reproduced"),
-        ({"wait_time": "1.333"}, "reproduced"),
-        ({"wait_time": "1.34"}, "not reproduced"),
-    ],
+    ("wait", "verdict"), [("1.33", "reproduced"), ("1.333", "reproduced"), ("1.34", "not reproduced")]
 )
-def test_every_printed_digit_must_come_out(monkeypatch, published, verdict):
+def test_every_printed_digit_must_come_out(monkeypatch, wait, verdict):
     # Job 1 holds both processors until 5, job 2 until 9: waits 0, 4 and, on what is left, 0.
     trace = trace_of([(0, 5, 5, 2), (1, 4, 4, 1), (5, 1, 1, 1)], 2)
     monkeypatch.setattr(archive, "find", Path)
     monkeypatch.setattr(base, "load_trace", lambda name, missing_estimate: trace)
-    monkeypatch.setattr(base, "PUBLISHED", [("A", "KTH-SP2-1996-2", sl.EASY(), "batched", True, published)])
+    row = ("A", "KTH-SP2-1996-2", sl.EASY(), "batched", True, {"wait_time": wait})
+    monkeypatch.setattr(base, "PUBLISHED", [row])
     (row,) = base.claims("full").to_dict("records")
     assert (row["verdict"], row["trace"]) == (verdict, "a test")
-    assert row["measured"] == f"wait {4 / 3:.{len(published['wait_time']) - 2}f} s"
+    assert row["measured"] == f"wait {4 / 3:.{len(wait) - 2}f} s"
     assert row["reason"] == ("" if verdict == "reproduced" else "differs in a printed digit")
 
 
@@ -209,15 +196,15 @@ def test_every_printed_digit_must_come_out(monkeypatch, published, verdict):
         ({"page": "3"}, "a row of the ledger has id, .*, page; expected id, where, statement"),
     ],
 )
-def test_a_ledger_refuses_what_is_no_verdict(change, message):
+def test_a_ledger_refuses_what_is_no_row(change, message):
     with pytest.raises(ValueError, match=message):
         papers.ledger([ROW, ROW | change])
 
 
-def test_a_ledger_refuses_rows_that_lack_something():
-    for column in papers.LEDGER:
-        with pytest.raises(ValueError, match="a row of the ledger has .*; expected id, where"):
-            papers.ledger([{name: value for name, value in ROW.items() if name != column}])
+@pytest.mark.parametrize("column", papers.LEDGER)
+def test_a_ledger_refuses_a_row_that_lacks_something(column):
+    with pytest.raises(ValueError, match="a row of the ledger has .*; expected id, where"):
+        papers.ledger([{name: value for name, value in ROW.items() if name != column}])
 
 
 def test_a_ledger_has_its_columns_in_order():
@@ -225,14 +212,6 @@ def test_a_ledger_has_its_columns_in_order():
     assert papers.ledger(rows).columns.tolist() == list(papers.LEDGER)
     assert papers.ledger(rows)["verdict"].tolist() == ["reproduced", "cannot be tested"]
     assert papers.ledger([]).columns.tolist() == list(papers.LEDGER)
-
-
-@pytest.fixture
-def displayed(monkeypatch):
-    """What a figure displays in a notebook, in order."""
-    shown = []
-    monkeypatch.setattr("IPython.display.display", shown.append)
-    return shown
 
 
 def test_the_environment_says_the_size_unless_the_caller_does(monkeypatch):
