@@ -45,13 +45,16 @@ def pytest_collection_finish():
 
 @pytest.fixture
 def nothing_kept(monkeypatch, tmp_path):
-    """Let no full-size results be kept."""
+    """Let no full-size results be kept, and no runs be remembered."""
+    from schedlab.experiment import forget
     from schedlab.papers import kept
 
     monkeypatch.setattr(kept, "folder", lambda: tmp_path / "no-results")
     kept.ledger_of.cache_clear()
+    forget()
     yield
     kept.ledger_of.cache_clear()
+    forget()
 
 
 @pytest.fixture(scope="module")

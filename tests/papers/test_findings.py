@@ -43,30 +43,28 @@ def found(paper, change=None, claim=None):
 
 
 def means(factor):
-    def changed(cases):
-        return [case | {"mean": str(factor * float(case["mean"] or "nan"))} for case in cases]
-
-    return {"cases": changed}
+    return {"cases": lambda cases: [case | {"mean": str(factor * float(case["mean"] or "nan"))} for case in cases]}
 
 
-REVERSED = {"supports": "contradicts", "contradicts": "supports", "open": "supports"}
-OTHERWISE = {"holds": "fails", "fails": "holds"}
+OPPOSITE = {
+    "supports": "contradicts",
+    "contradicts": "supports",
+    "open": "supports",
+    "holds": "fails",
+    "fails": "holds",
+}
 
 
-def opposite(cases):
-    def far_on_the_other_side(mean):
-        return "-200" if float(mean or 0) >= 0 else "200"
-
-    return [
-        case | {"outcome": REVERSED.get(case["outcome"], ""), "mean": far_on_the_other_side(case["mean"])}
-        for case in cases
-    ]
+def opposite(case):
+    """Turn a case into one far on the other side."""
+    mean = "-200" if float(case["mean"] or 0) >= 0 else "200"
+    return case | {"outcome": OPPOSITE.get(case["outcome"], ""), "mean": mean}
 
 
 ALL_OPPOSITE = {
-    "cases": opposite,
+    "cases": lambda cases: [opposite(case) for case in cases],
     "verdict": lambda verdict: "undecided",
-    "readings": lambda words: re.sub("holds|fails", lambda match: OTHERWISE[match[0]], words),
+    "readings": lambda readings: re.sub("holds|fails", lambda match: OPPOSITE[match[0]], readings),
 }
 
 
@@ -148,16 +146,13 @@ def test_sentences_on_figures_do_not_follow_from_other_numbers(monkeypatch):
     assert stale == [True, True, False, False, True]
 
 
-def test_nothing_is_said_where_nothing_is_kept(monkeypatch):
+def test_nothing_is_said_where_nothing_is_kept_and_a_paper_without_sentences_is_refused(monkeypatch):
+    with pytest.raises(ValueError, match="unknown paper with findings 'base'"):
+        _ = Findings(papers.base).sentences
     monkeypatch.setattr(kept, "ledger_of", lambda name: None)
     nothing = Findings(papers.grudenic2010)
     assert nothing.sentences == []
     assert "<li>" not in nothing._repr_html_()
-
-
-def test_a_paper_without_sentences_is_refused():
-    with pytest.raises(ValueError, match="unknown paper with findings 'base'"):
-        _ = Findings(papers.base).sentences
 
 
 def test_numbers_are_written_as_people_say_them():

@@ -10,7 +10,7 @@ import pytest
 from replacing import replaced
 
 import schedlab as sl
-from schedlab import experiment, papers
+from schedlab import papers
 from schedlab.papers import grudenic2010 as paper
 from schedlab.papers import kept
 from schedlab.papers.grudenic2010 import grids
@@ -39,9 +39,6 @@ def small(monkeypatch, nothing_kept):
         replaced(monkeypatch, paper, name, {"quick": 2, "full": 3})
     replaced(monkeypatch, paper, "LOADS", {"quick": (0.6, 0.9), "full": (0.6, 0.7, 0.9)})
     replaced(monkeypatch, paper, "AUDITED", NAMES[1])
-    experiment.forget()
-    yield
-    experiment.forget()
 
 
 def test_the_example_is_that_of_the_paper():

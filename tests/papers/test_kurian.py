@@ -9,7 +9,6 @@ import pytest
 from replacing import replaced
 
 import schedlab as sl
-from schedlab import experiment
 from schedlab.papers import judged
 from schedlab.papers import kurian2003 as paper
 from schedlab.papers.kurian2003 import grids
@@ -45,9 +44,7 @@ def small(monkeypatch, nothing_kept):
         replaced(monkeypatch, paper, name, {"quick": 2, "full": 3})
     replaced(monkeypatch, paper, "LOADS", (0.7, 0.9))
     replaced(monkeypatch, paper, "SITE_LOADS", {"quick": (0.7, 0.9), "full": (0.7, 0.9)})
-    experiment.forget()
-    yield log
-    experiment.forget()
+    return log
 
 
 def test_improvements_are_those_of_the_schedules(small, shared_runs):

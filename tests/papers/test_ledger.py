@@ -59,12 +59,8 @@ def test_the_reason_found_stands_where_the_claim_is_not_reproduced():
 def test_further_checks_stand_below_and_do_not_vote():
     row = measured(-5, -6, others=[Check("slowdown", exactly(5), "lower")])
     assert row["verdict"] == "reproduced"
-    assert [(case["check"], case["outcome"]) for case in row["cases"]] == [
-        ("change", "supports"),
-        ("change", "supports"),
-        ("change", "holds"),
-        ("slowdown", "contradicts"),
-    ]
+    outcomes = [("change", "supports"), ("change", "supports"), ("change", "holds"), ("slowdown", "contradicts")]
+    assert [(case["check"], case["outcome"]) for case in row["cases"]] == outcomes
 
 
 @pytest.mark.parametrize(
@@ -80,9 +76,8 @@ def test_further_checks_stand_below_and_do_not_vote():
     ],
 )
 def test_a_claim_is_judged_under_each_reading(primary, other, verdict, readings):
-    checks = {
-        name: Check("change", exactly(value), "lower") for name, value in (("EASY", primary), ("conservative", other))
-    }
+    values = {"EASY": primary, "conservative": other}
+    checks = {name: Check("change", exactly(value), "lower") for name, value in values.items()}
     row = judged(CLAIM, checks, "a log")
     assert (row["verdict"], row["readings"]) == (verdict, readings)
     assert row["measured"].startswith(f"change: {primary:+.1f} %")
@@ -136,17 +131,11 @@ def test_a_ledger_shows_itself_one_row_a_claim():
         assert words in shown
     verdicts = re.findall(r'<span class="schedlab-badge schedlab-[a-z]+">. (.*?)</span>', shown)
     assert verdicts == ["not reproduced", "cannot be tested", "reproduced"]  # the order in which readers look for them
-    assert re.findall(r"<label[^>]*>(.*?)</label>", shown) == [
-        "all (3)",
-        "not reproduced (1)",
-        "cannot be tested (1)",
-        "reproduced (1)",
-    ]
+    filters = re.findall(r"<label[^>]*>(.*?)</label>", shown)
+    assert filters == ["all (3)", "not reproduced (1)", "cannot be tested (1)", "reproduced (1)"]
     assert "<summary>2 cases</summary><div>See section 3.</div><table>" in shown
-    assert re.findall(r'<td class="reason" colspan="4">([^<]+)', shown) == [
-        "What was measured contradicts it. So.",
-        "The log is not at hand.",
-    ]
+    reasons = re.findall(r'<td class="reason" colspan="4">([^<]+)', shown)
+    assert reasons == ["What was measured contradicts it. So.", "The log is not at hand."]
     assert EVIL not in shown
     assert "<script" not in shown
 
@@ -185,12 +174,6 @@ def test_an_id_of_several_rows_is_shown_once():
     assert shown.count('<td class="id"><span class="again">A-1</span></td>') == 1
 
 
-def test_a_part_of_a_ledger_is_one_and_another_table_is_none():
-    table = ledger(rows())
-    assert table[table["verdict"] == "reproduced"]._repr_html_().count('<tbody class="row-') == 1
-    assert "schedlab-ledger" not in table[["id", "verdict"]]._repr_html_()
-
-
 def test_traces_do_not_wrap_and_many_are_counted_and_named_behind_the_fold():
     row = judged(CLAIM, Check("change", exactly(-3), "lower"), "CTC (a stand-in, not the log), KTH, SDSC")
     other = judged(CLAIM, Check("change", exactly(-3), "lower"), "CTC")
@@ -202,28 +185,20 @@ def test_traces_do_not_wrap_and_many_are_counted_and_named_behind_the_fold():
     assert '<div>on <span class="trace">KTH</span></div>' in as_html(ledger([plain, row]))
 
 
-def test_markdown_and_plain_have_a_line_a_claim():
+def test_each_form_of_a_ledger_has_its_claims():
     table = ledger(rows())
     lines = as_markdown(table).splitlines()
     assert len(lines) == 2 + 3
     assert lines[2].startswith("| A-1 | reproduced | B is faster than A | by 10 % | change: -6.0 %")
     assert summary(table)["verdict"].tolist() == table["verdict"].tolist()
-
-
-def test_json_has_every_row_with_its_cases():
-    written = json.loads(as_json(ledger(rows())))
-    assert [row["id"] for row in written] == ["A-1", "A-2", "A-3"]
-    assert [len(row["cases"]) for row in written] == [3, 1, 0]
-
-
-def test_verdicts_are_counted_in_order():
-    assert counted(ledger(rows())) == {
-        "reproduced": 1,
-        "in part": 0,
-        "not reproduced": 1,
-        "undecided": 0,
-        "cannot be tested": 1,
-    }
+    assert [(row["id"], len(row["cases"])) for row in json.loads(as_json(table))] == [
+        ("A-1", 3),
+        ("A-2", 1),
+        ("A-3", 0),
+    ]
+    assert [*counted(table).items()] == [*zip(VERDICTS, (1, 0, 1, 0, 1), strict=True)]
+    assert table[table["verdict"] == "reproduced"]._repr_html_().count('<tbody class="row-') == 1
+    assert "schedlab-ledger" not in table[["id", "verdict"]]._repr_html_()  # which is no ledger
 
 
 def test_a_fold_may_show_only_some_cases_those_that_do_not_support_first():
@@ -249,15 +224,13 @@ def folder(monkeypatch, tmp_path):
 
 @pytest.fixture
 def figure():
-    return papers.Card(
-        *("A figure", "What it shows."),
-        name="figure1",
-        number="Figure 1",
-        data=pd.DataFrame({"load": [0.5], "wait_time": [1 / 3]}),
-    )
+    data = pd.DataFrame({"load": [0.5], "wait_time": [1 / 3]})
+    return papers.Card("A figure", "What it shows.", name="figure1", number="Figure 1", data=data)
 
 
 def test_what_is_kept_is_read_back(folder, figure):
+    assert (kept.ledger_of("tiny"), kept.made("tiny"), kept.numbers_of("tiny", "figure1")) == (None, None, None)
+    kept.ledger_of.cache_clear()
     table = ledger(rows())
     kept.keep("tiny", table, ledger(rows()), [figure], 12.3)
     again = kept.ledger_of("tiny")
@@ -294,13 +267,8 @@ def test_a_ledger_moves_where_a_verdict_or_a_case_does(folder):
 
 
 @pytest.mark.parametrize(
-    ("now", "agrees"),
-    [
-        ((-3, -9), "agrees"),
-        ((-3, -10), "agrees"),  # within the spread of single runs
-        ((-3, 9), "does not agree"),
-        ((-3,), "agrees"),  # one case in common
-    ],
+    ("now", "agrees"),  # in the second within the spread of single runs; in the last with one case in common
+    [((-3, -9), "agrees"), ((-3, -10), "agrees"), ((-3, 9), "does not agree"), ((-3,), "agrees")],
 )
 def test_a_quick_run_agrees_with_the_full_size_or_does_not(folder, now, agrees):
     kept.keep("base", ledger(rows()), ledger(rows()), [], 1)
@@ -316,10 +284,6 @@ def test_a_quick_run_agrees_with_the_full_size_or_does_not(folder, now, agrees):
     assert ("load 0.2: +9.0 %" in table["reason"][0]) == (agrees == "does not agree")
     assert counted(table)["reproduced"] == 1  # that of the full size
     assert claimed(of_base)("full")["verdict"][1] == "reproduced"
-
-
-def test_nothing_is_kept_of_other_papers(folder):
-    assert (kept.ledger_of("tiny"), kept.made("tiny"), kept.numbers_of("tiny", "figure1")) == (None, None, None)
 
 
 def test_a_row_finds_its_kept_one_by_its_statement_where_the_log_is_not_at_hand(folder):
@@ -462,14 +426,10 @@ def test_the_full_size_stands_beside_this_run(folder):
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
-def test_kept_results_are_whole(paper):
+def test_kept_results_are_whole_and_as_the_kernels_are(paper):
     assert kept.made(paper), f"nothing is kept: schedlab figures {paper} --size full --keep"
-    assert json.loads((kept.folder() / paper / "made.json").read_text())["size"] == "full"
+    assert kept.made(paper)["size"] == "full"
     assert set(kept.ledger_of(paper)["verdict"]) <= set(VERDICTS)
-
-
-@pytest.mark.parametrize("paper", papers.PAPERS)
-def test_kept_results_are_as_the_kernels_are(paper):
     assert not kept.stale(paper), f"the kernels have changed: schedlab figures {paper} --size full --keep"
 
 

@@ -9,7 +9,6 @@ import pytest
 from replacing import replaced
 
 import schedlab as sl
-from schedlab import experiment
 from schedlab.papers import judged
 from schedlab.papers import pascual2008 as paper
 from schedlab.papers.pascual2008 import grids
@@ -31,9 +30,7 @@ def small(monkeypatch, nothing_kept):
     replaced(monkeypatch, paper, "SHARES", {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)})
     replaced(monkeypatch, paper, "COPIES", {"quick": 2, "full": 3})
     replaced(monkeypatch, paper, "COARSE", {"quick": (0.0, 0.6), "full": (0.0, 0.3, 0.6)})
-    experiment.forget()
-    yield traces
-    experiment.forget()
+    return traces
 
 
 def test_rows_are_those_of_the_schedules(small, shared_runs):

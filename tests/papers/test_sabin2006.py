@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
-from schedlab import decisions, experiment, papers
+from schedlab import decisions, papers
 from schedlab.papers import sabin2006 as paper
 from schedlab.papers.sabin2006 import beyond, grids, ledger
 
@@ -37,9 +37,7 @@ def small(monkeypatch, nothing_kept):
     for table, quick, full in sizes:
         monkeypatch.setitem(table, "quick", quick)
         monkeypatch.setitem(table, "full", full)
-    experiment.forget()
-    yield log
-    experiment.forget()
+    return log
 
 
 # The figures
