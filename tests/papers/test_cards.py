@@ -426,6 +426,8 @@ def test_a_tile_without_a_picture_says_what_was_claimed_and_measured_once():
 
 
 def test_a_claim_belongs_to_the_figures_that_it_compares():
+    assert claims_about("tiny", "Figure 1").empty
+    assert Card("A", "B", name="a").verdict == ""
     ids = {number: set(claims_about("silva2000", f"Figure {number}")["id"]) for number in range(3, 8)}
     assert [number for number, several in ids.items() if "SIL-4a" in several] == [3, 4, 6]
     assert [number for number, several in ids.items() if "SIL-4b" in several] == [4, 5, 6, 7]
@@ -442,13 +444,22 @@ def test_claims_of_a_card_are_in_a_fold_and_one_about_several_tables_is_told_wit
     assert [number for number, shown in tables.items() if "SIL-5 (see Table 1)" in shown] == [*tables][1:]
 
 
+CODES = {"ObF": "overbooking factor", "EF ": "efficiency factor", "DPSAn": "narrow", "(count)": "promised"}
+CODES["Msg"] = "mess"
+
+
 @pytest.mark.parametrize(("paper", "figure"), OF_PAPERS, ids=lambda each: getattr(each, "__name__", each))
-def test_every_figure_is_drawn_from_what_is_kept(paper, figure):
+def test_every_figure_is_drawn_from_what_is_kept_with_heads_and_codes_in_words(paper, figure):
     card = as_kept(figure)
     assert card.title
     assert card.seen
+    if paper != "arena":  # which is no paper, and has no words of its own
+        words = f"{card.title} {card.seen}"
+        assert not [code for code, meaning in CODES.items() if code in card.title and meaning not in words]
     assert card.sample.endswith((".", ")")) or not card.sample
     assert "nan" not in f"{card.title} {card.seen} {card.sample}"
+    heads = [] if card.table is None else [str(head) for head in as_read(card.table).columns]
+    assert not [head for head in heads if "_" in head or head in HEADS]
     if card.chart is not None:
         charts.specified(card.chart)
     else:
@@ -456,11 +467,13 @@ def test_every_figure_is_drawn_from_what_is_kept(paper, figure):
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
-def test_in_a_notebook_a_wall_begins_with_what_was_found(paper):
+def test_in_a_notebook_a_wall_begins_with_what_was_found_and_spells_out_codes(paper):
     first, _, after = wall_of(paper)._repr_html_().partition("all claims")
     assert after
     for words, claim in wall_of(paper).paper.PAPER.findings:
         assert f"{html.escape(words)} ({claim})." in first
+    for code, meaning in wall_of(paper).paper.PAPER.terms:
+        assert f"<b>{html.escape(code)}</b>: {html.escape(meaning)}" in wall_of(paper).html()
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
@@ -528,12 +541,6 @@ def test_titles_and_ledger_of_grudenic_count_alike():
     assert reasons["GRU-3a"].startswith(f"{counts[2]} of {counts[1]} cases support it")
 
 
-def test_claims_of_a_figure_that_nobody_kept():
-    assert claims_about("", "Figure 1").empty
-    assert claims_about("tiny", "Figure 1").empty
-    assert Card("A", "B", name="a").verdict == ""
-
-
 def test_a_table_is_shown_as_people_read_it():
     table = pd.DataFrame({"trace": ["a", "b"], "group": ["tiny", "all"], "mean wait (s)": [6846.0, float("nan")]})
     table = table.assign(**{"run (s)": 5.0, "total (minutes)": 130.0, "change (%)": [-2.0, 3.0]})
@@ -557,21 +564,6 @@ def test_notes_that_figures_share_stand_on_the_wall_and_not_on_each_card():
     assert not [card for card in cards if note in card.below()]
 
 
-CODES = {"ObF": "overbooking factor", "EF ": "efficiency factor", "DPSAn": "narrow", "(count)": "promised"}
-CODES["Msg"] = "mess"
-
-
-@pytest.mark.parametrize("name", [name for name in papers.PAPERS if name != "arena"])  # no paper, no words of its own
-def test_codes_are_spelled_out_on_the_wall_and_in_the_titled_card(name):
-    (module,) = papers.modules([name])
-    wall = wall_of(name).html()
-    for word, meaning in module.PAPER.terms:
-        assert f"<b>{html.escape(word)}</b>: {html.escape(meaning)}" in wall
-    for card in filter(None, map(as_kept, module.FIGURES)):
-        words = f"{card.title} {card.seen}"
-        assert not [code for code, meaning in CODES.items() if code in card.title and meaning not in words], card
-
-
 @pytest.mark.parametrize("name", ["kurian2003", "sabin2006"])
 def test_captions_of_figures_are_sentences_with_few_numbers(name):
     (module,) = papers.modules([name])
@@ -585,12 +577,3 @@ def test_no_thumbnail_of_a_matrix_is_empty():
         for tile in wall_of(name).tiles:
             strong = [float(opacity) for opacity in re.findall(r'fill-opacity="([\d.]+)"', tile.picture)]
             assert len(strong) < 10 or max(strong) > 0.1, (name, tile.name)
-
-
-@pytest.mark.parametrize("name", papers.PAPERS)
-def test_tables_have_no_names_of_columns(name):
-    (module,) = papers.modules([name])
-    for card in filter(None, map(as_kept, module.FIGURES)):
-        if card.table is not None:
-            heads = [str(head) for head in as_read(card.table).columns]
-            assert not [head for head in heads if "_" in head or head in HEADS], card

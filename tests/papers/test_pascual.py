@@ -194,43 +194,33 @@ def near(at, **more):
     return {"FCFS": falling(at), "EASY (count)": falling(at), "EASY (block)": falling(0.05)} | more
 
 
-@pytest.mark.parametrize(
-    ("fcfs", "count", "about", "nearly"),
-    [
-        (0.25, 0.27, "reproduced", "reproduced"),
-        (0.22, 0.29, "reproduced", "not reproduced"),
-        (0.21, 0.45, "in part", "not reproduced"),
-        (0.4, 0.41, "not reproduced", "reproduced"),
-    ],
-)
-def test_lines_cross_at_about_a_quarter_for_both_policies(fcfs, count, about, nearly):
-    tables = {grids.HPC2N: table_of("H", {"FCFS": falling(fcfs), "EASY (count)": falling(count)})}
-    assert verdict_of(paper.ledger._about, tables) == about
-    assert verdict_of(paper.ledger._nearly_same, tables) == nearly
+# Where the lines of FCFS and of backfilling cross on each log, and the verdicts.
+CROSSED = [
+    ({grids.HPC2N: (0.25, 0.27)}, {"PAS-2a": "reproduced", "PAS-2b": "reproduced"}),
+    ({grids.HPC2N: (0.22, 0.29)}, {"PAS-2a": "reproduced", "PAS-2b": "not reproduced"}),
+    ({grids.HPC2N: (0.21, 0.45)}, {"PAS-2a": "in part", "PAS-2b": "not reproduced"}),
+    ({grids.HPC2N: (0.4, 0.41)}, {"PAS-2a": "not reproduced", "PAS-2b": "reproduced"}),
+    ({grids.BLUE: (0.27, 0.27)}, {"PAS-3a": "reproduced"}),
+    ({grids.BLUE: (0.24, 0.24)}, {"PAS-3a": "undecided"}),
+    ({grids.BLUE: (0.45, 0.45)}, {"PAS-3a": "not reproduced"}),
+    ({grids.BLUE: (0.9, 0.9)}, {"PAS-3a": "not reproduced"}),
+    ({grids.BLUE: (0.27, 0.05)}, {"PAS-3a": "not reproduced"}),
+    ({grids.THUNDER: (0.33, 0.33), grids.BLUE: (0.27, 0.27)}, {"PAS-4a": "reproduced", "PAS-4b": "reproduced"}),
+    ({grids.THUNDER: (0.45, 0.45), grids.BLUE: (0.27, 0.27)}, {"PAS-4a": "reproduced", "PAS-4b": "not reproduced"}),
+    ({grids.THUNDER: (0.2, 0.2), grids.BLUE: (0.27, 0.27)}, {"PAS-4a": "not reproduced", "PAS-4b": "reproduced"}),
+    ({grids.THUNDER: (0.9, 0.9), grids.BLUE: (0.27, 0.27)}, {"PAS-4a": "reproduced", "PAS-4b": "not reproduced"}),
+    (dict(zip(paper.LOGS, [(0.27, 0.27), (0.28, 0.28), (0.28, 0.28)], strict=True)), {"PAS-7": "reproduced"}),
+    (dict(zip(paper.LOGS, [(0.27, 0.27), (0.28, 0.28), (0.43, 0.43)], strict=True)), {"PAS-7": "in part"}),
+    (dict.fromkeys(paper.LOGS, (0.5, 0.5)), {"PAS-7": "not reproduced"}),
+]
 
 
-@pytest.mark.parametrize(
-    ("at", "verdict"), [(0.27, "reproduced"), (0.24, "undecided"), (0.45, "not reproduced"), (0.9, "not reproduced")]
-)
-def test_lines_cross_between(at, verdict):
-    tables = {grids.BLUE: table_of("B", near(at))}
-    assert verdict_of(paper.ledger._within, tables) == verdict
-    assert verdict_of(paper.ledger._within, tables, ("FCFS", "EASY (block)")) == "not reproduced"
-
-
-@pytest.mark.parametrize(
-    ("thunder", "blue", "higher", "slightly"),
-    [
-        (0.33, 0.27, "reproduced", "reproduced"),
-        (0.45, 0.27, "reproduced", "not reproduced"),
-        (0.2, 0.27, "not reproduced", "reproduced"),
-        (0.9, 0.27, "reproduced", "not reproduced"),
-    ],
-)
-def test_lines_cross_slightly_higher(thunder, blue, higher, slightly):
-    tables = {grids.THUNDER: table_of("T", near(thunder)), grids.BLUE: table_of("B", near(blue))}
-    assert verdict_of(paper.ledger.CHECKS["PAS-4a"][0], tables) == higher
-    assert verdict_of(paper.ledger.CHECKS["PAS-4b"][0], tables) == slightly
+@pytest.mark.parametrize(("crossed", "verdicts"), CROSSED)
+def test_verdicts_follow_where_lines_cross(crossed, verdicts):
+    tables = {name: table_of(name, near(count, FCFS=falling(fcfs))) for name, (fcfs, count) in crossed.items()}
+    assert {claim: verdict_of(paper.ledger.CHECKS[claim][0], tables) for claim in verdicts} == verdicts
+    crossings = paper.ledger._overall(together(tables), ("FCFS", "EASY (count)")).cases["policy"].tolist()
+    assert crossings.count("FCFS") == (grids.HPC2N in tables)  # Figure 5 has backfilling only
 
 
 @pytest.mark.parametrize(("blue", "verdict"), [(0.3, "reproduced"), (0.25, "undecided"), (0.2, "not reproduced")])
@@ -256,17 +246,6 @@ def test_lines_that_never_cross_are_censored_at_the_largest_s():
     some = table_of("T", near(0.595))  # in one of three copies
     shown = paper.figures._written(grids.crossings(some))["total times cross at s"][0]
     assert shown.endswith("], nowhere up to the largest s in 33% of the copies")
-
-
-@pytest.mark.parametrize(
-    ("at", "verdict"),
-    [((0.27, 0.28, 0.28), "reproduced"), ((0.27, 0.28, 0.43), "in part"), ((0.5, 0.5, 0.5), "not reproduced")],
-)
-def test_thresholds_of_all_logs(at, verdict):
-    tables = {name: table_of(name, near(one)) for name, one in zip(paper.LOGS, at, strict=True)}
-    assert verdict_of(paper.ledger._overall, tables) == verdict
-    cases = paper.ledger._overall(together(tables), ("FCFS", "EASY (count)")).cases
-    assert cases["policy"].tolist().count("FCFS") == 1  # of HPC2N: Figure 5 has backfilling only
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ import re
 import time
 import warnings
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
+from pages import Page
 from workloads import trace_of
 
 import schedlab as sl
@@ -22,37 +22,13 @@ HOSTILE = "<img src=x onerror=alert(1)> & \"'"
 LONG = re.compile(r"\d[.]\d{7,}|\de[+-]\d\d|nan|\binf\b")
 
 
-class Words(HTMLParser):
-    """The words of a page, its tags, and whether every tag is closed."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.words, self.tags, self.open = [], [], []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data.strip())
-
-
 def read(shown):
     """Return the words of a displayed object, after checking that its page is whole and safe."""
-    page = Words(shown._repr_html_())
+    page = Page(shown._repr_html_())
     assert page.open == []
     assert not {"img", "script"} & set(page.tags)
-    words = " ".join(filter(None, page.words))
-    assert not LONG.search(words), words
-    return words
+    assert not LONG.search(page.text), page.text
+    return page.text
 
 
 @pytest.fixture(scope="module")
@@ -87,18 +63,13 @@ def hostile(schedule):
 )
 def test_durations_are_read_in_their_unit(seconds, said):
     assert show.duration(seconds) == said
-
-
-def test_durations_of_a_column_share_a_unit():
-    assert show.duration(90, like=7_200) == "0.025 h"
+    assert show.duration(90, like=7_200) == "0.025 h"  # durations of a column share a unit
 
 
 def test_every_measure_has_words_and_a_unit(schedule):
-    moldable = sl.simulate(
-        sl.model_trace("lublin", jobs=20, machine=8).with_speedup(sl.Downey(A="system", sigma=1)), "greedy"
-    )
-    for one in (schedule, moldable):
-        assert set(one.metrics().index) <= set(metrics.MEASURES)
+    trace = sl.model_trace("lublin", jobs=20, machine=8).with_speedup(sl.Downey(A="system", sigma=1))
+    for shown in (schedule, sl.simulate(trace, "greedy")):
+        assert set(shown.metrics().index) <= set(metrics.MEASURES)
 
 
 # Measures -----------------------------------------------------------------------------------------------
@@ -123,11 +94,8 @@ def test_measures_show_units_and_stay_a_series(schedule):
 def test_tables_of_measures_show_units_and_stay_tables(schedule):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sl.statistics.IntervalWarning)
-        tables = [
-            schedule.metrics(by="size"),
-            schedule.metrics(confidence=0.95),
-            schedule.metrics(by="kurian", confidence=0.95),
-        ]
+        settings = {"by": "size"}, {"confidence": 0.95}, {"by": "kurian", "confidence": 0.95}
+        tables = [schedule.metrics(**each) for each in settings]
     for table in tables:
         assert not LONG.search(repr(table)), repr(table)
         words = read(table)
@@ -148,8 +116,7 @@ def test_a_long_table_shows_its_ends(schedule):
 
 
 def test_names_of_classes_are_escaped(schedule):
-    label = pd.Series(HOSTILE, index=schedule.jobs.index)
-    assert HOSTILE in read(schedule.metrics(by=label))
+    assert HOSTILE in read(schedule.metrics(by=pd.Series(HOSTILE, index=schedule.jobs.index)))
 
 
 # Intervals ----------------------------------------------------------------------------------------------
@@ -225,7 +192,7 @@ def test_what_is_worth_a_look_is_told_from_what_is_usual(schedule, monkeypatch, 
 
 
 def test_a_schedule_shows_machine_and_queue(schedule, hostile):
-    page = Words(schedule._repr_html_())
+    page = Page(schedule._repr_html_())
     assert page.tags.count("svg") == 3  # the picture and its two areas
     words = read(schedule)
     assert words.startswith("EASY on a test 60 jobs on 4 processors, offered load ")
@@ -266,11 +233,9 @@ def test_a_recorded_schedule_says_what_it_breaks():
 
 
 def test_sites_show_each_site():
-    traces = [
-        sl.model_trace("lublin", jobs=60, machine=32, seed=seed).with_parameter_sweeps(0.5, min_procs=2)
-        for seed in (1, 2)
-    ]
-    sites = sl.simulate_sites(traces, "ojs", speeds=(2, 1))
+    traces = [sl.model_trace("lublin", jobs=60, machine=32, seed=seed) for seed in (1, 2)]
+    swept = [trace.with_parameter_sweeps(0.5, min_procs=2) for trace in traces]
+    sites = sl.simulate_sites(swept, "ojs", speeds=(2, 1))
     words = read(sites)
     assert words.startswith("OJS at 2 sites, speeds 2, 1")
     assert words.count("processors in use") == 2

@@ -28,8 +28,18 @@ calls = []
 
 
 @pytest.fixture(autouse=True)
-def no_calls():
+def alone(request, monkeypatch, tmp_path):
     calls.clear()
+    if "traces" not in request.keywords:
+        monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
+        monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
+
+
+@pytest.fixture
+def page_of(monkeypatch):
+    """Return the page that a live figure becomes where there is no kernel."""
+    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
+    return lambda figure: figure._repr_mimebundle_()["text/html"]
 
 
 def drawing(load=0.8, scheme="easy"):
@@ -69,14 +79,9 @@ def untitled(spec):
     return {name: part for name, part in spec.items() if name != "title"}
 
 
-def test_the_first_figure_is_drawn_with_the_defaults(figure):
-    assert figure.settings == {"load": 0.8, "scheme": "easy"}
-    assert calls == [(0.8, "easy")]
-    assert drawn_load(figure) == 0.8
-    assert heading(figure) == "easy"
-
-
 def test_a_move_draws_anew_and_a_return_comes_from_memory(figure):
+    assert figure.settings == {"load": 0.8, "scheme": "easy"}
+    assert (drawn_load(figure), heading(figure)) == (0.8, "easy")
     figure.controls["load"].value = 0.6
     assert drawn_load(figure) == pytest.approx(0.6)
     figure.controls["scheme"].value = "fcfs"
@@ -85,6 +90,9 @@ def test_a_move_draws_anew_and_a_return_comes_from_memory(figure):
     assert (drawn_load(figure), heading(figure)) == (pytest.approx(0.6), "easy")
     assert [scheme for _, scheme in calls] == ["easy", "easy", "fcfs"]
     assert figure.drawn == 3
+    figure.reset()
+    assert figure.settings == {"load": 0.8, "scheme": "easy"}
+    assert drawn_load(figure) == 0.8
 
 
 def test_the_primary_slider_follows_the_hand_if_figures_are_drawn_at_once(figure, monkeypatch):
@@ -138,14 +146,6 @@ def test_the_lines_before_a_drag_stay_as_a_ghost_where_axes_are_the_same(trace, 
     assert figure._recall(figure.settings)[0] == figure.chart.spec  # memory has no ghosts
 
 
-def test_reset_sets_everything_back(figure):
-    figure.controls["load"].value = 0.9
-    figure.controls["scheme"].value = "fcfs"
-    figure.reset()
-    assert figure.settings == {"load": 0.8, "scheme": "easy"}
-    assert drawn_load(figure) == 0.8
-
-
 def test_the_oldest_figures_are_forgotten(monkeypatch):
     monkeypatch.setattr(widgets.live_figure, "REMEMBERED", 2)
     figure = sl.widgets.live(numbered, load=[1, 2, 3])
@@ -163,11 +163,8 @@ def test_an_error_takes_the_place_of_the_figure_and_goes_again():
     figure.controls["load"].value = 0.6
     assert figure._error.value == ""
     assert drawn_load(figure) == pytest.approx(0.6)
-
-
-def test_a_figure_that_fails_at_once_is_a_widget_all_the_same():
-    figure = sl.widgets.live(lambda load: failing(load), load=(0.8, 1.0, 0.1))
-    assert "is too high" in figure._error.value
+    at_once = sl.widgets.live(lambda load: failing(load), load=(0.8, 1.0, 0.1))
+    assert "is too high" in at_once._error.value
 
 
 def test_a_table_goes_below_the_figure():
@@ -176,6 +173,8 @@ def test_a_table_goes_below_the_figure():
 
     figure = sl.widgets.live(both, load=(0.5, 1.0, 0.1))
     assert "0.5" in figure._table.value
+    assert "border" not in figure._table.value
+    assert "jp-RenderedHTMLCommon" in figure._table._dom_classes  # for the padding of Lab's own tables, in either theme
     assert "chart, table = both(load=0.5)" in figure._script.code
 
 
@@ -186,12 +185,6 @@ def test_the_copied_code_rebuilds_the_figure(figure):
     names = {"drawing": drawing}
     exec(lines[1], names)
     assert untitled(names["chart"].to_dict()) == untitled(figure.chart.spec)
-
-
-def test_the_code_may_be_another():
-    figure = sl.widgets.live(numbered, load=[1, 2], code=lambda load: f"draw({load})")
-    figure.controls["load"].value = 2
-    assert figure._script.code == "draw(2)"
 
 
 def test_the_place_of_the_figure_keeps_its_height(figure):
@@ -215,13 +208,14 @@ def test_the_place_of_the_figure_keeps_its_height(figure):
         ({"one": "a", "two": "b"}, ipywidgets.Dropdown, "a"),
         (True, ipywidgets.Checkbox, True),
         ("text", ipywidgets.Text, "text"),
+        (ipywidgets.IntText(7), ipywidgets.IntText, 7),
     ],
 )
 def test_kinds_of_controls(given, kind, value):
     control = sl.widgets.live(lambda some_value: drawing(), some_value=given).controls["some_value"]
     assert type(control) is kind
     assert control.value == value
-    assert control.description == "some value"
+    assert control.description == control.tooltip == "some value"  # without a tooltip browsers show "null"
 
 
 @pytest.mark.parametrize(("step", "shown"), [(0.5, ".2f"), (0.02, ".2f"), (0.0008, ".4f"), (1e-5, ".5f")])
@@ -245,29 +239,6 @@ def test_a_slider_shows_every_step(step, shown):
 def test_a_default_that_is_not_offered_is_named(default, given, words):
     with pytest.raises(ValueError, match=f"^the default of load is {words}$"):
         sl.widgets.live(lambda load=default: drawing(), load=given)
-
-
-def test_a_default_of_none_leaves_the_control_at_its_front():
-    assert sl.widgets.live(lambda load=None: drawing(), load=(0.5, 1.0)).settings == {"load": 0.5}
-
-
-def test_a_widget_is_taken_as_it_is():
-    own = ipywidgets.IntText(7)
-    figure = sl.widgets.live(drawing, load=own)
-    assert figure.controls["load"] is own
-    assert calls == [(7, "easy")]
-
-
-@pytest.mark.parametrize("given", [None, (), [], {}, 3.5])
-def test_what_is_no_control_is_refused(given):
-    with pytest.raises(TypeError, match=r"^some value is .*, expected \(low, high\)"):
-        sl.widgets.live(lambda some_value: drawing(), some_value=given)
-
-
-@pytest.mark.parametrize("given", [(5, 1), (1, 1), (1, 5, 0), (1.0, 2.0, -0.1)])
-def test_a_slider_needs_somewhere_to_slide(given):
-    with pytest.raises(ValueError, match=r"^load is from .* expected low < high"):
-        sl.widgets.live(drawing, load=given)
 
 
 def test_quick_moves_are_drawn_once():
@@ -321,21 +292,12 @@ def test_what_is_no_chart_is_named(drawn, kinds):
     assert f"TypeError: the function gave {kinds}, expected a chart, or a chart and a table" in error
 
 
-@pytest.mark.parametrize(("name", "given"), [("code", ["a", "b"]), ("height", (1, 5)), ("height", 0)])
-def test_settings_of_the_figure_are_no_controls(name, given):
-    with pytest.raises(TypeError, match=f"^{name} is .*, expected .*; no control can have this name"):
-        sl.widgets.live(drawing, **{name: given})
-
-
-def test_a_control_may_be_called_self():
-    figure = sl.widgets.live(lambda self: drawing(self), self=[1, 2])
-    assert figure._script.code.endswith("chart = function(self=1)\nchart")
-
-
 def test_code_that_cannot_be_had_leaves_the_figure():
     def code(load):
         raise ValueError(f"no code\nfor {load}")
 
+    other = sl.widgets.live(numbered, load=[1, 2], code=lambda load: f"draw({load})")
+    assert other._script.code == "draw(1)"
     figure = sl.widgets.live(numbered, load=[1, 2], code=code)
     figure.controls["load"].value = 2
     assert (drawn_load(figure), figure._error.value, figure._busy.value) == (2, "", widgets.live_figure.IDLE)
@@ -353,6 +315,7 @@ def test_none_is_a_value_like_others():
     def figure_of(load=None):
         return drawing(load or 0.5)
 
+    assert sl.widgets.live(figure_of, load=(0.5, 1.0)).settings == {"load": 0.5}  # a slider begins at its front
     for given in ([0.8, None], {"high": 0.8, "as it is": None}):
         figure = sl.widgets.live(figure_of, load=given)
         assert figure.settings == {"load": None}
@@ -362,10 +325,13 @@ def test_none_is_a_value_like_others():
         assert drawn_load(figure) == 0.5
 
 
-@pytest.mark.parametrize("function", [lambda load: drawing(load), partial(numbered)])
-def test_the_code_of_what_has_no_name(function):
-    code = sl.widgets.live(function, load=[1, 2])._script.code
-    assert code == "# function is the one given to live\nchart = function(load=1)\nchart"
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [(lambda load: drawing(load), "load"), (partial(numbered), "load"), (lambda self: drawing(self), "self")],
+)
+def test_the_code_of_what_has_no_name(function, name):
+    code = sl.widgets.live(function, **{name: [1, 2]})._script.code
+    assert code == f"# function is the one given to live\nchart = function({name}=1)\nchart"
 
 
 def test_the_code_is_python_whatever_the_values():
@@ -379,6 +345,36 @@ def test_the_code_is_python_whatever_the_values():
         "chart = figure_of(load=0.5, trace=trace)",
         "chart",
     ]
+
+
+NO_CONTROL = "no control can have this name"
+NO_LABELS = f"labels is .*, expected a mapping of parameters to words; {NO_CONTROL}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "message"),
+    [
+        *(({"load": value}, TypeError, r"load is .*, expected \(low, high\)") for value in (None, (), [], {}, 3.5)),
+        *(
+            ({"load": ends}, ValueError, "load is from .* expected low < high")
+            for ends in ((5, 1), (1, 1), (1, 5, 0), (1.0, 2.0, -0.1))
+        ),
+        ({"code": ["a", "b"]}, TypeError, f"code is .*, expected .*; {NO_CONTROL}"),
+        *(({"height": value}, TypeError, f"height is .*, expected .*; {NO_CONTROL}") for value in ((1, 5), 0)),
+        *(({"labels": labels}, TypeError, NO_LABELS) for labels in (["a", "b"], "load", {"load": 5}, 3)),
+        ({"labels": {"lode": "x"}}, ValueError, "labels has 'lode', which is no .*: load, scheme; did you mean 'load'"),
+        ({"limits": 3}, TypeError, f"limits is 3, expected a function; {NO_CONTROL}"),
+        ({"groups": 3}, TypeError, "groups is 3, expected lists of controls by name"),
+        (
+            {"groups": {"x": ["lode"]}},
+            ValueError,
+            "groups has 'lode', which is no .*: load, scheme; did you mean 'load'",
+        ),
+    ],
+)
+def test_what_is_no_control_and_no_setting_is_refused(settings, kind, message):
+    with pytest.raises(kind, match=f"^{message}"):
+        sl.widgets.live(drawing, **{"load": (0.5, 1.0)} | settings)
 
 
 # Labels, tooltips, and sliders of many steps ----------------------------------------------------------
@@ -431,22 +427,18 @@ def test_parameters_are_read_from_the_docstring(function):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "text",
     [
-        None,
-        "",
-        "Draw.",
-        "Draw.\n\nParameters\n",
-        "Draw.\n\nParameters\n----------\n",
+        *(None, "", "Draw.", "Draw.\n\nParameters\n", "Draw.\n\nParameters\n----------\n"),
         "Draw.\n\nParameters\n----------\n\nReturns\n-------\nchart : a chart\n",
         "Parameters of a kind\n----------\ns : float",
     ],
 )
-def test_a_docstring_without_parameters_tells_nothing(words):
+def test_a_docstring_without_parameters_tells_nothing(text):
     def function(s):
         return drawing(s)
 
-    function.__doc__ = words
+    function.__doc__ = text
     assert widgets.controls.documented(function) == {}
 
 
@@ -473,18 +465,12 @@ def test_the_first_of_several_short_sentences_is_the_label(words, label):
 
 
 def test_labels_are_words_and_tooltips_come_from_the_docstring():
-    figure = sl.widgets.live(documented, s=(0.0, 0.5), alpha=(1.0, 4.0), plain=[1, 2], labels={"s": "speed-up (share)"})
+    labels = {"s": "speed-up (share)", "beta": "has no control"}
+    figure = sl.widgets.live(documented, s=(0.0, 0.5), alpha=(1.0, 4.0), plain=[1, 2], labels=labels)
     shown = {name: (control.description, control.tooltip) for name, control in figure.controls.items()}
-    assert shown == {
-        "s": ("speed-up (share)", DOCUMENTED["s"][1]),
-        "alpha": ("alpha", DOCUMENTED["alpha"][1]),
-        "plain": ("plain", DOCUMENTED["plain"][1]),
-    }
+    words = {"s": "speed-up (share)", "alpha": "alpha", "plain": "plain"}
+    assert shown == {name: (description, DOCUMENTED[name][1]) for name, description in words.items()}
     assert "s=0.1" in figure._script.code  # the parameter, not its label
-
-
-def test_what_no_docstring_tells_has_its_name_for_a_tooltip():
-    assert sl.widgets.live(numbered, load=(1, 9)).controls["load"].tooltip == "load"  # without one browsers show "null"
 
 
 def test_a_widget_keeps_its_own_words():
@@ -492,21 +478,6 @@ def test_a_widget_keeps_its_own_words():
     sl.widgets.live(documented, s=own, alpha=bare, labels={"s": "not mine", "alpha": "weight"})
     assert (own.description, own.tooltip) == ("mine", "my own")
     assert (bare.description, bare.tooltip) == ("weight", DOCUMENTED["alpha"][1])
-
-
-@pytest.mark.parametrize("labels", [["a", "b"], "load", {"load": 5}, 3])
-def test_labels_are_words_by_parameter(labels):
-    with pytest.raises(TypeError, match="^labels is .*, expected a mapping of parameters to words; no control can "):
-        sl.widgets.live(drawing, labels=labels)
-
-
-def test_a_label_of_no_parameter_is_named():
-    with pytest.raises(
-        ValueError, match="^labels has 'lode', which is no parameter; known: load, scheme; did you mean 'load'\\?$"
-    ):
-        sl.widgets.live(drawing, load=(0.5, 1.0), labels={"lode": "offered load"})
-    figure = sl.widgets.live(drawing, load=(0.5, 1.0), labels={"load": "offered load", "scheme": "policy"})
-    assert figure.controls["load"].description == "offered load"  # though the scheme has no control
 
 
 def boxes(part):
@@ -556,24 +527,11 @@ def test_a_slider_of_few_steps_is_by_itself(given):
 
 
 def test_a_longer_label_leaves_the_slider_its_room():
-    short, long = (
-        float(
-            sl.widgets.live(lambda a=1, b=1: drawing(a), a=(1, 9), b=(1, 9), labels={"b": words})
-            .controls["b"]
-            .layout.width[:-2]
-        )
-        for words in ("load", "tasks for each processor of a sweep")
-    )
-    assert long - short > 12  # em, for 31 letters more
+    def width(label):
+        figure = sl.widgets.live(lambda a=1, b=1: drawing(a), a=(1, 9), b=(1, 9), labels={"b": label})
+        return float(figure.controls["b"].layout.width.removesuffix("em"))
 
-
-def test_tables_look_as_they_do_in_a_notebook():
-    def both(load=0.5):
-        return drawing(load), pd.DataFrame({"mean wait (s)": [load]})
-
-    figure = sl.widgets.live(both, load=(0.5, 1.0, 0.1))
-    assert "jp-RenderedHTMLCommon" in figure._table._dom_classes  # for the padding of Lab's own tables, in either theme
-    assert "border" not in figure._table.value
+    assert width("tasks for each processor of a sweep") - width("load") > 12  # for 31 letters more
 
 
 def test_on_a_page_a_live_figure_has_figures_made_beforehand(monkeypatch):
@@ -605,18 +563,14 @@ def test_on_a_page_a_live_figure_has_figures_made_beforehand(monkeypatch):
     assert figure.settings == {"load": 0.7, "scheme": "easy", "fast": False, "name": "x"}
 
 
-def test_a_page_has_no_more_figures_than_it_can_carry(monkeypatch):
-    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
+def test_a_page_has_no_more_figures_than_it_can_carry(page_of, monkeypatch):
     monkeypatch.setattr(widgets.pages, "HEAVIEST", 1)
-    figure = widgets.live(lambda load=0.7, fast=False: drawing(load), load=(0.5, 1.0, 0.05), fast=False)
-    page = figure._repr_mimebundle_()["text/html"]
+    page = page_of(widgets.live(lambda load=0.7, fast=False: drawing(load), load=(0.5, 1.0, 0.05), fast=False))
     assert re.findall('data-key="([^"]+)"', page) == [f"load={place}" for place in range(4)]
     assert "There you can change, too: fast." in page
 
 
-def test_a_page_offers_a_default_of_none_and_keeps_to_the_limits(monkeypatch):
-    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
-
+def test_a_page_offers_a_default_of_none_and_keeps_to_the_limits(page_of):
     def drawn(load=None, order="a"):
         if load and order == "b":
             raise ValueError("b has no load")
@@ -627,7 +581,7 @@ def test_a_page_offers_a_default_of_none_and_keeps_to_the_limits(monkeypatch):
 
     slider = ipywidgets.SelectionSlider(options=[("as it is", widgets.controls.NOTHING), ("0.5", 0.5)])
     figure = widgets.live(drawn, limits=limits, load=slider, order=["a", "b"])
-    page = figure._repr_mimebundle_()["text/html"]
+    page = page_of(figure)
     keys = re.findall(r'data-key="([^"]+)"( hidden)?', page)
     assert [key for key, _ in keys] == [f"load={load} order={order}" for load in "01" for order in "01"]
     assert [key for key, hidden in keys if not hidden] == ["load=0 order=0"]
@@ -636,69 +590,42 @@ def test_a_page_offers_a_default_of_none_and_keeps_to_the_limits(monkeypatch):
     assert [spec["title"]["text"] for spec in specs] == ["a", "b", "a", "a"]  # the last as in JupyterLab
 
 
-def test_controls_without_values_to_list_stay_off_a_page(monkeypatch):
-    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
-    given = {
-        "a": ipywidgets.SelectMultiple(options=["x", "y"], value=["x"]),
-        "b": ipywidgets.FloatLogSlider(10),
-        "c": ipywidgets.IntRangeSlider(),
-    }
-    page = widgets.live(lambda **_: drawing(1), **given)._repr_mimebundle_()["text/html"]
+def test_controls_without_values_to_list_stay_off_a_page(page_of):
+    several = ipywidgets.SelectMultiple(options=["x", "y"], value=["x"])
+    controls = {"a": several, "b": ipywidgets.FloatLogSlider(10), "c": ipywidgets.IntRangeSlider()}
+    page = page_of(widgets.live(lambda **_: drawing(1), **controls))
     assert "There you can change, too: " in page
     assert page.count("live-figure") == 1
 
 
-LIVE = {
-    "arena": ("live",),
-    "grudenic2010": ("live",),
-    "kurian2003": ("live",),
-    "pascual2008": ("live",),
-    "sabin2006": ("live", "live_decision"),
-    "silva2000": ("live", "live_memberships"),
-}
-
-
-@pytest.mark.parametrize(("paper", "name"), [(paper, name) for paper in LIVE for name in LIVE[paper]])
-def test_live_figures_of_the_papers_say_what_their_controls_are(paper, name):
-    function = getattr(getattr(sl.papers, paper), name)
-    documented = widgets.controls.documented(function)
-    assert list(documented) == list(inspect.signature(function).parameters)
-    for label, tooltip in documented.values():
-        assert len(label) > 1
-        assert ": " in tooltip  # a sentence, not only a type
-
-
 def live_cells():
-    """Return each call of `live` on a paper's figure in the notebooks: the notebook, the paper, the function."""
+    """Return each call of `live` on a paper's figure in the notebooks: the paper, its figure, the controls."""
     for path in sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb")):
         cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
         for cell in cells:
             if "widgets.live(\n    paper." in cell:
                 (call,) = [node.value for node in ast.parse(cell).body]
                 (paper,) = re.findall(r"import (\w+) as paper", "\n".join(cells))
-                yield path.stem, paper, call
+                yield paper, call.args[0].attr, {keyword.arg for keyword in call.keywords} - {"height"}
 
 
-@pytest.mark.parametrize(("notebook", "paper", "call"), list(live_cells()))
-def test_controls_in_notebooks_are_what_live_figures_take(notebook, paper, call):
-    name = ast.unparse(call.args[0]).removeprefix("paper.")
-    assert name in LIVE[paper]
-    documented = widgets.controls.documented(getattr(getattr(sl.papers, paper), name))
-    assert {given.arg for given in call.keywords} - {"height"} <= {*documented}
+@pytest.mark.parametrize(("paper", "name", "controls"), list(live_cells()))
+def test_live_figures_in_notebooks_say_what_their_controls_are(paper, name, controls):
+    function = getattr(getattr(sl.papers, paper), name)
+    documented = widgets.controls.documented(function)
+    assert controls <= {*documented}
+    assert list(documented) == list(inspect.signature(function).parameters)
+    for label, tooltip in documented.values():
+        assert len(label) > 1
+        assert ": " in tooltip  # a sentence, not only a type
 
 
-def test_a_bench_has_its_words(no_logs, trace):
+def test_a_bench_has_its_words(trace):
     controls = sl.widgets.explore(trace).controls
+    descriptions = {"load": "offered load", "overrun": "jobs beyond their estimates", "week": "first week shown"}
+    descriptions |= {"order": "order of its queue", "against": "scheme to compare with", "weeks": "weeks shown"}
     assert {name: control.description for name, control in controls.items()} == {
-        "load": "offered load",
-        "trace": "trace",
-        "overrun": "jobs beyond their estimates",
-        "scheme": "scheme",
-        "order": "order of its queue",
-        "against": "scheme to compare with",
-        "view": "view",
-        "week": "first week shown",
-        "weeks": "weeks shown",
+        name: descriptions.get(name, name) for name in (*descriptions, "trace", "scheme", "view")
     }
     assert all(control.tooltip.startswith(f"{name} (") for name, control in controls.items())
 
@@ -731,22 +658,22 @@ def test_a_slider_ends_where_its_effect_does(limited):
     step.value = 7
     limited.controls["of"].value = "three"
     assert (step.max, step.value, limited.settings["step"]) == (3, 3, 3)
-    assert calls[-1] == (3, "easy")
+    assert calls == [(1, "easy"), (7, "easy"), (3, "easy")]  # drawn once for both moves
     ((_, _, field),) = fields(limited).values()
     assert (field.max, field.value) == (3, 3)
     limited.controls["of"].value = "one"
-    assert step.disabled
-    assert field.disabled
+    assert (step.disabled, field.disabled) == (True, True)
     assert "step: only 1 is left" in limited._reasons.value
     limited.controls["of"].value = "ten"
     assert (step.max, step.disabled, field.disabled, step.value) == (10, False, False, 1)
 
 
-def test_a_control_without_effect_is_disabled_and_says_why(limited):
+def test_a_control_without_effect_is_disabled_and_says_why_and_is_not_on_a_page(limited, page_of):
     share = limited.controls["share"]
     assert share.disabled
     assert share.tooltip == "share (No effect now: steps have no shares.)"
     assert "share: steps have no shares" in limited._reasons.value
+    assert [f'name="{name}"' in page_of(limited) for name in ("step", "share")] == [True, False]
     limited.controls["kind"].value = "parts"
     assert (share.disabled, share.tooltip, limited._reasons.value) == (False, "share", "")
 
@@ -785,41 +712,12 @@ def test_limits_take_the_defaults_of_what_has_no_control_and_come_with_the_funct
     assert panel.controls["step"].max == 10
 
 
-def test_a_page_without_a_kernel_leaves_out_what_has_no_effect(limited, monkeypatch):
-    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
-    page = limited._repr_mimebundle_()["text/html"]
-    assert 'name="step"' in page
-    assert 'name="share"' not in page
-
-
-def test_limits_are_a_function():
-    with pytest.raises(TypeError, match="limits is 3, expected a function; no control can have this name"):
-        sl.widgets.live(stepping, limits=3, step=(1, 5))
-    with pytest.raises(TypeError, match="groups is 3, expected lists of controls by name"):
-        sl.widgets.live(stepping, groups=3, step=(1, 5))
-    with pytest.raises(ValueError, match="groups has 'stepp', which is no parameter; known: step.*mean 'step'"):
-        sl.widgets.live(stepping, groups={"view": ["stepp"]}, step=(1, 5))
-
-
-def test_moves_that_limits_cause_are_drawn_once(limited):
-    limited.controls["step"].value = 10
-    before = len(calls)
-    limited.controls["of"].value = "three"
-    assert len(calls) == before + 1
-
-
 # explore ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def trace():
     return sl.model_trace("lublin", jobs=400, machine=64, seed=3)
-
-
-@pytest.fixture
-def no_logs(monkeypatch, tmp_path):
-    monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
-    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
 
 
 @pytest.mark.parametrize("view", sorted(set(widgets.exploring.VIEWS) - {"arrivals"}))
@@ -837,7 +735,8 @@ def test_every_view_is_drawn_with_the_measures_of_both_schemes(trace, view):
 
 
 def test_a_wait_beside_one_of_zero_is_in_a_readable_unit(trace):
-    quiet, busy = sl.simulate(trace.scale_load(0.1), "easy"), sl.simulate(trace.scale_load(1.5), "fcfs")
+    quiet = sl.simulate(trace.scale_load(0.1), "easy")
+    busy = sl.simulate(trace.scale_load(1.5), "fcfs")
     assert quiet.metrics()["median_wait_time"] == 0 < 7200 < busy.metrics()["median_wait_time"]
     table, _ = widgets.exploring.side_by_side(busy, quiet)
     assert table["measure"][1] in ("median wait (h)", "median wait (days)")
@@ -871,29 +770,25 @@ def test_the_setting_is_short_and_in_words():
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "words"),
+    ("ours", "theirs", "difference"),
     [
         ("easy", "fcfs", "less than under FCFS ("),
         ("fcfs", "easy", "more than under EASY ("),
         ("easy", "easy", "Under EASY a job waits"),
     ],
 )
-def test_the_title_of_a_comparison_says_the_difference(trace, ours, theirs, words):
-    chart, _ = widgets.bench(trace, load=0.6, scheme=ours, against=theirs)
-    said = chart.to_dict()["title"]["text"]
-    assert words in said
-    assert duration(sl.simulate(trace.scale_load(0.6), ours).metrics()["wait_time"]) in said
+def test_the_title_of_a_comparison_says_the_difference(trace, ours, theirs, difference):
+    chart, table = widgets.bench(trace, load=0.6, scheme=ours, against=theirs)
+    title = chart.to_dict()["title"]["text"]
+    assert difference in title
+    assert duration(sl.simulate(trace.scale_load(0.6), ours).metrics()["wait_time"]) in title
+    assert ("difference" in table.data) == (ours != theirs)
 
 
 def test_schemes_under_which_jobs_wait_alike_are_not_told_apart():
     alone = sl.testing.trace_of([(0, 6, 8, 5), (9, 6, 8, 5)], machine=8)
-    said = widgets.exploring.difference(sl.simulate(alone, "easy"), sl.simulate(alone, "fcfs"))
-    assert said == "Under EASY a job waits 0 s on average, as long as under FCFS (0 s)"
-
-
-def test_a_queue_that_never_settles_is_said_in_the_title(trace):
-    (said, _) = (widgets.bench(trace, load=load)[0].to_dict()["title"]["text"] for load in (1.2, 0.5))
-    assert said.endswith("; under EASY and FCFS the queue never settles")
+    difference = widgets.exploring.difference(sl.simulate(alone, "easy"), sl.simulate(alone, "fcfs"))
+    assert difference == "Under EASY a job waits 0 s on average, as long as under FCFS (0 s)"
 
 
 def test_there_are_intervals_if_both_schemes_settle():
@@ -909,7 +804,8 @@ def test_there_are_intervals_if_both_schemes_settle():
 
 
 def test_a_scheme_that_does_not_settle_is_named_and_there_are_no_intervals(trace):
-    _, table = widgets.bench(trace, load=1.2, scheme="easy", against="fcfs")
+    chart, table = widgets.bench(trace, load=1.2, scheme="easy", against="fcfs")
+    assert chart.to_dict()["title"]["text"].endswith("; under EASY and FCFS the queue never settles")
     reasons = [sl.simulate(trace.scale_load(1.2), one).unsettled for one in ("easy", "fcfs")]
     assert all(reasons)
     assert table.caption == f"No intervals: {'; '.join(reasons)}"
@@ -921,11 +817,6 @@ def test_the_first_picture_of_the_tour_says_what_first_come_first_served_does():
     _, table = widgets.bench("KTH-SP2-1996", scheme="easy", against="fcfs")
     assert table.caption.startswith("No intervals: FCFS does not settle within the log at this load: one pile-up")
     assert "95 % interval" not in table.data.columns
-
-
-def test_a_scheme_against_itself_has_no_difference(trace):
-    _, table = widgets.bench(trace, scheme="easy", against="easy")
-    assert table.data.columns.tolist() == ["measure", "EASY"]
 
 
 def test_waits_under_two_schemes(trace):
@@ -942,24 +833,25 @@ def test_waits_under_two_schemes(trace):
     assert axes[0] == axes[1]
     assert axes[0]["domain"] == [1, last]
     widgets.waits(trace, scheme="easy", against=sl.EASY()).to_dict()  # one curve
-
-
-def test_an_unknown_view_is_refused(trace):
-    known = "waits, over time, Gantt chart, job by job, arrivals"
-    with pytest.raises(ValueError, match=f"unknown view 'pie'; known: {known}"):
+    with pytest.raises(ValueError, match="unknown view 'pie'; known: waits, over time, Gantt chart, job by job, arri"):
         widgets.bench(trace, view="pie")
 
 
-@pytest.mark.usefixtures("no_logs")
 def test_explore_begins_with_the_trace_given(trace):
     panel = sl.widgets.explore(trace)
     assert panel.controls["trace"].options == ((trace.title, trace),)
     assert panel.settings["scheme"] == "easy"
     assert panel.chart.spec is not None
     assert panel.controls["week"].max == widgets.exploring.weeks_of(trace) - 1
+    first = panel.settings
+    panel.controls["load"].value = 0.8
+    panel.controls["scheme"].value = "conservative"
+    panel.reset()
+    assert (panel.settings, panel._error.value) == (first, "")
+    with pytest.raises(ValueError, match="there is no trace to explore: give one, or set SCHEDLAB_DATA"):
+        sl.widgets.explore()
 
 
-@pytest.mark.usefixtures("no_logs")
 def test_the_weeks_to_choose_are_those_of_the_trace(trace):
     short = trace.head(20)
     panel = sl.widgets.explore(trace, replace(short, name="short"))
@@ -970,18 +862,6 @@ def test_the_weeks_to_choose_are_those_of_the_trace(trace):
     assert panel._error.value == ""
 
 
-@pytest.mark.usefixtures("no_logs")
-def test_reset_after_the_load_was_changed(trace):
-    panel = sl.widgets.explore(trace)
-    first = panel.settings
-    panel.controls["load"].value = 0.8
-    panel.controls["scheme"].value = "conservative"
-    panel.reset()
-    assert panel.settings == first
-    assert panel._error.value == ""
-
-
-@pytest.mark.usefixtures("no_logs")
 @pytest.mark.parametrize("chosen", ["scheme", "against"])
 def test_explore_offers_what_both_schemes_do_with_jobs_beyond_their_estimates(trace, chosen):
     panel = sl.widgets.explore(trace.with_estimates("factor", factor=0.5))
@@ -995,7 +875,6 @@ def test_explore_offers_what_both_schemes_do_with_jobs_beyond_their_estimates(tr
     assert (rules.options, rules.value, panel._error.value) == (("kill", "extend", "keep"), "extend", "")
 
 
-@pytest.mark.usefixtures("no_logs")
 def test_traces_of_one_name_are_told_apart(trace):
     short = trace.head(20)
     panel = sl.widgets.explore(trace, short, trace, trace.head(20))
@@ -1004,7 +883,6 @@ def test_traces_of_one_name_are_told_apart(trace):
     assert panel.controls["trace"].options[1][1] is short
 
 
-@pytest.mark.usefixtures("no_logs")
 def test_a_load_that_cannot_be_is_an_error_in_place(trace):
     panel = sl.widgets.explore(trace.head(1))
     panel.controls["load"].value = 0.5
@@ -1012,7 +890,6 @@ def test_a_load_that_cannot_be_is_an_error_in_place(trace):
     assert panel._busy.value == widgets.live_figure.IDLE
 
 
-@pytest.mark.usefixtures("no_logs")
 def test_explore_offers_no_arrivals_of_a_trace_without_dates(trace):
     panel = sl.widgets.explore(trace)
     assert panel.controls["view"].options == ("waits", "over time", "Gantt chart", "job by job")
@@ -1035,7 +912,6 @@ def offered(panel, name):
     return [widgets.controls.value_of(option) for option in panel.controls[name].options]
 
 
-@pytest.mark.usefixtures("no_logs")
 def test_explore_offers_the_log_only_at_its_own_load(waited):
     panel = sl.widgets.explore(waited)
     for name in ("scheme", "against"):
@@ -1056,7 +932,6 @@ def test_explore_offers_the_log_only_at_its_own_load(waited):
     assert "log" in offered(panel, "scheme")
 
 
-@pytest.mark.usefixtures("no_logs")
 def test_explore_does_not_offer_the_log_of_a_trace_without_waits(trace, waited):
     panel = sl.widgets.explore(waited, trace)
     panel.controls["scheme"].value = "log"
@@ -1065,7 +940,6 @@ def test_explore_does_not_offer_the_log_of_a_trace_without_waits(trace, waited):
     assert (panel.settings["scheme"], panel._error.value) == ("easy", "")
 
 
-@pytest.mark.usefixtures("no_logs")
 def test_controls_of_explore_without_effect_are_disabled_and_say_why(waited, trace):
     def idle(panel):
         return {name for name, control in panel.controls.items() if control.disabled}
@@ -1095,12 +969,6 @@ def test_controls_of_explore_without_effect_are_disabled_and_say_why(waited, tra
     assert "jobs beyond their estimates: no job outlives its estimate" in panel._reasons_of_more.value
 
 
-@pytest.mark.usefixtures("no_logs")
-def test_explore_needs_a_trace():
-    with pytest.raises(ValueError, match="there is no trace to explore: give one, or set SCHEDLAB_DATA"):
-        sl.widgets.explore()
-
-
 @pytest.mark.traces
 def test_explore_offers_the_logs_at_hand():
     panel = sl.widgets.explore("kth-sp2-1996")
@@ -1109,7 +977,6 @@ def test_explore_offers_the_logs_at_hand():
     assert "CTC-SP2-1996-3.1-cln" in names
 
 
-@pytest.mark.usefixtures("no_logs")
 @pytest.mark.parametrize("view", sorted(set(widgets.exploring.VIEWS) - {"arrivals"}))
 @pytest.mark.parametrize("load", [None, 0.8])
 def test_the_code_that_explore_gives_draws_the_same(trace, view, load):
