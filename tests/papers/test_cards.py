@@ -212,6 +212,8 @@ def test_a_quick_card_shows_what_is_kept_with_rings_on_it(made):
     assert card.notes == ("a note", "more")
     assert repr(card) == "<Card Figure 9: It grows>"
     assert card.off == []
+    with pytest.raises(FrozenInstanceError):
+        card.title = "Another"
 
 
 def test_a_full_card_shows_its_own_run(made):
@@ -225,13 +227,6 @@ def test_a_figure_may_be_simulated_again_in_another_size_or_not_at_all(made):
     assert made.asked == ["now"]
     assert made(again=None)(progress=False).agreement == NO_RUN
     assert made.asked == ["now"]
-
-
-def test_without_kept_results_a_quick_card_shows_itself(made, monkeypatch):
-    monkeypatch.setattr(kept, "numbers_of", lambda paper, name: None)
-    card = made()(progress=False)
-    assert (card.seen, card.size, card.kept) == ("quick, own, none", "quick", False)
-    assert card.agreement == "No full-size result is kept: this is the quick run alone."
 
 
 def test_a_ring_outside_the_kept_runs_is_a_warning_that_names_it(made):
@@ -263,8 +258,11 @@ def test_a_kept_picture_is_shown_though_the_log_is_missing(made):
     assert card.chart is not None
 
 
-def test_a_figure_whose_log_is_missing_says_so(made, monkeypatch):
+def test_without_kept_results_a_quick_card_shows_itself_or_that_a_log_is_missing(made, monkeypatch):
     monkeypatch.setattr(kept, "numbers_of", lambda paper, name: None)
+    card = made()(progress=False)
+    assert (card.seen, card.size, card.kept) == ("quick, own, none", "quick", False)
+    assert card.agreement == "No full-size result is kept: this is the quick run alone."
     card = made(missing)(progress=False)
     assert (card.title, card.seen) == ("Figure 9: not at hand", "no log at hand for X-1999")
     assert (card.chart, card.table) == (None, None)
@@ -277,11 +275,6 @@ def test_a_figure_has_the_signature_and_docstring_of_figures(made):
     assert str(inspect.signature(function)).startswith("(size: str | None = None, progress: bool = True) -> ")
     with pytest.raises(ValueError, match="unknown size 'huge'; known: quick, full"):
         function("huge")
-
-
-def test_a_card_stays_as_it_was_made(made):
-    with pytest.raises(FrozenInstanceError):
-        made()(progress=False).title = "Another"
 
 
 # How cards look

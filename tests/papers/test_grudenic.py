@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from replacing import replaced
+from replacing import rebuild, replaced
 
 import schedlab as sl
 from schedlab import papers
@@ -34,11 +34,9 @@ def small(monkeypatch, nothing_kept):
     def log(name, estimates=paper.USERS):
         return None if name not in NAMES or estimates == grids.LEFT_OUT else small_log(name)
 
-    replaced(monkeypatch, paper, "log", log)
-    for name in ("COPIES", "COPIES_BY_LOAD"):
-        replaced(monkeypatch, paper, name, {"quick": 2, "full": 3})
-    replaced(monkeypatch, paper, "LOADS", {"quick": (0.6, 0.9), "full": (0.6, 0.7, 0.9)})
-    replaced(monkeypatch, paper, "AUDITED", NAMES[1])
+    few = {name: {"quick": 2, "full": 3} for name in ("COPIES", "COPIES_BY_LOAD")}
+    loads = {"quick": (0.6, 0.9), "full": (0.6, 0.7, 0.9)}
+    replaced(monkeypatch, paper, log=log, LOADS=loads, AUDITED=NAMES[1], **few)
 
 
 def test_the_example_is_that_of_the_paper():
@@ -125,17 +123,13 @@ def test_other_loads_and_readings_have_intervals_over_copies(small, shared_runs)
 
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
 def test_every_figure_is_drawn_from_small_logs(small, shared_runs, function):
-    figure = function("quick", progress=False)
-    assert figure.title
+    figure = rebuild(function)
     assert figure.sample
     assert len(figure.table)
-    if figure.chart is not None:
-        figure.chart.to_dict()
 
 
 def test_figures_and_ledger_do_without_any_log(monkeypatch, nothing_kept):
-    replaced(monkeypatch, paper, "log", lambda *_: None)
-    replaced(monkeypatch, paper, "AUDITED", "SDSC-Par-1995")  # it has no stand-in
+    replaced(monkeypatch, paper, log=lambda *_: None, AUDITED="SDSC-Par-1995")  # it has no stand-in
     for function in paper.FIGURES[1:]:  # the first has no log
         figure = function("quick", progress=False)
         assert figure.data.empty
@@ -315,8 +309,8 @@ def test_where_a_log_is_not_at_hand_its_stand_in_takes_its_place_and_says_so(mon
 
 def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, tmp_path):
     without_logs(monkeypatch, tmp_path)
-    replaced(monkeypatch, paper, "LOGS", ("SDSC-Par-1995", "SDSC-Par-1996", "LLNL-Atlas-2006"))
-    replaced(monkeypatch, paper, "COPIES", {"quick": 2, "full": 3})
+    several = "SDSC-Par-1995", "SDSC-Par-1996", "LLNL-Atlas-2006"
+    replaced(monkeypatch, paper, LOGS=several, COPIES={"quick": 2, "full": 3})
     monkeypatch.setattr(kept, "numbers_of", lambda *_: None)
     figure = paper.figure3("quick", progress=False)
     assert "SDSC-Par-1996-3.1-cln (stand-in, not the real log)" in " ".join(figure.chart.to_dict()["title"]["subtitle"])
@@ -331,8 +325,8 @@ def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, 
 def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(small, shared_runs, monkeypatch):
     short = grids.log
     longer = sl.model_trace("lublin", jobs=400, machine=64, seed=9).scale_load(0.9).rename(NAMES[1])
-    replaced(monkeypatch, paper, "log", lambda name, *more: longer if name == NAMES[1] else short(name, *more))
-    replaced(monkeypatch, paper, "MOST_JOBS", {"quick": 300, "full": None})
+    replaced(monkeypatch, paper, log=lambda name, *more: longer if name == NAMES[1] else short(name, *more))
+    replaced(monkeypatch, paper, MOST_JOBS={"quick": 300, "full": None})
     left = {NAMES[0], NAMES[2]}
     words = f" out the longest logs, {NAMES[1]} (quick; full size: all logs)."
     for figure in (paper.figure4_load, paper.effort, paper.sensitivity):

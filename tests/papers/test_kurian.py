@@ -6,7 +6,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 import pytest
-from replacing import replaced
+from replacing import rebuild, replaced
 
 import schedlab as sl
 from schedlab.papers import judged
@@ -37,13 +37,9 @@ def noting(simulate, simulated):
 @pytest.fixture
 def small(monkeypatch, nothing_kept):
     """A small trace of three months in place of the log, and few draws and loads."""
-    replaced(monkeypatch, paper, "load_trace", log)
-    replaced(monkeypatch, paper, "PROCS", 64)
-    replaced(monkeypatch, paper, "JOBS", 80)
-    for name in ("SEEDS", "SITE_SEEDS", "READ_SEEDS"):
-        replaced(monkeypatch, paper, name, {"quick": 2, "full": 3})
-    replaced(monkeypatch, paper, "LOADS", (0.7, 0.9))
-    replaced(monkeypatch, paper, "SITE_LOADS", {"quick": (0.7, 0.9), "full": (0.7, 0.9)})
+    loads = {"LOADS": (0.7, 0.9), "SITE_LOADS": {"quick": (0.7, 0.9), "full": (0.7, 0.9)}}
+    seeds = {name: {"quick": 2, "full": 3} for name in ("SEEDS", "SITE_SEEDS", "READ_SEEDS")}
+    replaced(monkeypatch, paper, load_trace=log, PROCS=64, JOBS=80, **loads, **seeds)
     return log
 
 
@@ -71,9 +67,8 @@ def test_improvements_are_those_of_the_schedules(small, shared_runs):
 
 def test_each_draw_shakes_the_base_with_it(small, monkeypatch):
     simulated = []
-    for function in (sl.simulate, sl.simulate_sites):
-        replaced(monkeypatch, paper, function.__name__, noting(function, simulated))
-    replaced(monkeypatch, paper, "grid", partial(sl.grid, threads=1))
+    noted = {function.__name__: noting(function, simulated) for function in (sl.simulate, sl.simulate_sites)}
+    replaced(monkeypatch, paper, grid=partial(sl.grid, threads=1), **noted)
     grids.draws([grids.subset()], 3, (5, 20), (0.9,), progress=False)
     assert len(simulated) == 3 * (1 + 2 * 2)
     draws = [simulated[i : i + 5] for i in range(0, 15, 5)]
@@ -87,8 +82,7 @@ def test_each_draw_shakes_the_base_with_it(small, monkeypatch):
 
 def test_sites_are_shaken_each_in_its_own_way(small, monkeypatch):
     simulated = []
-    replaced(monkeypatch, paper, "simulate", noting(sl.simulate, simulated))
-    replaced(monkeypatch, paper, "grid", partial(sl.grid, threads=1))
+    replaced(monkeypatch, paper, simulate=noting(sl.simulate, simulated), grid=partial(sl.grid, threads=1))
     grids.draws(grids.months(), 2, (20,), (0.9,), ("shredding",), progress=False)
     moved = [
         tuple(trace.table["submit_time"].loc[site.table.index] - site.table["submit_time"])[:20]
@@ -127,14 +121,8 @@ def test_sites_are_compared_with_sites_alone(small, shared_runs):
 
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
 def test_every_figure_is_drawn_from_a_small_log(small, shared_runs, function):
-    figure = function("quick", progress=False)
-    assert figure.name == function.__name__
+    figure = rebuild(function)
     assert "draw" in figure.sample
-    assert len(figure.data)
-    if figure.chart is not None:
-        figure.chart.to_dict()
-    else:
-        assert len(figure.table)
 
 
 @pytest.mark.parametrize(("number", "published"), [(11, {-4}), (13, set()), (15, {-2.5, -10}), (16, set())])
@@ -233,8 +221,7 @@ def test_other_tasks_are_not_those_of_the_paper(small, monkeypatch, scheme, chan
         shared = replace(shared, pieces=(change(shared.pieces[0]),))
         return replace(schedule, outcome=replace(schedule.outcome, shared=shared))
 
-    replaced(monkeypatch, paper, "SHARES", (30,))
-    replaced(monkeypatch, paper, "simulate", changed)
+    replaced(monkeypatch, paper, SHARES=(30,), simulate=changed)
     row = ledger._divided()
     assert row["verdict"] == "not reproduced"
     assert what in row["reason"]

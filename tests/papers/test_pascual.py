@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 import pytest
-from replacing import replaced
+from replacing import rebuild, replaced
 
 import schedlab as sl
 from schedlab.papers import judged
@@ -26,10 +26,9 @@ def log(name):
 def small(monkeypatch, nothing_kept):
     """Small traces in place of whole logs, and few values of s."""
     traces = {name: log(name) for name in PROCS}
-    replaced(monkeypatch, paper, "load_trace", lambda name, or_standin: traces[name])
-    replaced(monkeypatch, paper, "SHARES", {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)})
-    replaced(monkeypatch, paper, "COPIES", {"quick": 2, "full": 3})
-    replaced(monkeypatch, paper, "COARSE", {"quick": (0.0, 0.6), "full": (0.0, 0.3, 0.6)})
+    few = {"COPIES": {"quick": 2, "full": 3}, "COARSE": {"quick": (0.0, 0.6), "full": (0.0, 0.3, 0.6)}}
+    few["SHARES"] = {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)}
+    replaced(monkeypatch, paper, load_trace=lambda name, or_standin: traces[name], **few)
     return traces
 
 
@@ -73,13 +72,8 @@ def test_ratios_are_those_of_means_over_the_copies():
 
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
 def test_every_figure_is_drawn_from_small_logs(small, shared_runs, function):
-    figure = function("quick", progress=False)
+    figure = rebuild(function)
     assert "quick" in figure.sample or function is paper.figure2
-    assert len(figure.data)
-    if figure.chart is not None:
-        figure.chart.to_dict()
-    else:
-        assert len(figure.table)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +104,8 @@ def test_the_ledger_has_every_target_under_each_reading(small, shared_runs, size
 
 
 def test_a_run_that_several_figures_ask_for_is_done_once(small, monkeypatch, counting):
-    replaced(monkeypatch, paper, "simulate", counting(sl.simulate))
-    replaced(monkeypatch, paper, "COARSE", {"quick": (0.0, 0.3)})
-    replaced(monkeypatch, paper, "BESIDE", {"quick": None})  # the whole log, as in the figures
+    whole = {"quick": None}  # the log, as in the figures
+    replaced(monkeypatch, paper, simulate=counting(sl.simulate), COARSE={"quick": (0.0, 0.3)}, BESIDE=whole)
     counts = {}
     for function in (paper.figure2, paper.figure3, paper.figure5, paper.thresholds, paper.claims, paper.sensitivity):
         function("quick", progress=False)
@@ -142,7 +135,7 @@ def test_placement_anywhere_is_counted_once(small, shared_runs, size, values):
 
 
 def test_a_stage_that_differs_is_told(monkeypatch):
-    replaced(monkeypatch, paper, "STAGES", {1: (1, 4), 2: (14, 17)})
+    replaced(monkeypatch, paper, STAGES={1: (1, 4), 2: (14, 17)})
     row = paper.ledger._levels()
     assert (row["verdict"], row["reason"]) == ("not reproduced", "other stages for 17 nodes")
     assert row["measured"] == "4 nodes: stage 1; 14 nodes: stage 2; 17 nodes: stage 3"
@@ -341,8 +334,8 @@ def test_the_opening_picture_is_a_tree_that_holds_jobs(monkeypatch, tmp_path, lo
 
 @pytest.mark.traces
 def test_contiguity_on_hpc2n(monkeypatch):
-    replaced(monkeypatch, paper, "SHARES", {"quick": (0.0, 0.15, 0.3)})  # the last two around where lines cross
-    replaced(monkeypatch, paper, "COPIES", {"quick": 2})
+    shares = {"quick": (0.0, 0.15, 0.3)}  # the last two around where lines cross
+    replaced(monkeypatch, paper, SHARES=shares, COPIES={"quick": 2})
     # The specification, section 6.5: by count 5 times the wait under EASY and 8.5 under FCFS; by block none.
     table = grids.against_speedup(grids.HPC2N, "quick", progress=False)
     at_0 = table[(table["s"] == 0) & (table["allocation"] == "contiguous") & (table["seed"] == 0)]

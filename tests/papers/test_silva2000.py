@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from replacing import replaced
+from replacing import rebuild, replaced
 
 from schedlab import charts, gang, papers
 from schedlab.papers import silva2000 as paper
@@ -15,11 +15,9 @@ from schedlab.papers.silva2000 import grids
 @pytest.fixture
 def small(monkeypatch, nothing_kept):
     """Few seeds, whose jobs come and go so fast that a simulation takes milliseconds."""
-    replaced(monkeypatch, paper, "RUNS", {"quick": (2, 1000), "full": (3, 1000)})
-    replaced(monkeypatch, paper, "SIDE", {"quick": (2, 2000), "full": (3, 2000)})
-    replaced(monkeypatch, paper, "READ", (2, 2000))
-    replaced(monkeypatch, paper, "SCALED", {"quick": (1, 5000), "full": (2, 5000)})
-    replaced(monkeypatch, paper, "SIZES", {"quick": (8, 32), "full": (8, 16, 32)})
+    few = {"RUNS": {"quick": (2, 1000), "full": (3, 1000)}, "SIDE": {"quick": (2, 2000), "full": (3, 2000)}}
+    few |= {"SCALED": {"quick": (1, 5000), "full": (2, 5000)}, "SIZES": {"quick": (8, 32), "full": (8, 16, 32)}}
+    replaced(monkeypatch, paper, READ=(2, 2000), **few)
 
 
 # What is simulated
@@ -61,15 +59,9 @@ def test_the_same_jobs_for_all_schedulers(small, shared_runs):
 @pytest.mark.parametrize("size", ["quick", "full"])
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
 def test_every_figure_is_drawn_from_few_jobs(small, shared_runs, function, size):
-    figure = function(size, progress=False)
-    assert figure.name == function.__name__.replace("_", "-")
+    figure = rebuild(function, size)
     alone = function in (paper.picture, paper.memberships)
     assert ("full size:" in figure.sample) == (size == "quick" and not alone)
-    assert len(figure.data)
-    if figure.chart is not None:
-        figure.chart.to_dict()
-    else:
-        assert len(figure.table)
 
 
 def test_full_size_is_the_papers_with_twenty_seeds():
@@ -440,7 +432,7 @@ def test_priority_against_round_robin(monkeypatch, factor, verdict):
         spinning = runs["scheduler"].map({paper.WITH: 0.1, grids.WITHOUT: 0.3})
         return runs.assign(scheduler=runs["scheduler"].map(names), spinning=spinning)
 
-    replaced(monkeypatch, paper, "compare", compare)
+    replaced(monkeypatch, paper, compare=compare)
     row = paper.ledger._by_turns("full", False, "a model")
     assert row["verdict"] == verdict
     told = "PEs spin 30 % of the time under round robin, and 10 % by priority."

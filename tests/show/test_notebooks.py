@@ -73,9 +73,13 @@ def test_controls_of_live_figures_are_in_words(path):
 every_paper = pytest.mark.parametrize(("notebook", "paper"), PAPERS.items(), ids=PAPERS)
 
 
-def prose(notebook):
+def cells(notebook):
     (path,) = (path for path in NOTEBOOKS if path.stem == notebook)
-    return [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
+    return nbformat.read(path, 4).cells
+
+
+def prose(notebook):
+    return "\n".join(cell.source for cell in cells(notebook) if cell.cell_type == "markdown")
 
 
 def test_each_of_the_five_papers_has_its_notebook_and_so_has_the_arena():
@@ -84,21 +88,16 @@ def test_each_of_the_five_papers_has_its_notebook_and_so_has_the_arena():
 
 
 @every_paper
-def test_a_notebook_of_a_paper_says_how_to_get_the_full_size(notebook, paper):
-    assert re.search(r'`paper\.\w+\("full"\)`', "\n".join(prose(notebook)))
-
-
-@every_paper
-def test_a_notebook_ends_with_what_was_found(notebook, paper):
-    (path,) = (path for path in NOTEBOOKS if path.stem == notebook)
-    head, last = nbformat.read(path, 4).cells[-2:]
+def test_a_notebook_of_a_paper_says_how_to_get_the_full_size_and_ends_with_what_was_found(notebook, paper):
+    assert re.search(r'`paper\.\w+\("full"\)`', prose(notebook))
+    head, last = cells(notebook)[-2:]
     assert head.source == "## What we found"
     assert (last.cell_type, last.source) == ("code", "sl.papers.Findings(paper)")  # test_findings.py looks at these
 
 
 @every_paper
 def test_prose_names_claims_and_verdicts_of_the_kept_ledger_only(notebook, paper):
-    words = "\n".join(prose(notebook))
+    words = prose(notebook)
     verdicts = kept.ledger_of(paper).groupby("id")["verdict"].agg(set)
     for claim, verdict in re.findall(rf"\b([A-Z]{{3}}-\w+(?: \(\w+\))?): ({'|'.join(VERDICTS)})", words):
         assert verdict in verdicts[claim], claim
