@@ -71,10 +71,10 @@ def run(rules, jobs):
     return outcome
 
 
-def twin_jobs(rules, jobs):
+def twin_jobs(rules, jobs, listed=1 << 14):
     """Write what the kernel draws for each task as a program for the twin."""
     (arrival, size, kind, *_), _ = arrays(jobs)
-    full, operations, _ = list_operations(*arrays(jobs), rules, 256, 1 << 14)
+    full, operations, _ = list_operations(*arrays(jobs), rules, 256, listed)
     assert full == 0
     first = np.cumsum(size) - size
     owner = np.repeat(np.arange(size.size), size)
