@@ -67,11 +67,6 @@ def test_processors_are_counted_on_the_machine_of_the_schedule():
         replace(wide, machine=sl.Flat(4)).validate()
 
 
-def test_zero_lengths_and_neighbours_in_time_hold_nothing_together():
-    trace = trace_of([(0, 5, 5, 2), (0, 0, 0, 2), (5, 5, 5, 2)], 2)
-    sl.simulate(trace, "fcfs").validate()
-
-
 def test_fcfs_out_of_order_is_found():
     # Nothing else is wrong with it: there is room for job 3 beside job 4.
     schedule = corrupted(simulated("fcfs"), job2=10, job3=25, job4=15)
@@ -242,13 +237,6 @@ def test_csv_is_in_the_layout_of_batsim(tmp_path):
     ]
 
 
-def test_csv_lists_processors_as_intervals(tmp_path):
-    jobs = [(0, 9, 9, 1), (0, 1, 1, 1), (0, 9, 9, 1), (0, 1, 1, 2), (1, 5, 5, 3), (2, 0, 0, 1)]
-    sl.simulate(trace_of(jobs, 6), "fcfs").to_csv(tmp_path / "jobs.csv")
-    table = pd.read_csv(tmp_path / "jobs.csv", keep_default_na=False)
-    assert table["allocated_resources"].tolist() == ["0", "1", "2", "3-4", "1 3-4", ""]
-
-
 @examples(50)
 @given(workload=workloads(shortest=1), scheme=SCHEMES, overrun=st.sampled_from(["kill", "extend"]))
 def test_a_simulated_log_is_read_back(tmp_path_factory, workload, scheme, overrun):
@@ -269,13 +257,6 @@ def test_a_simulated_log_is_read_back(tmp_path_factory, workload, scheme, overru
         assert again.jobs[column].equals(expected.rename(column))
     assert (again.jobs["submit_time"] + again.jobs["wait_time"]).tolist() == schedule.start.tolist()
     assert again.header.all("Note")[-1] == f"simulated with {schedule.scheme} (overrun {overrun})"
-
-
-def test_a_killed_job_is_written_as_short_as_it_was_cut(tmp_path):
-    simulated("easy").to_swf(tmp_path / "X.swf")
-    again = sl.read_swf(tmp_path / "X.swf")
-    assert again.jobs["run_time"].tolist() == [10, 5, 3, 6]
-    assert again.jobs["wait_time"].tolist() == [0, 9, 13, 0]
 
 
 def test_repr_names_trace_scheme_and_machine():

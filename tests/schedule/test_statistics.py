@@ -686,18 +686,6 @@ def test_a_bootstrap_says_what_it_did():
         replace(log(3), table=log(3).jobs.iloc[:0]).bootstrap()
 
 
-@pytest.mark.traces
-def test_a_real_log_bootstrapped():
-    trace = sl.load_trace("KTH-SP2-1996")
-    again = trace.bootstrap(1, weeks=2)
-    sl.simulate(again, "easy").validate()
-    spans = [np.ptp(each.jobs["submit_time"]) for each in (trace, again)]
-    assert spans[1] == pytest.approx(spans[0], rel=0.01)
-    hours = [np.bincount(each.jobs["submit_time"] // 3600 % 24, minlength=24) / len(each) for each in (trace, again)]
-    assert np.abs(hours[0] - hours[1]).max() < 0.01
-    assert set(again.jobs["user_id"]) <= set(trace.jobs["user_id"])
-
-
 # Fairness -----------------------------------------------------------------------------------------------
 @FEW
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=30).filter(any))

@@ -144,15 +144,6 @@ def test_shifting_all_times_shifts_the_schedule(sites, scheme):
     assert later.origin - 10**8 == plain.origin
 
 
-@given(swept_workloads(), st.sampled_from(["easy", "conservative"]), SPEEDS)
-def test_with_processors_for_all_nothing_is_shredded(sites, local, speeds):
-    ample = [(jobs, sum(job.procs for job in jobs)) for jobs, _ in sites]
-    # Sites before the home would take tasks before the job can start: of one site, the local scheduler is the first.
-    shredded = simulated(ample[:1], sl.OpportuneShredding(local=local), speeds)
-    assert shredded.metrics()["wait_time"] == 0
-    assert shredded.jobs["tasks_alone"].sum() == 0
-
-
 # --- By hand ------------------------------------------------------------------------------------------------
 def test_kur_0_a_job_of_p_processors_is_ten_p_tasks_of_a_tenth():
     jobs = [Job(0, 1000, 1000, 16, 0), Job(1, 100, 100, 12, 10)]
