@@ -397,23 +397,20 @@ def test_a_veto_that_gives_nan_is_an_error():
 # What is refused -------------------------------------------------------------------------------------------
 @pytest.mark.reduced
 @pytest.mark.parametrize(
-    ("order", "words"),
+    ("order", "name"),
     [
-        (lambda size: size, "takes 'size', which is neither a column nor another value of a job"),
-        (lambda size_usage: size_usage, "takes 'size_usage', which is neither a column nor another value of a job"),
-        (lambda usage: usage, "takes 'usage', which is neither a column nor another value of a job"),
-        (lambda total_count: total_count, "takes 'total_count', which is neither a column nor another value of a job"),
-        (
-            lambda used=sl.Usage("project"): used,
-            "takes 'project', which is neither a column nor another value of a job",
-        ),
+        (lambda size: size, "size"),
+        (lambda size_usage: size_usage, "size_usage"),
+        (lambda usage: usage, "usage"),
+        (lambda total_count: total_count, "total_count"),
+        (lambda used=sl.Usage("project"): used, "project"),
     ],
 )
-def test_what_no_job_has_is_refused_with_what_jobs_have(order, words):
+def test_what_no_job_has_is_refused_with_what_jobs_have(order, name):
     with pytest.raises(sl.schemes.PolicyError) as caught:
         sl.simulate(log_of(), sl.EASY(order=order))
     first, line, known, sums, more = str(caught.value).split("\n")
-    assert words in first
+    assert f"takes '{name}', which is neither a column nor another value of a job" in first
     assert "test_policies.py, line" in line
     assert "columns: user, group, account, submit_time, " in known
     assert "user_usage" in sums
