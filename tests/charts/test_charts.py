@@ -504,9 +504,6 @@ def test_stacked(table):
     assert above.to_dict() == before  # the parts are left as they were
 
 
-# Time
-
-
 # Sizes
 
 
@@ -559,10 +556,11 @@ def test_panels_fill_the_page_and_take_a_size(single, count, columns):
 
 
 @pytest.mark.parametrize("halved", [1, 2], ids=["common scale", "own scales"])
-def test_lines_of_panels_are_named_in_the_last_of_each_full_row(table, halved):
-    one = table[table["trace"] == TRACES[0]]
+def test_lines_of_panels_are_named_in_the_last_of_each_full_row(single, halved):
     for count, named_in in ((2, {"1"}), (3, {"2"}), (4, {"1", "3"}), (5, {"2"})):
-        shown = [one.assign(trace=str(place), wait_time=one["wait_time"] / halved**place) for place in range(count)]
+        shown = [
+            single.assign(trace=str(place), wait_time=single["wait_time"] / halved**place) for place in range(count)
+        ]
         chart = charts.lines(pd.concat(shown), "load", "wait_time", column="trace")
         ends = drawn(chart).dropna(subset="label at")
         assert len(ends) == count * len(SCHEMES)
@@ -609,17 +607,10 @@ def test_charts_of_different_schemes_keep_their_colours_when_stacked(single):
     assert "resolve" not in charts.stacked([above, above]).to_dict()
 
 
-def drawn_lines(chart):
-    """Return the colours and widths of the lines of a chart, from the lowest to that on top."""
-    svg = vl_convert.vegalite_to_svg(chart.to_dict())
-    found = re.findall(r'aria-roledescription="line mark"[^>]* stroke="([^"]*)" stroke-width="([^"]*)"', svg)
-    return [(colour, float(width)) for colour, width in found]
-
-
 def test_lines_have_equal_strokes_and_the_first_is_on_top(single):
-    lines = drawn_lines(charts.lines(single.assign(wait_time=3600.0), "load", "wait_time"))
-    assert [colour for colour, _ in lines] == charts.colours(list(SCHEMES))[::-1]
-    assert {width for _, width in lines} == {2}
+    svg = vl_convert.vegalite_to_svg(charts.lines(single.assign(wait_time=3600.0), "load", "wait_time").to_dict())
+    lines = re.findall(r'aria-roledescription="line mark"[^>]* stroke="([^"]*)" stroke-width="([^"]*)"', svg)
+    assert lines == [(colour, "2") for colour in charts.colours(list(SCHEMES))[::-1]]
 
 
 def labels(chart):
@@ -721,13 +712,18 @@ def test_what_jupyterlab_draws_with_no_network(whole):
         assert re.findall("<text[^>]*>([^<]*)<", old) == re.findall("<text[^>]*>([^<]*)<", new)
 
 
-def test_setup_makes_jupyterlab_draw_version_5(whole):
+@pytest.fixture
+def set_up():
+    """Let charts be drawn as after `charts.setup`."""
     before = alt.renderers.active
-    try:
-        charts.setup()
-        data, _ = whole._repr_mimebundle_()
-    finally:
-        alt.renderers.enable(before)
+    charts.setup()
+    yield
+    alt.renderers.enable(before)
+
+
+@pytest.mark.usefixtures("set_up")
+def test_setup_makes_jupyterlab_draw_version_5(whole):
+    data, _ = whole._repr_mimebundle_()
     (kind,) = (name for name in data if name != "text/plain")
     assert kind == "application/vnd.vegalite.v5+json"
     assert data[kind]["$schema"] == "https://vega.github.io/schema/vega-lite/v5.json"
@@ -755,21 +751,17 @@ def test_parts_of_a_chart_are_checked_in_tests_only(monkeypatch):
         alt.MarkDef("point", size="big")
 
 
+@pytest.mark.usefixtures("set_up")
 def test_a_chart_is_shown_unchecked_until_a_user_changes_it(monkeypatch, single):
-    before = alt.renderers.active
-    try:
-        charts.setup()
-        chart = charts.lines(single, "load", "wait_time")
-        assert theme.shown(chart) == chart._repr_mimebundle_()
-        monkeypatch.setattr(theme, "CHECKED", False)
-        monkeypatch.setattr(alt.TopLevelMixin, "_repr_mimebundle_", lambda chart: "checked")
-        for made in (chart, charts.stacked([chart, chart]), wrong()):
-            assert charts.LAB in theme.shown(made)[0]
-        own = chart.copy()
-        for users in (own, wrong().properties(title="mine"), charts.stacked([chart, own])):
-            assert theme.shown(users) == "checked"
-    finally:
-        alt.renderers.enable(before)
+    chart = charts.lines(single, "load", "wait_time")
+    assert theme.shown(chart) == chart._repr_mimebundle_()
+    monkeypatch.setattr(theme, "CHECKED", False)
+    monkeypatch.setattr(alt.TopLevelMixin, "_repr_mimebundle_", lambda chart: "checked")
+    for made in (chart, charts.stacked([chart, chart]), wrong()):
+        assert charts.LAB in theme.shown(made)[0]
+    own = chart.copy()
+    for users in (own, wrong().properties(title="mine"), charts.stacked([chart, own])):
+        assert theme.shown(users) == "checked"
 
 
 def test_setup_lets_a_notebook_show_charts_unchecked(tmp_path):

@@ -316,56 +316,34 @@ def test_sab_0_effective_work_of_half_efficient_processors():
 
 
 # Classes ------------------------------------------------------------------------------------------------
-def kurian(job):
-    return ("S" if job.run_time < 3600 else "L") + ("N" if job.procs < 32 else "W")
-
-
-def sabin(job):
-    area = job.logged_area
-    if area < 200:
-        return "tiny"
-    if area < 3200:
-        return "200-3,200"
-    if area < 100_000:
-        return "3,200-100,000"
-    return "100,000-2,000,000" if area < 2_000_000 else "over 2,000,000"
-
-
-def by_size(job):
-    low = high = 1
-    while high < job.procs:
-        low, high = high + 1, 2 * high
-    return f"{low}-{high}" if low < high else f"{high}"
-
-
 ORDERED = {
-    "kurian": (kurian, ["SN", "SW", "LN", "LW"]),
-    "sabin": (sabin, ["tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000"]),
-    "size": (by_size, ["1", "2", "3-4", "5-8", "9-16", "17-32", "33-64"]),
+    "kurian": ["SN", "SW", "LN", "LW"],
+    "sabin": ["tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000"],
+    "size": ["1", "2", "3-4", "5-8", "9-16", "17-32", "33-64"],
 }
-AT_THE_EDGES = [
-    (submit, run, run + 60, procs)
-    for submit, (run, procs) in enumerate(
-        [
-            *[(3599, 31), (3599, 32), (3600, 31), (3600, 32)],  # Kurian
-            *[(199, 1), (100, 2), (3199, 1), (100, 32), (3200, 1)],  # Sabin, small
-            *[(99_999, 1), (50_000, 2), (1_999_999, 1), (1_000_000, 2)],  # Sabin, large
-            *[(5, procs) for procs in (1, 2, 3, 4, 5, 8, 9, 16, 17, 33, 64)],
-        ]
-    )
-]
+AT_THE_EDGES = {  # run time, processors, and the place of the class
+    "kurian": [(3600, 32, 3), (3599, 31, 0), (3599, 32, 1), (3600, 31, 2)],
+    "sabin": [
+        *[(1_000_000, 2, 4), (199, 1, 0), (100, 2, 1), (3199, 1, 1), (100, 32, 2), (3200, 1, 2), (99_999, 1, 2)],
+        *[(50_000, 2, 3), (1_999_999, 1, 3)],
+    ],
+    "size": [
+        *[(5, 64, 6), (5, 1, 0), (5, 2, 1), (5, 3, 2), (5, 4, 2), (5, 5, 3), (5, 8, 3), (5, 9, 4), (5, 16, 4)],
+        *[(5, 17, 5), (5, 33, 6)],
+    ],
+}
 
 
 @pytest.mark.parametrize("by", ORDERED)
 def test_classes_at_their_edges(by):
-    naive, names = ORDERED[by]
-    schedule = sl.simulate(trace_of(AT_THE_EDGES, 64), "fcfs")
-    found = metrics.classes(schedule.jobs, by)
-    assert found.tolist() == [naive(job) for job in schedule.jobs.itertuples()]
-    assert found.cat.categories.tolist() == names
-    measured = schedule.metrics(by=by)
+    names = ORDERED[by]
+    jobs = [(submit, run, run + 60, procs) for submit, (run, procs, _) in enumerate(AT_THE_EDGES[by])]
+    schedule = sl.simulate(trace_of(jobs, 64), "fcfs")
+    expected = [names[place] for *_, place in AT_THE_EDGES[by]]
+    assert metrics.classes(schedule.jobs, by).tolist() == expected
+    measured = schedule.metrics(by=by)["jobs"]
+    assert measured.to_dict() == {name: expected.count(name) for name in names}
     assert measured.index.tolist() == names  # in this order, whichever class comes first
-    assert measured["jobs"].tolist() == [found.tolist().count(name) for name in names]
 
 
 @pytest.mark.parametrize("widest", [1, 2, 3, 4, 7, 8, 9, 1000, 1024])
