@@ -171,16 +171,6 @@ def test_a_job_past_its_estimate_is_expected_to_end_in_a_second():
         assert run(scheme, jobs, 2, "batched", "extend") == ([0, 10, 5, 8], [-1, 10, -1, -1])
 
 
-RUN_ON = st.sampled_from([sl.FCFS(), sl.EASY(), sl.EASY(backfill="sjf"), sl.EASY(order="wfp3"), sl.DPSA()])
-
-
-@examples(300)
-@given(workloads(), RUN_ON, EVENTS)
-def test_to_let_jobs_run_on_changes_nothing_where_none_outlives_its_estimate(workload, scheme, events):
-    jobs, procs = workload
-    assert run(scheme, jobs, procs, events, "keep") == run(scheme, jobs, procs, events, "extend")
-
-
 @pytest.mark.parametrize("variant", ["p", "n", "w"])
 @pytest.mark.parametrize("seed", range(6))
 def test_dpsa_is_its_twin_where_many_wait(seed, variant):
@@ -233,14 +223,6 @@ def test_the_order_of_rows_is_irrelevant_but_for_ties(workload, scheme, random):
     by_submit = dict(zip(schedule.jobs["submit_time"], schedule.start.tolist(), strict=True))
     start, _ = run(scheme, distinct, procs, "batched")
     assert [by_submit[job.submit] for job in distinct] == start
-
-
-@given(workloads(shortest=1))
-def test_conservative_without_early_ends_never_moves(workload):
-    jobs, procs = workload
-    exact = [job._replace(estimate=job.run) for job in jobs]
-    start, promise = run(sl.Conservative(), exact, procs, "batched")
-    assert start == promise
 
 
 def test_times_and_sizes_beyond_32_bits_do_not_overflow():

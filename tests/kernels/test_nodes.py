@@ -91,9 +91,3 @@ def test_a_set_that_fits_the_hole_beats_the_job_that_comes_first():
     )
     assert first == [0, 10, 2, 20, 20]
     assert best == [0, 10, 20, 2, 2]
-
-
-def test_lookahead_on_nodes_needs_a_bound():
-    trace = trace_of([(0, 1, 1, 1)], 8)
-    with pytest.raises(ValueError, match=r"DPSAn cannot run on .*: on nodes the search is depth-first and needs a bou"):
-        sl.simulate(trace, sl.DPSA(), machine=sl.KaryTree(2, 3))

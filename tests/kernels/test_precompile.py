@@ -7,7 +7,6 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from types import SimpleNamespace
 
 import numba
 import processes
@@ -214,19 +213,6 @@ print(_compiled_once(priority.f1, callbacks.FIXED).cache_hits, repr(numba.config
     assert [in_a_process(code, SCHEDLAB_CACHE=str(tmp_path))[0] for _ in range(2)] == ["0 ''\n", "1 ''\n"]
 
 
-@compiles
-def test_without_a_folder_for_the_cache_callbacks_are_cached_nowhere(tmp_path):
-    (tmp_path / "file").write_text("no folder")
-    package = copy_package(tmp_path)
-    code = """
-from schedlab.kernels import callbacks, priority
-from schedlab.schemes.orders import _compiled_once
-print(_compiled_once(priority.f1, callbacks.FIXED).address > 0)
-"""
-    assert in_a_process(code, tmp_path, SCHEDLAB_CACHE=str(tmp_path / "file"))[0] == "True\n"
-    assert [*package.rglob("*.nb?")] == []
-
-
 ON_ONE_NODE = """
 import numpy as np
 from schedlab.kernels.tree_nodes import conflict
@@ -254,17 +240,9 @@ def test_a_kernel_loaded_from_the_cache_can_be_called_by_users_functions():
 @compiles
 def test_numbas_rules_are_its_own_again_once_a_kernel_is_compiled():
     ask = types.Function.get_call_type
-
-    @kernel
-    def failing(x):
-        return x + "1"
-
-    @kernel
-    def doubled(x):
-        return x + x
-
     with pytest.raises(TypingError):
-        failing(1)
+        kernel(lambda x: x + "1")(1)
+    doubled = kernel(lambda x: x + x)
     assert (doubled(1), doubled(1.5)) == (2, 3.0)
     assert types.Function.get_call_type is ask
 
@@ -297,22 +275,6 @@ def test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile(t
         "schedlab: compiling kernels (others), about 3 s; others meanwhile. `schedlab compile` compiles all once, "
         "ahead of time.\n",
     )
-
-
-def test_each_group_is_announced_once_and_the_others_are_compiled_ahead_once(monkeypatch, capsys):
-    ahead = []
-    monkeypatch.setattr(compiling, "_compile_ahead", ahead.append)
-    listener = compiling._Listener(compiling._say)
-    modules = ("easy", "fcfs", "priority", "gang.slices")
-    for module in ("numpy.core", *(f"schedlab.kernels.{name}" for name in modules)):
-        function = SimpleNamespace(__module__=module)
-        for options in ({}, {"nogil": True}, {"nogil": True}):  # the first as of a policy, such as `multifactor`
-            compiled = SimpleNamespace(py_func=function, targetoptions=options)
-            listener.on_start(SimpleNamespace(data={"dispatcher": compiled}))
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("schedlab: compiling kernels (rigid), about 6 s; others meanwhile.")
-    assert second == "schedlab: compiling kernels (gang), about 14 s"
-    assert ahead == [[group for group in compiling.SECONDS if group != "rigid"]]
 
 
 def test_a_policy_of_the_package_is_no_kernel_to_wait_for():
@@ -403,44 +365,30 @@ def test_every_kernel_has_a_group_with_an_expected_time():
 
 
 def test_compiled_kernels_are_run_again_only_if_a_file_is_not_as_it_was(monkeypatch, tmp_path):
-    runs, groups, compiled = [], precompile.groups(), False
+    runs, groups = [], precompile.groups()
     monkeypatch.setattr(precompile, "CACHE", tmp_path)
     monkeypatch.setattr(precompile, "groups", lambda: groups)
-    monkeypatch.setattr(
-        precompile, "Parallel", lambda *_, **__: lambda tasks: [runs.append(1) or compiled for _ in tasks]
-    )
+    monkeypatch.setattr(precompile, "Parallel", lambda *_, **__: lambda tasks: [runs.append(1) for _ in tasks])
     code = tmp_path / "kernels" / "easy.nbc"
     code.parent.mkdir()
+    listed = tmp_path / "complete.json"
 
     def ran():
         runs.clear()
         precompile.compile_kernels(progress=False)
         return len(runs) > 0
 
-    for change in (lambda: code.write_bytes(b"code"), lambda: code.write_bytes(b"co"), code.unlink):
+    broken = [lambda text=text: listed.write_text(text) for text in ("", "[]", '{"kernels/easy.nbc": 4')]
+    for change in (lambda: code.write_bytes(b"code"), lambda: code.write_bytes(b"co"), code.unlink, *broken):
         change()
         assert (ran(), ran()) == (True, False)
-    (listed,) = tmp_path.glob("complete-*.json")
-    for broken in ("", "[]", '{"kernels/easy.nbc": 4'):
-        listed.write_text(broken)
-        assert (ran(), ran()) == (True, False)
+        (listed,) = tmp_path.glob("complete-*.json")
     for name, value in (("target", lambda: ("another Python",)), ("sources", lambda: "others")):
         with monkeypatch.context() as patch:
             patch.setattr(precompile, name, value)
-            compiled = True  # another process may do so at the same time, and overwrite an index
-            assert (ran(), ran()) == (True, True)
-            compiled = False
             assert (ran(), ran()) == (True, False)
     groups["somebody.elses"] = []
     assert (ran(), ran()) == (True, True)
-
-
-def test_each_group_is_compiled_from_any_folder(monkeypatch, tmp_path, capfd):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(precompile, "CACHE", tmp_path)
-    monkeypatch.setattr(precompile, "groups", lambda: {"lookahead": None})
-    precompile.compile_kernels(progress=False)
-    assert capfd.readouterr() == ("", "")
 
 
 def test_what_cannot_be_compiled_is_said(monkeypatch):

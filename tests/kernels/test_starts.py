@@ -239,15 +239,6 @@ def test_the_table_of_jobs_has_them_and_measures_are_by_them(scheme):
 
 
 @examples(100)
-@given(workloads(most=10), st.sampled_from(["easy", "conservative", "dpsan"]))
-def test_every_job_has_one_label(workload, scheme):
-    schedule = sl.simulate(trace_of(*workload), scheme).validate()
-    counts = schedule.started_by.value_counts()
-    assert counts.sum() == len(schedule.jobs)
-    assert schedule.metrics(by="started_by")["jobs"].to_dict() == counts.to_dict()
-
-
-@examples(100)
 @given(workloads(), st.sampled_from(["first-free", "contiguous", "random"]))
 def test_on_a_tree_a_job_is_a_head_or_backfilled(workload, allocation):
     jobs, procs = workload
