@@ -528,15 +528,6 @@ def of_one_pe(rows, horizon):
     return Workload(pes=1, horizon=horizon, jobs=jobs, programs=programs)
 
 
-def test_memberships_follow_the_average_over_the_last_slices():
-    # A task that does I/O in its first slice and then computes: after four slices of computing nothing is left of it.
-    workload = of_one_pe([(1, 0.05, "disk", 0.05), (1, 60.0, "end", 0.0)], horizon=3)
-    table = simulate(workload, Config(window=4), watch=[(1, 0)]).memberships(1)
-    assert table["f_io"][0] == pytest.approx(1 / 1.002)
-    assert table["f_comp"][4] == pytest.approx(1 / 1.002)
-    assert (table["f_io"] > 0.9).tolist()[:5] == [True, True, True, True, False]
-
-
 def test_io_is_hidden_behind_another_task():
     # The disk works from 50.2 to 100.2 ms. From 50.4 ms on the PE computes for another task, if it may; below, only
     # until the horizon, 80.2 ms.
@@ -594,11 +585,6 @@ def test_measures_by_class_are_those_of_its_jobs(by):
     pd.testing.assert_series_equal(whole, schedule.metrics()[list(whole.index)], check_names=False)
 
 
-def test_jobs_in_no_class_have_the_last_row():
-    schedule = simulate(SMALL, "priority")
-    found = schedule.metrics({"procs": (1, 2)})
-    assert np.isnan(found.index[-1])
-    assert found["jobs"].tolist() == [(schedule.jobs["procs"] == 1).sum(), (schedule.jobs["procs"] > 1).sum()]
 
 
 @pytest.mark.filterwarnings("ignore::schedlab.schedule.statistics.IntervalWarning")
@@ -693,11 +679,6 @@ def test_another_mix_has_the_same_arrivals():
     assert table["submit_time"].max() < 3000
 
 
-def test_kinds_have_their_shares():
-    kinds = Workload({"io": 0.25, "bsp": 0.75}, horizon=1_000_000, seed=1).jobs_table["kind"]
-    assert abs((kinds == "io").mean() - 0.25) < 4 * math.sqrt(0.25 * 0.75 / len(kinds))
-
-
 def test_jobs_of_ones_own():
     # Jobs that are not given in order of arrival keep their numbers.
     jobs = pd.DataFrame({"submit_time": [0.3, 0], "procs": [2, 1], "kind": "emb", "duration": [0.1, 0.25]})
@@ -778,13 +759,6 @@ def test_too_much_room_for_programs_is_refused():
     workload = Workload(pes=2, jobs=jobs, programs=rows)
     with pytest.raises(ValueError, match="the longest program has 100,000 operations, and there are 2,000 tasks"):
         simulate(workload)
-
-
-def test_many_programs_are_checked_in_no_time():
-    many = pd.concat([PINGPONG.assign(job_number=number) for number in range(1, 3001)])
-    begin = time.perf_counter()
-    Workload(pes=2, jobs=pd.DataFrame({"submit_time": np.zeros(3000)}), programs=many)
-    assert time.perf_counter() - begin < 5  # 20 s before, when each job was looked at by itself
 
 
 @pytest.mark.parametrize(

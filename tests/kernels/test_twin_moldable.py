@@ -4,9 +4,6 @@ Numbers come from the specification, sections 2 and 7.1, or are worked out in th
 "linear up to A" has sigma = 0: its work W takes W / min(n, A) seconds on n processors, rounded up.
 """
 
-import itertools
-from math import inf
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -290,36 +287,6 @@ def test_one_processor_is_served_in_order(scheme, workload):
     assert scheme(jobs, 1) == [expected[j] for j in range(len(jobs))]
 
 
-@given(workloads(most=1))
-def test_a_job_alone_starts_at_once_and_is_as_fast_as_can_be(workload):
-    [job], procs = workload
-    fastest = min((duration(job.estimate, job, n), n) for n in range(1, procs + 1))[1]
-    assert greedy([job], procs) == fair_share([job], procs) == [(job.submit, fastest)]
-
-
-@given(
-    workloads(),
-    st.sampled_from([0.5, 1, 4]),
-    st.sampled_from([0, 0.5, 1]),
-    st.sampled_from(["role", "literal"]),
-    st.sampled_from(["queued+running", "queued"]),
-)
-def test_no_job_is_wider_than_its_limit(workload, overbooking, efficiency, canmove, mix):
-    jobs, procs = workload
-    schedule = fair_share(jobs, procs, overbooking, efficiency, mix=mix, canmove=canmove)
-    completions = ends(jobs, schedule)
-    order = sorted(range(len(jobs)), key=lambda j: (jobs[j].submit, j))
-    for now, _ in schedule:
-        queued = [j for j in order if jobs[j].submit <= now <= schedule[j][0]]
-        running = [j for j in order if schedule[j][0] < now < completions[j]]
-        mixed = [j for j in order if j in queued or (mix == "queued+running" and j in running)]
-        works = [jobs[j].estimate * jobs[j].speedup(jobs[j].procs) for j in mixed]
-        limits = fair_limits(works, procs, overbooking)
-        limits = efficiency_limits(limits, [jobs[j].slope for j in mixed], procs, efficiency, canmove)
-        for j, limit in zip(mixed, limits, strict=True):
-            assert j in running or schedule[j][0] > now or schedule[j][1] <= limit
-
-
 @given(workloads(), st.sampled_from([0.3, 0.5, 1]), st.sampled_from(["role", "literal"]))
 def test_efficiency_keeps_the_sum_and_the_band(workload, efficiency, canmove):
     jobs, procs = workload
@@ -328,16 +295,3 @@ def test_efficiency_keeps_the_sum_and_the_band(workload, efficiency, canmove):
     assert sum(after) == sum(before)
     for share, limit in zip(before, after, strict=True):
         assert max(1, (1 - efficiency) * share - 1e-6) <= limit <= min(procs, (1 + efficiency) * share + 1e-6)
-
-
-@given(workloads())
-def test_each_step_of_a_decision_that_is_kept_lowers_the_sum(workload):
-    jobs, procs = workload
-    queue = sorted(jobs, key=lambda job: job.submit)
-    widths, starts, steps = one_decision([(25, 1)] if procs > 1 else [], queue, procs, 20)
-    kept = [total for _, _, accepted, total in steps if accepted]
-    assert all(later < sooner for sooner, later in itertools.pairwise([inf, *kept]))
-    completions = [s + duration(job.estimate, job, n) for s, job, n in zip(starts, queue, widths, strict=True)]
-    assert not kept or sum(completions) == kept[-1]
-    refused = [i for i, _, accepted, _ in steps if not accepted]
-    assert len(refused) == len(set(refused))  # a marked job is not tried again

@@ -121,12 +121,6 @@ def test_easy_extra_processors(backfill, expected):
     assert easy(jobs, 10, backfill=backfill) == expected
 
 
-def test_easy_counts_simultaneous_ends_together():
-    # The head needs 4: the first job's 3 and the free one would do, but both jobs end at 10, so 2 are extra.
-    jobs = table((0, 10, 10, 3), (0, 10, 10, 2), (1, 5, 5, 4), (1, 20, 20, 1))
-    assert easy(jobs, 6) == ([0, 0, 10, 1], [-1, -1, 10, -1])
-
-
 @pytest.mark.parametrize(
     ("order", "backfill", "expected"),
     [
@@ -154,29 +148,6 @@ def test_easy_plans_a_second_for_an_estimate_of_zero():
     # round of the same instant.
     jobs = table((0, 0, 0, 2), (0, 4, 4, 2))
     assert easy(jobs, 2) == ([0, 0], [-1, 1])
-
-
-def test_easy_per_event_completions_come_one_at_a_time():
-    # Both running jobs end early at 5. Each: after the first, job 3 fills the hole up to the head's shadow
-    # time 8. Batched: the whole machine is free at once and the head starts.
-    jobs = table((0, 5, 8, 2), (0, 5, 8, 2), (1, 3, 3, 4), (2, 3, 3, 2))
-    assert easy(jobs, 4) == ([0, 0, 5, 8], [-1, -1, 8, 8])
-    assert easy(jobs, 4, events="each") == ([0, 0, 8, 5], [-1, -1, 8, -1])
-
-
-def test_easy_per_event_completions_come_in_order_of_start():
-    # Job 2 was backfilled at 1, before job 1 started at 2; both end early at 6. Job 2 completes first, which
-    # leaves no room for job 4, and then the head, job 3, gets the whole machine. (Were job 1 the first to
-    # complete, job 4 would fit before job 2's estimated end at 8.)
-    jobs = table((0, 2, 2, 3), (1, 4, 8, 3), (1, 5, 7, 1), (3, 9, 9, 4), (3, 2, 2, 3))
-    assert easy(jobs, 4, events="each") == ([0, 2, 1, 6, 15], [-1, 2, -1, 10, 15])
-
-
-@pytest.mark.parametrize(("estimate", "promise"), [(5, -1), (6, 6)])
-def test_easy_per_event_a_job_at_its_estimated_end_is_over(estimate, promise):
-    # Job 1 is seen before the completion of job 0 at 5, but it waits for it only if the estimate says so.
-    jobs = table((0, 5, estimate, 2), (5, 1, 1, 2))
-    assert easy(jobs, 2, events="each") == ([0, 5], [-1, promise])
 
 
 # --- Conservative ---
@@ -216,13 +187,6 @@ def test_conservative_reservations_are_events(events):
     assert conservative(jobs, 4, events=events) == ([0, 4, 9, 9], promises)
 
 
-def test_conservative_does_not_delay_a_second_waiting_job(events):
-    # Job 3 would leave the head alone (EASY starts it at 2 on the extra processor) but not job 2, promised 9.
-    jobs = table((0, 5, 5, 3), (1, 4, 4, 3), (1, 2, 2, 4), (2, 8, 8, 1))
-    assert easy(jobs, 4, events=events)[0] == [0, 5, 10, 2]
-    assert conservative(jobs, 4, events=events) == ([0, 5, 9, 11], [0, 5, 9, 11])
-
-
 def test_conservative_compresses_before_the_arrivals_of_the_instant():
     # Job 2 comes at 4, when job 0 ends early: the hole until 10 would suit it, but job 1 has moved into it.
     jobs = table((0, 4, 10, 4), (1, 5, 5, 4), (4, 6, 6, 4))
@@ -230,13 +194,6 @@ def test_conservative_compresses_before_the_arrivals_of_the_instant():
     assert conservative(jobs, 4, compression="none") == ([0, 10, 4], [0, 10, 4])
     # Each: the arrival is placed first, behind job 1's old reservation.
     assert conservative(jobs, 4, events="each") == ([0, 4, 9], [0, 10, 15])
-
-
-def test_conservative_per_event_completions_come_one_at_a_time():
-    # Both running jobs end early at 5. Each: after the first, only job 3 can move, into the hole up to 8.
-    jobs = table((0, 5, 8, 2), (0, 5, 8, 2), (1, 3, 3, 4), (2, 3, 3, 2))
-    assert conservative(jobs, 4) == ([0, 0, 5, 8], [0, 0, 8, 11])
-    assert conservative(jobs, 4, events="each") == ([0, 0, 8, 5], [0, 0, 8, 11])
 
 
 def test_conservative_zero_run_completes_early_at_its_start(events):
