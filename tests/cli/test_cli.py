@@ -152,22 +152,12 @@ def test_simulate_prints_the_measures_of_the_schedule(done, log):
 
 @pytest.mark.parametrize("model", ["lublin", "jann", "downey"])
 def test_every_model_is_simulated_with_its_seed(run, done, model):
-    out, err = done("simulate", model, "--jobs", 200, "--seed", 3)
-    trace = sl.model_trace(model, jobs=200, seed=3)
-    assert out.splitlines()[0] == f"{trace.title}, EASY; times in seconds"
-    assert measures(out) == pytest.approx(sl.simulate(trace).metrics().to_dict(), rel=1e-3, nan_ok=True)
-    assert f"200 jobs for {trace.procs} processors, seed 3" in err
-    assert run("simulate", model, "--jobs", 200)[1] != out
-    out, err = done("simulate", model, "--jobs", 20, "--machine", 16)
-    small = sl.simulate(sl.model_trace(model, jobs=20, machine=16))
-    assert measures(out) == pytest.approx(small.metrics().to_dict(), rel=1e-3, nan_ok=True)
-    assert err.startswith(f"Trace {trace.name}")
-    assert " on 16 processors" in err
-
-
-def test_another_stand_in_is_drawn(run):
-    found = [run("simulate", "KTH-SP2-1996", "--standin", "--jobs", 50, *seed)[1] for seed in ([], ["--seed", 0])]
-    assert found[0] == found[1] != run("simulate", "KTH-SP2-1996", "--standin", "--jobs", 50, "--seed", 1)[1]
+    for machine, seed in (([], 3), (["--machine", 16], 0)):
+        out, err = done("simulate", model, "--jobs", 200, *machine, "--seed", seed)
+        trace = sl.model_trace(model, jobs=200, seed=seed, **dict([("machine", 16)] if machine else []))
+        assert out.splitlines()[0] == f"{trace.title}, EASY; times in seconds"
+        assert measures(out) == pytest.approx(sl.simulate(trace).metrics().to_dict(), rel=1e-3, nan_ok=True)
+        assert f"200 jobs for {trace.procs} processors, seed {seed}" in err
 
 
 def test_simulate_prints_intervals_and_what_speaks_against_them(done, log):
@@ -188,12 +178,11 @@ def test_simulate_prints_intervals_and_what_speaks_against_them(done, log):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_simulate_scales_the_load(run, log):
-    for by in ("run_time", "interarrival"):
-        found = measures(run("simulate", log, "--load", 0.5, "--by", by)[1])
-        assert found["offered_load"] == pytest.approx(0.5, abs=0.005)
-        expected = sl.simulate(sl.read_swf(log).scale_load(0.5, by=by)).metrics()
-        assert found == pytest.approx(expected.to_dict(), rel=1e-3, nan_ok=True)
+@pytest.mark.parametrize("by", ["run_time", "interarrival"])
+def test_simulate_scales_the_load(run, log, by):
+    expected = sl.simulate(sl.read_swf(log).scale_load(0.5, by=by)).metrics()
+    out = run("simulate", log, "--load", 0.5, "--by", by)[1]
+    assert measures(out) == pytest.approx(expected.to_dict(), rel=1e-3, nan_ok=True)
 
 
 @pytest.mark.parametrize("period", [("1970-01-01 01:00", "1970-01-01 03:00"), (3600, 10800)])
@@ -205,14 +194,12 @@ def test_simulate_takes_a_period_in_dates_or_seconds(done, log, period):
 
 def test_simulate_takes_the_first_jobs_and_another_machine(done, log):
     out, err = done("simulate", log, "--jobs", 20, "--machine", 4)
-    assert measures(out)["jobs"] == 20
-    warning, words, *_ = err.splitlines()
     lost = "31.1 % of the work left out (81,000 processor-seconds; 9 jobs: wider than the machine (4 processors))"
-    assert warning == f"schedlab: warning: small: {lost}"
-    assert "20 jobs on 4 processors" in words
+    assert err.splitlines()[0] == f"schedlab: warning: small: {lost}"
+    assert "20 jobs on 4 processors" in err
     with pytest.warns(sl.workload.LoadWarning):
         expected = sl.simulate(sl.read_swf(log, machine=4).head(20)).metrics()
-    assert measures(out)["wait_time"] == pytest.approx(expected["wait_time"], abs=0.5)
+    assert measures(out) == pytest.approx(expected.to_dict(), rel=1e-3, nan_ok=True)
 
 
 def test_simulate_takes_the_conventions(run, log):
@@ -270,14 +257,9 @@ def test_measures_have_their_units(run, log):
     out = run("simulate", log)[1]
     units = {line.split()[0]: " ".join(line.split()[2:]) for line in out.splitlines()[1:]}
     assert units["throughput"] == "jobs per hour"
-    assert units["loss_of_capacity"] == "processor-seconds"
-    assert units["makespan"] == units["wait_time"] == units["max_wait_time"] == units["area_weighted_turnaround"] == "s"
     assert (units["throughput_sd_day"], units["throughput_sd_week"]) == ("jobs per day", "jobs per week")
-    assert units["mean_queue"] == units["killed"] == "jobs"
-    assert {name for name, unit in units.items() if not unit} == {
-        *("jobs", "slowdown", "bounded_slowdown", "per_processor_slowdown", "utilization", "longest_pile_up"),
-        *("loss_of_capacity_share", "offered_load", "effective_load"),
-    }
+    assert (units["loss_of_capacity"], units["wait_time"], units["killed"]) == ("processor-seconds", "s", "jobs")
+    assert {units[name] for name in ("slowdown", "utilization", "jobs", "offered_load")} == {""}
 
 
 # --- show ---
@@ -309,19 +291,12 @@ def test_show_says_how_much_of_the_work_lies_beyond_the_estimates(run, done, tmp
     path = tmp_path / "late.swf"
     late = RECORDS[2].replace(" 3600 ", " 60 ", 1)
     path.write_text("\n".join([*HEADER, *RECORDS[:2], late, *RECORDS[3:], ""]))
-    trace = sl.read_swf(path)
     out, err = done("show", path)
-    share = 100 * trace.beyond_estimates()[1]
-    words = f"run longer than estimated: 1 job, with {share:.3g} % of the work beyond its estimate"
-    assert words in " ".join(out.split())
+    share = 100 * sl.read_swf(path).beyond_estimates()[1]
+    message = f"run longer than estimated: 1 job, with {share:.3g} % of the work beyond its estimate"
+    assert message in " ".join(out.split())
     assert err.count("longer than estimated") == 1
-    assert "longer" not in "".join(run("simulate", path, "--overrun", "kill")[1])
-
-
-def test_show_says_that_there_was_nothing_to_repair(run, log):
-    assert run("show", log)[1].endswith("\n\nnothing was left out or filled in\n")
-    assert "first submission: 600 s" not in run("show", log)[1]
-    assert run("show", "nonesuch")[0] == 3
+    assert "longer" not in run("simulate", path, "--overrun", "kill")[1]
 
 
 # Tables with columns of any name.
@@ -339,24 +314,6 @@ def test_simulate_takes_a_table_and_show_that_of_a_public_log(done, tmp_path):
     (tmp_path / "cori.csv").write_text("Job,Submit,Nodes Allocated,Elapsed Secs\n1,2022-11-07 00:00:01,2.0,60\n")
     out = done("show", "cori.csv", "--log", "cori")[0]
     assert "processors: 9,688" in out
-
-
-def test_simulate_takes_a_folder_of_parquet_files(run, done, tmp_path):
-    pytest.importorskip("pyarrow")
-    folder = tmp_path / "jobs"
-    folder.mkdir()
-    rows = pd.DataFrame({"Submit": ["2024-03-01 08:00", "2024-03-01 08:05"], "Elapsed": [3600, 1800], "NCPUS": [8, 4]})
-    for i in range(2):
-        rows[i : i + 1].to_parquet(folder / f"part-{i}.parquet")
-    out = done("simulate", "jobs", "--columns", COLUMNS, "--machine", 8)[0]
-    assert measures(out)["wait_time"] == (0 + 3300) / 2
-    code, _, err = run("simulate", "jobs", "--machine", 8)
-    assert code != 0
-    assert err.count("\n") == 1
-    (folder / "part-2.parquet").write_bytes(b"no such thing")
-    code, _, err = run("simulate", "jobs", "--columns", COLUMNS, "--machine", 8)
-    assert code == 1
-    assert re.fullmatch(r"schedlab: jobs: not a Parquet file, or a damaged one \(.*jobs/part-2\.parquet.*\)\n", err)
 
 
 def test_units_and_time_zone_of_a_table(run, done, tmp_path):
@@ -382,6 +339,7 @@ def test_partitions_have_their_own_processors(run, done, tmp_path):
 # What goes wrong, in one line that says what to do.
 
 LINES = "\n".join([*HEADER, *RECORDS, ""])
+MISSING = "run, drop or a positive number of seconds"
 UNSIZED = "schedlab: X.swf: the header has neither MaxProcs"
 NO_FILE = "a folder or a device, expected a file\n"
 FEW = "\n".join([*HEADER, RECORDS[0].replace(" 1200 ", " 0 ", 1)])
@@ -389,12 +347,7 @@ WRONG_COLUMN = "schedlab: X.csv: no column 'elapsed' for run; columns: 'Submit',
 COPIES = "schedlab: --confidence is for copies: give --copies too, or use `schedlab simulate --confidence`\n"
 MISTAKES = [
     ("\n".join([*HEADER, "1 2 3"]), "show X.swf", 1, "schedlab: X.swf:4: 3 fields, expected 18: '1 2 3'\n"),
-    (
-        "<html><body>404: not found</body></html>",
-        "show X.swf.gz",
-        1,
-        "X.swf.gz:1: 3 fields, expected 18: '<html><body>",
-    ),
+    ("<html>404: not found</html>", "show X.swf.gz", 1, "X.swf.gz:1: 3 fields, expected 18: '<html>404: not found"),
     (LINES.encode("utf-16"), "show X.swf", 1, "X.swf: the text is UTF-16 (from PowerShell's `>`?), expected UTF-8\n"),
     ("\n".join(RECORDS), "show X.swf", 1, UNSIZED),
     (FEW, "show X.swf", 1, "schedlab: X.swf: none of 1 records can be simulated; 1: run time is 0\n"),
@@ -412,12 +365,7 @@ MISTAKES = [
     (LINES, "simulate X.swf --out a.swf", 2, "simulate: argument --out: 'a.swf' is a folder, expected a file"),
     (LINES, "compare X.swf --confidence 0.9", 1, COPIES),
     *[
-        (
-            LINES,
-            f"show X.swf --missing-estimate {value}",
-            2,
-            f"expected run, drop or a positive number of seconds, got '{value}'",
-        )
+        (LINES, f"show X.swf --missing-estimate {value}", 2, f"expected {MISSING}, got '{value}'")
         for value in ("-5", "nan", "1e300", "maybe")
     ],
 ]
@@ -436,9 +384,14 @@ def test_a_mistake_is_told_in_one_line(run, tmp_path, content, command, code, wo
     assert len([line for line in err.splitlines() if line.startswith("schedlab")]) == 1
 
 
-def test_a_folder_named_as_a_log_does_not_hide_it(run, tmp_path):
-    (tmp_path / "CTC-SP2-1996").mkdir()
-    assert run("show", "CTC-SP2-1996", "--standin")[0] == 0
+def test_a_folder_named_as_a_log_does_not_hide_it_and_its_stand_in_follows_the_seed(run, tmp_path):
+    (tmp_path / "KTH-SP2-1996").mkdir()
+    outputs = [run("simulate", "KTH-SP2-1996", "--standin", "--jobs", 50, "--seed", seed)[1] for seed in (0, 1)]
+    assert run("simulate", "KTH-SP2-1996", "--standin", "--jobs", 50)[1] == outputs[0] != outputs[1]
+
+
+def test_show_says_that_there_was_nothing_to_repair(run, log):
+    assert run("show", log)[1].endswith("\n\nnothing was left out or filled in\n")
 
 
 def test_simulate_says_what_a_reader_of_a_recorded_schedule_must_know(run, log):
@@ -485,14 +438,6 @@ def test_compare_at_the_traces_own_load_and_one_copy_without_an_interval(run, lo
     assert [row[:2] for row in body] == [[load, scheme] for scheme in ("FCFS", "EASY", "Conservative")]
     out = run("compare", log, "--scheme", "fcfs", "--copies", 1)[1]
     assert [row.count("-") for row in rows(out)[2:]] == [4]
-
-
-@pytest.mark.traces
-def test_compare_fits_with_the_numbers_of_a_real_log(done):
-    out = done("compare", "KTH-SP2-1996", "--scheme", "fcfs,conservative-xfactor", "--load", "0.5,1")[0]
-    assert out.splitlines()[0] == "KTH-SP2-1996-2.1-cln"
-    assert len(out.splitlines()) == 6
-    assert max(map(len, out.splitlines())) <= 80
 
 
 # --- traces ---
@@ -542,12 +487,11 @@ def test_traces_fit_the_terminal(run, monkeypatch, width):
 
 def test_traces_have_their_years(run):
     shown = {row[0]: row[-2] if row[-1] in ("data", "cache", "stand-in") else row[-1] for row in rows(run("traces")[1])}
+    assert shown["HPC2N-2002-2.2-cln"] == "2002-2006"
     periods = archive.list_traces().set_index("name")["period"]
-    assert periods["HPC2N-2002-2.2-cln"] == "2002-07-28 to 2006-01-16"
-    for name, period in periods.items():
+    for name, period in periods[periods != ""].items():
         first, last = period[:4], period.partition(" to ")[2][:4]
-        assert not period or shown[name] == (first if first == last else f"{first}-{last}")
-    assert (periods != "").sum() > 20
+        assert shown[name] == (first if first == last else f"{first}-{last}")
 
 
 def test_traces_with_a_stand_in_at_hand_and_fetched(run, monkeypatch, tmp_path):
@@ -665,8 +609,6 @@ A_MACHINE = "argument --machine: expected a whole number of at least 1, or NAME=
         ("small.swf --between May Juneish", 2, "expected a date or a number of seconds, got 'Juneish'"),
         ("small.swf --between 9 3", 1, "the period must begin before it ends, got 9.0 to 3.0"),
         ("small.swf --between 2001-01-01 2002-01-01", 1, "no job of small was submitted from 2001-01-01"),
-        ("small.swf --missing-estimate none", 2, "expected run, drop or a positive number of seconds, got"),
-        ("small.swf --missing-estimate -1", 2, "expected run, drop or a positive number of seconds, got '-1'"),
         ("small.swf --out table.txt", 2, "argument --out: 'table.txt' has an unknown suffix, expected "),
         ("small.swf --out nowhere/table.csv", 1, "nowhere is not a folder that can be written to"),
         ("small.swf --out small.swf/table.csv", 1, "small.swf is not a folder that can be written to"),
@@ -747,15 +689,6 @@ def test_a_load_that_may_be_a_percentage_is_warned_of_in_words_and_once(run, log
     assert "warning" not in run("compare", log, "--load", "1.0,1.5")[2]
 
 
-@pytest.mark.parametrize("name", ["CTC-SP2-1966", "?"])
-def test_an_unknown_trace_is_answered_in_short(run, name):
-    code, _, err = run("simulate", name)
-    assert code == 3
-    assert len(one_line(err)) < 200
-    assert "`schedlab traces` lists them" in err
-    assert ("CTC-SP2-1996-3.1-cln" in err) == (name != "?")
-
-
 @pytest.mark.parametrize("command", ["simulate", "compare", "claims"])
 def test_a_folder_that_cannot_be_written_to_is_found_out_before_the_work(run, monkeypatch, log, command):
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
@@ -807,31 +740,11 @@ def test_a_closed_pipe_is_no_error_and_an_output_that_is_full_is_one():
     assert process.returncode == 1
 
 
-def test_interrupted(run, monkeypatch, log):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(commands, "sweep", interrupt)
-    code, out, err = run("compare", log)
-    assert (code, out) == (1, "")
-    assert err.splitlines()[-1] == "schedlab: interrupted"
-
-
-@pytest.mark.parametrize(
-    ("command", "until_the_kernel_runs"),
-    [
-        (f"compare lublin --jobs 1000 --load {','.join(f'0.{i}' for i in range(5000, 7000))}", 0),
-        ("simulate lublin --jobs 60000 --load 90 --scheme easy-wfp3", 0.6),
-        ("simulate lublin --jobs 300000 --load 90 --scheme conservative", 0.6),
-    ],
-    ids=["many runs", "easy", "conservative"],
-)
-def test_control_c_ends_many_runs_and_a_simulation_that_would_take_minutes(monkeypatch, command, until_the_kernel_runs):
+def test_control_c_ends_many_runs_that_would_take_minutes(monkeypatch):
     monkeypatch.undo()  # with the cache of compiled kernels
-    with start(*command.split()) as process:
+    with start("compare", "lublin", "--jobs", 1000, "--load", ",".join(f"0.{i}" for i in range(5000, 7000))) as process:
         while not process.stderr.readline().startswith("Trace"):
             assert process.poll() is None
-        time.sleep(until_the_kernel_runs)
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
