@@ -44,21 +44,21 @@ def given(values, kind="rigid", measure="wait_time", **more):
 def test_every_run_is_that_of_the_scheme_on_the_shaken_copy(found, traces):
     assert len(found.runs) == 2 * 2 * 4 * 4
     assert set(JUDGED) < set(found.runs.columns)
+    logs, schemes = (
+        dict(zip(*pairs, strict=True)) for pairs in ((found.runs["log"].unique(), traces), (NAMES, SCHEMES))
+    )
     for row in found.runs.sample(12, random_state=1).itertuples():
-        trace = next(trace for trace in traces if row.log == found.runs["log"].unique()[traces.index(trace)])
-        schedule = sl.simulate(
-            trace.scale_load(row.load).shake(60, row.seed), dict(zip(NAMES, SCHEMES, strict=True))[row.scheme]
-        )
-        metrics = schedule.validate().metrics()
-        assert row.wait_time == metrics["wait_time"]
-        assert row.bounded_slowdown == metrics["bounded_slowdown"]
-        assert row.gini == schedule.gini()
-        classes = schedule.metrics(by="kurian")
-        for name in classes.index:
-            own = found.runs.loc[row.Index, f"bounded_slowdown {name}"]  # not an attribute: its name has a blank
-            assert own == pytest.approx(classes.loc[name, "bounded_slowdown"])
-        fcfs = sl.simulate(schedule.trace, "fcfs")
-        assert row.unfair == (schedule.start > fcfs.start).mean()
+        trace = logs[row.log].scale_load(row.load).shake(60, row.seed)
+        schedule = sl.simulate(trace, schemes[row.scheme]).validate()
+        metrics = schedule.metrics()
+        assert (row.wait_time, row.bounded_slowdown) == (metrics["wait_time"], metrics["bounded_slowdown"])
+        assert (row.gini, row.unfair) == (schedule.gini(), (schedule.start > sl.simulate(trace, "fcfs").start).mean())
+        assert_classes(found.runs.loc[row.Index], schedule)
+
+
+def assert_classes(run, schedule):
+    for name, row in schedule.metrics(by="kurian").iterrows():
+        assert run[f"bounded_slowdown {name}"] == pytest.approx(row["bounded_slowdown"])
 
 
 def test_no_scheme_is_below_its_bound(found):
@@ -248,12 +248,6 @@ def test_a_change_keeps_the_jobs(traces):
         sl.arena(traces[0], fewer, 0.8, 0, rounds=None, progress=False)
 
 
-def test_numbers_given_twice_count_once(traces):
-    result = sl.arena(traces[0], "easy", [0.8, 0.8], [0, 0, 1], rounds=None, progress=False)
-    assert (result.setting.loads, result.setting.seeds) == ((0.8,), (0, 1))
-    assert len(result.runs) == 2
-
-
 def test_who_never_waits_wins_over_those_who_do():
     """A ratio to 0 has no value; it only shows that the others are above it."""
     values = {"A": [0, 0, 0], "B": [100, 101, 99], "C": [0, 0, 0], "D": [0, 0, 1]}
@@ -268,67 +262,53 @@ def test_who_never_waits_wins_over_those_who_do():
     assert shown[0]["second"] == "the others not 0"
 
 
-def test_who_is_alone_wins(traces):
-    result = sl.arena(traces[0], "easy", 0.8, range(2), rounds=None, progress=False)
-    (shown,) = sl.contest.winners(result.wins()).to_dict()["datasets"].values()
-    assert (shown[0]["first"], shown[0]["second"]) == ("EASY", "")
-
-
 def test_classes_go_by_the_run_times_as_they_are_cut():
     trace = sl.load_trace("KTH-SP2-1996", standin=True).head(600).scale_load(0.9)
-    result = sl.arena(trace, "easy", 0.9, 0, rounds=None, progress=False)
+    result = sl.arena(trace, "easy", [0.9, 0.9], [0, 0], rounds=None, progress=False)
+    assert (result.setting.loads, result.setting.seeds) == ((0.9,), (0,))  # numbers given twice count once
+    assert result.cells()["bound"].isna().all()
+    assert repr(result) == "<Arena: 1 scheme on 1 log at 1 load, 1 run>"
     schedule = sl.simulate(trace.scale_load(0.9).shake(60, 0), "easy")
     assert schedule.metrics()["killed"] > 0
-    classes = schedule.metrics(by="kurian")
-    for name in classes.index:
-        assert result.runs[f"bounded_slowdown {name}"].item() == pytest.approx(classes.loc[name, "bounded_slowdown"])
+    assert_classes(result.runs.iloc[0], schedule)
 
 
-def test_a_picture_of_bounds_is_of_one_log_or_of_one_load(found):
-    for settings in ({}, {"log": "x", "load": 0.9}):
-        with pytest.raises(ValueError, match="expected one of them"):
-            paper.draw_bounds(found, **settings)
-    with pytest.raises(ValueError, match="unknown log 'x'"):
-        paper.draw_bounds(found, log="x")
-    with pytest.raises(ValueError, match=r"there is no load 0.3; known: 0.7, 0.9"):
-        paper.draw_bounds(found, load=0.3)
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        *[(settings, "expected one of them") for settings in ({}, {"log": "x", "load": 0.9})],
+        ({"log": "x"}, "unknown log 'x'"),
+        ({"load": 0.3}, "there is no load 0.3; known: 0.7, 0.9"),
+    ],
+)
+def test_a_picture_of_bounds_is_of_one_log_or_of_one_load(found, settings, message):
+    with pytest.raises(ValueError, match=message):
+        paper.draw_bounds(found, **settings)
     with pytest.raises(ValueError, match="unknown kind 'riggid'; known: rigid"):
         found.of_kind("riggid")
     with pytest.raises(ValueError, match="there is no scheme to add"):
         found.with_schemes()
 
 
-def test_without_bounds_there_is_none(traces):
-    result = sl.arena(traces[0], "easy", 0.8, 0, rounds=None, progress=False)
-    assert result.cells()["bound"].isna().all()
-    assert repr(result) == "<Arena: 1 scheme on 1 log at 1 load, 1 run>"
-
-
 def test_pictures_show_the_cells(found):
-    chart = sl.contest.winners(found.wins(), title="T", subtitle="S").to_dict()
-    (rows,) = chart["datasets"].values()
+    (rows,) = sl.contest.winners(found.wins(), title="T", subtitle="S").to_dict()["datasets"].values()
     assert len(rows) == 4
     assert all(row["second"] or row["first"] == "all tied" for row in rows)
     cells = found.cells("turnaround")
-    chart = sl.contest.against_bounds(cells[cells["load"] == 0.9], "turnaround").to_dict()
+    busy = cells[cells["load"] == 0.9]
+    chart = sl.contest.against_bounds(busy, "turnaround").to_dict()
     (rows,) = chart["datasets"].values()
-    assert [row["above"] for row in rows] == pytest.approx(cells.loc[cells["load"] == 0.9, "above"].tolist())
-    assert all(row["times"] >= 1 for row in rows)
+    assert [row["above"] for row in rows] == pytest.approx(busy["above"].tolist())
     order = chart["layer"][1]["encoding"]["y"]["sort"]
-    medians = cells[cells["load"] == 0.9].groupby("scheme")["above"].median()
-    assert medians[order].is_monotonic_increasing  # the best scheme is at the top
+    assert busy.groupby("scheme")["above"].median()[order].is_monotonic_increasing  # the best scheme is at the top
     with pytest.raises(ValueError, match="the table has several rows of FCFS at log .*; choose one log"):
         sl.contest.against_bounds(cells, "turnaround")
-    least = cells.assign(
-        bound=cells["bound"].where(cells["load"] == 0.9, 0), log=cells["log"] + cells["load"].astype(str)
-    )
+    names = cells["log"] + cells["load"].astype(str)
+    least = cells.assign(bound=cells["bound"].where(cells["load"] == 0.9, 0), log=names)
     chart = sl.contest.against_bounds(least, "turnaround").to_dict()
     (rows,) = chart["datasets"].values()
     assert len(rows) == len(cells) // 2
     assert f"{len(cells) // 2} of {len(cells)} dots left out" in chart["title"]["subtitle"][-1]
-    chart = sl.charts.changes(pd.DataFrame({"x": ["a"], "y": ["b"], "v": [-12.4]}), "x", "y", "v").to_dict()
-    ((row,),) = chart["datasets"].values()
-    assert row["text"] == f"{MINUS}12"
 
 
 def test_of_many_logs_only_the_two_farthest_from_their_bounds_have_a_colour():
@@ -353,18 +333,17 @@ def test_changes_that_may_be_chance_are_faint():
     drawn = vl_convert.vegalite_to_svg(chart)
     assert ">EASY</" in drawn  # the panel's name goes on in a second line
     assert ">twice</" in drawn
-    assert "faint: the interval of the change reaches 0" in " ".join(chart["title"]["subtitle"])
+    subtitle = " ".join(chart["title"]["subtitle"])
+    assert "faint: the interval of the change reaches 0" in subtitle
+    assert "or is not known" in subtitle
     small = pd.DataFrame({"x": ["a", "b"], "y": "c", "v": [-0.0019, -0.6], "low": -0.9, "high": [-0.001, -0.3]})
-    chart = sl.charts.changes(small, "x", "y", "v", interval=("low", "high")).to_dict()
+    chart = sl.charts.changes(small.assign(n=["1.20", "3"]), "x", "y", "v", interval=("low", "high")).to_dict()
     ((tiny, other),) = chart["datasets"].values()
-    assert (tiny["text"], tiny["share"], tiny["clear"] < 1) == ("0", 0, True)
-    assert (other["text"], other["share"] > 0, other["clear"]) == (f"{MINUS}1", True, 1)
+    assert (tiny["text"], tiny["share"], other["text"], other["share"] > 0) == ("0", 0, f"{MINUS}1", True)
     assert "or the change is below 0.5 %" in " ".join(chart["title"]["subtitle"])
     chart = sl.charts.changes(small.assign(n=["1.20", "3"]), "x", "y", "v", written="n").to_dict()
     (rows,) = chart["datasets"].values()
     assert [row["text"] for row in rows] == ["1.20", "3"]
-    with pytest.raises(ValueError, match="the table has no column 'm'"):
-        sl.charts.changes(small, "x", "y", "v", written="m")
 
 
 def test_a_kept_part_of_a_log_is_found_by_its_name():
@@ -479,21 +458,15 @@ def test_changes_take_any_names_of_panels_and_write_large_changes_with_three_dig
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"interval": "low"}, "interval is 'low', expected the names of two columns"),
-        ({"interval": ("low",)}, "interval is .*, expected the names of two columns"),
+        *[({"interval": names}, "interval is .*, expected the names of two columns") for names in ("low", ("low",))],
         ({"panel": "x"}, "x, y and panel are 'x', 'y', 'x', expected different columns"),
+        ({"written": "m"}, "the table has no column 'm'"),
     ],
 )
 def test_bad_columns_of_changes(settings, message):
     table = pd.DataFrame({"x": ["a"], "y": ["b"], "v": [1.0], "low": [0.5], "high": [2.0]})
     with pytest.raises(ValueError, match=message):
         sl.charts.changes(table, "x", "y", "v", **settings)
-
-
-def test_an_unknown_interval_is_said_to_be_unknown():
-    table = pd.DataFrame({"x": ["a", "b"], "y": "c", "v": [12, 12], "low": [5, math.nan], "high": [20, math.nan]})
-    chart = sl.charts.changes(table, "x", "y", "v", interval=("low", "high")).to_dict()
-    assert "or is not known" in " ".join(chart["title"]["subtitle"])
 
 
 @pytest.mark.traces
