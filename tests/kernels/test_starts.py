@@ -12,7 +12,7 @@ import twin_starts
 from hypothesis import given
 from hypothesis import strategies as st
 from twin_starts import EXTRA, HEAD, RESERVATION, WITHIN
-from twins import Job, table
+from twins import table
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
@@ -145,19 +145,6 @@ def test_the_labels_are_those_of_a_scheduler_that_labels_as_it_decides(scheme, w
     if scheme != "conservative":  # under which all starts of an instant are made in one pass
         found, labels = (told(each, jobs, procs, start, scheme.removeprefix("easy-")) for each in (found, labels))
     assert found == labels
-
-
-@pytest.mark.traces
-@pytest.mark.parametrize("scheme", ["easy", "conservative"])
-def test_the_first_jobs_of_a_real_log(scheme):
-    trace = sl.load_trace("KTH-SP2-1996-2", missing_estimate="drop").cut_at_estimates().head(400)
-    columns = trace.jobs[["submit_time", "run_time", "requested_time", "requested_procs"]]
-    jobs = [Job(*row) for row in columns.itertuples(index=False)]
-    start, labels = TWINS[scheme](jobs, 100)
-    schedule = sl.simulate(trace, SCHEMES[scheme]).validate()
-    assert schedule.start.tolist() == start
-    assert list(schedule.started_by) == labels
-    assert set(labels) == {HEAD, WITHIN, EXTRA} | ({RESERVATION} if scheme == "conservative" else set())
 
 
 # Equal to the definition ------------------------------------------------------------------------------------

@@ -124,12 +124,6 @@ def test_the_row_after_one_that_stays_follows_though_an_earlier_row_has_gone():
     assert result.completed[0] == 163
 
 
-def test_the_row_after_one_that_goes_takes_its_place():
-    # Jobs 0 and 1 have gone at 200: no row stays up to theirs, so the next is row 0, job 2. Job 3 gets a new row.
-    result = run([alone((10, ("io", 150, "end"))), emb(20), emb(500), emb(500, arrival=150)], 400)
-    assert switches(result) == [(0, 0), (1, 100), (2, 200), (3, 300)]
-
-
 def test_columns_of_a_finished_job_are_free_at_the_boundary(scheduler):
     # Job 0 keeps row 0 alive; job 2 has had to open row 1; job 3 takes the column that job 1 has left.
     result = run([emb(500), emb(9), emb(500, 500), emb(9, arrival=50)], 101, scheduler, pes=2)
@@ -197,13 +191,6 @@ def test_equals_take_turns(scheduler):
 
 
 @BY_PRIORITY
-def test_the_highest_priority_is_chosen(scheduler):
-    # Job 0 has computed for a slice: its priority is 0.6 when job 1 blocks at 113. That of job 2 is 1.
-    jobs = [emb(500), alone((10, ("io", 500, "end"))), emb(500)]
-    assert timeline(run(jobs, 150, scheduler), 0)[4] == (2, "switching", 113, 116)
-
-
-@BY_PRIORITY
 @pytest.mark.parametrize(("beta", "chosen"), [(1, 1), (1.01, -1)])
 def test_a_task_at_beta_is_a_candidate(scheduler, beta, chosen):
     # Priorities start at 1.
@@ -232,18 +219,6 @@ def test_the_task_of_the_row_competes_when_another_blocks(scheduler):
     assert timeline(run(jobs, 72, scheduler))[2:] == story(
         "1 switching 13-16, 1 computing 16-36, 2 switching 36-39, 2 computing 39-59, 0 switching 59-62, "
         "0 computing 62-72"
-    )
-
-
-@LOCAL
-def test_the_task_of_the_row_comes_first_on_an_idle_pe(scheduler):
-    # Job 1 blocks at 113 and thinks until 213, when job 0, having computed 97 + 84 + 13 ns, blocks until 250. So does
-    # job 1 at 226. At 250 both are ready; job 1 has the higher priority, and job 0 the row.
-    jobs = [alone((194, ("io", 37)), (10, END)), alone((10, ("think", 100)), (10, ("think", 24)), (10, END))]
-    assert timeline(run(jobs, 276, scheduler))[2:] == story(
-        "1 switching 100-103, 1 computing 103-113, 0 switching 113-116, 0 computing 116-213, 1 switching 213-216, "
-        "1 computing 216-226, idle 226-250, 0 switching 250-253, 0 computing 253-263, 1 switching 263-266, "
-        "1 computing 266-276"
     )
 
 
@@ -284,24 +259,6 @@ def test_a_cut_switch_is_finished_if_the_same_task_gets_the_pe(scheduler, horizo
     result = run([alone((95, ("io", 500)), (10, END)), emb(500)], horizon, scheduler)
     assert timeline(result)[2:4] == story(f"1 switching 98-101, 1 computing 101-{horizon}")
     assert result.S[1][0] == ([0.25, 0.25, 0.75] if updated else [0.5] * 3)
-
-
-@LOCAL
-def test_a_switch_that_ends_at_the_boundary_has_given_the_pe(scheduler):
-    # Job 1 holds the PE at 100, for no time, which counts as computing in the first slice.
-    result = run([alone((94, ("io", 500)), (10, END)), emb(500)], 101, scheduler)
-    assert timeline(result)[2:] == story("1 switching 97-100, 1 computing 100-101")
-    assert result.S[1][0] == [0.25, 0.25, 0.75]
-
-
-@LOCAL
-def test_a_cut_switch_unloads_nothing(scheduler):
-    # Job 1 blocks from 113 to 193, job 0 from 198 to 200, having computed 97 + 82 ns. The switch to job 1 is cut by
-    # the row of job 0, which is still loaded.
-    jobs = [alone((179, ("io", 2)), (500, END)), alone((10, ("io", 80)), (500, END))]
-    assert timeline(run(jobs, 250, scheduler))[3:] == story(
-        "1 computing 103-113, 0 switching 113-116, 0 computing 116-198, 1 switching 198-200, 0 computing 200-250"
-    )
 
 
 # --- Round robin ---
@@ -361,24 +318,6 @@ def test_a_spin_that_goes_on_counts_as_a_statement_of_the_next_slice(statements,
     result = run([message(250, 10)], 201, pes=2, statements=statements)
     assert result.S[0][1][expected] == 0.875
     assert result.S[0][0] == [0.125, 0.125, 0.875]
-
-
-@BY_PRIORITY
-def test_a_statement_counts_only_in_slices_in_which_the_pe_was_held(scheduler):
-    # Job 2 comes to its barrier at 97. At 100, in the row of job 1, job 0 has the highest priority, 1.2. It blocks at
-    # 198; the switch to job 2, inside its barrier, is cut at 200, and the rest takes until 201.
-    jobs = [
-        alone((10, ("think", 86)), (95, ("think", 500)), (10, END)),
-        alone((10, ("think", 500, "end"))),
-        alone((68, ("barrier",)), (500, END), kind="bsp"),
-    ]
-    for horizon, expected in [(101, [0.25, 0.75, 0.25]), (201, [0.25, 0.75, 0.25]), (301, [0.125, 0.875, 0.125])]:
-        result = run(jobs, horizon, scheduler)
-        assert result.S[2][0] == expected
-    assert timeline(result)[5:11] == story(
-        "2 computing 29-97, 2 spinning 97-100, 0 switching 100-103, 0 computing 103-198, 2 switching 198-201, "
-        "2 computing 201-300"
-    )
 
 
 def test_a_send_is_a_statement(scheduler):
@@ -455,30 +394,6 @@ def test_there_is_one_check_a_spin_and_tasks_that_are_not_ready_do_not_count():
     jobs = [Job(0, "interactive", [[(10, ("think", 30)), (500, END)]] * 2), message(300, 10)]
     assert timeline(run(jobs, 150, "spin-block", pes=2), 1)[2:] == story(
         "1 switching 13-16, 1 computing 16-26, 1 spinning 26-108, 0 switching 108-111, 0 computing 111-150"
-    )
-
-
-def test_a_check_on_the_boundary_blocks_nothing():
-    # The spin begins at 92, so the check is at 100, when the global switch is due. The task is ready at 200, therefore,
-    # and gets the PE, though the message is sent at 256 only. The check of its new spin blocks it.
-    result = run([message(150, 89), KEEN], 300, "spin-block", pes=2)
-    assert timeline(result, 1)[1:] == story(
-        "0 computing 3-92, 0 spinning 92-100, 1 switching 100-103, 1 computing 103-200, 0 switching 200-203, "
-        "0 spinning 203-211, 1 switching 211-214, 1 computing 214-300"
-    )
-
-
-def test_a_blocked_spin_is_not_ready_before_its_message():
-    # As above, with a check at 21: at 200 the message is not there, and job 1 goes on.
-    result = run([message(150, 10), KEEN], 300, "spin-block", pes=2)
-    assert timeline(result, 1)[2:] == story("0 spinning 13-21, 1 switching 21-24, 1 computing 24-300")
-
-
-def test_a_spin_that_meets_a_boundary_begins_anew():
-    # Job 1 is chosen at 13, and goes on at 100, where its own row begins: the check is at 108, not at 105.
-    jobs = [Job(0, "io", [[(10, ("io", 500, "end"))]] * 2), message(300, 81), KEEN]
-    assert timeline(run(jobs, 200, "spin-block", pes=2), 1)[2:] == story(
-        "1 switching 13-16, 1 computing 16-97, 1 spinning 97-108, 2 switching 108-111, 2 computing 111-200"
     )
 
 

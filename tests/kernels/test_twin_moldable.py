@@ -153,15 +153,6 @@ def test_efficiency_gives_the_flat_job_s_processors_to_the_steep_one():
     assert fair_share(jobs, 9, efficiency=1) == [(0, 8), (0, 1)]
 
 
-def test_of_equal_slopes_the_first_to_arrive_loses_whether_it_runs_or_waits():
-    # P = 8. Job 0 is alone and takes 3. At 1 the works are 900, 900 and 400, the limits 3, 3 and 2, the slopes 0, 0 and
-    # 1. EF = 0.5 lets job 2 have one more: from job 0, which runs on its 3 all the same. Job 1 still gets 3, and two
-    # processors are left for job 2, which is done at 201 with them and at 434 with the 3 that are free from 300 on.
-    jobs = [linear(0, 900, 900, 1, A=3), linear(1, 900, 900, 1, A=3), linear(1, 400, 400, 1, A=8)]
-    assert fair_share(jobs, 8, efficiency=0) == [(0, 3), (1, 3), (1, 2)]
-    assert fair_share(jobs, 8, efficiency=0.5) == [(0, 3), (1, 3), (1, 2)]
-
-
 # --- Greedy ---
 def test_greedy_by_hand():
     # P = 4. Job 0 is linear up to 2: 2 processors on [0, 10). Job 1 (12, 6, 4, 3 s) is done at 13, 7, 14, 13: 2 on
@@ -214,10 +205,6 @@ def test_one_decision_beside_running_jobs():
     assert one_decision([(9, 1), (6, 1)], THREE[1:2], 3, 5) == ([2], [6], [(0, 2, True, 8)])
 
 
-def test_one_decision_on_an_empty_queue():
-    assert one_decision([(9, 1)], [], 3, 5) == ([], [], [])
-
-
 def test_iterative_by_hand():
     # P = 2. One processor each: [0, 12), [0, 4), [4, 10), sum 26. Job 0 on 2: 6 + 10 + 12 = 28. Job 2 on 2: 12 + 4 + 15
     # = 31. Job 1 on 2: 12 + 14 + 6 = 32. None kept. Job 1 ends at 2, not 4; on 2 job 2 would have to wait until 12.
@@ -232,12 +219,6 @@ def test_iterative_widens_a_job_that_is_alone():
     trace = []
     assert iterative(THREE[:1], 8, trace=trace) == [(0, 4)]
     assert trace == [(0, 0, 2, True, 6), (0, 0, 3, True, 4), (0, 0, 4, True, 3)]
-
-
-def test_iterative_stops_at_a_duration_that_one_more_processor_does_not_shorten():
-    # 4, 2, 2, 1 s on 1 to 4 processors.
-    assert iterative(THREE[1:2], 8) == [(0, 2)]
-    assert greedy(THREE[1:2], 8) == [(0, 4)]
 
 
 # --- Laws ---

@@ -223,14 +223,16 @@ def test_an_hour_that_came_twice_keeps_the_order_of_events(read):
         ("02:40", "02:10", "04:00"),  # the start can only be in winter time
         ("01:50", "02:30", "02:20"),  # the end can only be in winter time
     ]
+    days = [[f"2024-10-27T{time}:00" for time in row] for row in times]
     records = [
-        job(number, **{name: f"2024-10-27T{at}:00" for name, at in zip(("Submit", "Start", "End"), row, strict=True)})
-        for number, row in enumerate(times, start=1)
+        job(number, Submit=submit, Start=start, End=end) for number, (submit, start, end) in enumerate(days, start=1)
     ]
     jobs = read(*records, columns=[*without("ElapsedRaw", "Eligible")], time_zone="Europe/Stockholm").jobs.sort_index()
-    assert jobs["submit_time"].tolist() == [20 * 60, 50 * 60, 0]
-    assert jobs["wait_time"].tolist() == [30 * 60, 30 * 60, 40 * 60]
-    assert jobs["run_time"].tolist() == [8400, 6600, 50 * 60]
+    assert jobs[["submit_time", "wait_time", "run_time"]].to_numpy().tolist() == [
+        [20 * 60, 30 * 60, 8400],
+        [50 * 60, 30 * 60, 6600],
+        [0, 40 * 60, 50 * 60],
+    ]
 
 
 def test_of_two_hours_the_run_time_tells_that_of_the_end_and_a_skipped_one_is_an_error(read):
@@ -307,19 +309,19 @@ def test_memory_is_that_of_a_processor(read, options, kilobytes):
 
 
 def test_the_size_of_the_machine_is_the_most_in_use_at_one_instant(read):
-    def held(number, start, end, cpus):
-        return job(number, Start=f"2024-03-01T12:{start}:00", End=f"2024-03-01T12:{end}:00", AllocCPUS=cpus)
-
-    records = [held(1, 10, 20, "8"), held(2, 20, 30, "12"), held(3, 25, 40, "3"), held(4, 40, 50, "14")]
+    held = [(10, 20, "8"), (20, 30, "12"), (25, 40, "3"), (40, 50, "14")]  # job 1 ends as job 2 starts
+    records = [
+        job(number, Start=f"2024-03-01T12:{start}:00", End=f"2024-03-01T12:{end}:00", AllocCPUS=cpus)
+        for number, (start, end, cpus) in enumerate(held, start=1)
+    ]
     columns = [*without("ElapsedRaw")]
-    trace = read(*records, columns=columns)  # job 1 ends as job 2 starts
+    trace = read(*records, columns=columns)
     assert trace.procs == trace.header.procs == 15
     assert trace.history == ("size of the machine not in the record; the most cpus in use at one instant: 15",)
-    assert trace.history[0] in repr(trace)
     with pytest.warns(sl.workload.LoadWarning, match="36.4 % of the work left out"):
-        given = read(*records, columns=columns, machine=13)
-    assert (given.procs, given.history) == (13, ())
-    assert reasons(given) == {"wider than the machine (13 processors)": 1}
+        smaller = read(*records, columns=columns, machine=13)
+    assert (smaller.procs, smaller.history) == (13, ())
+    assert reasons(smaller) == {"wider than the machine (13 processors)": 1}
     with pytest.raises(ValueError, match="machine must have at least 1 processor, got 0"):
         read(*records, columns=columns, machine=0)
 
@@ -722,28 +724,34 @@ def test_other_forms_of_the_file_are_read_and_outputs_one_after_the_other(tmp_pa
     text = export(tmp_path, job(1), job(2)).read_text()
     expected = sl.read_sacct(written(tmp_path, text)).jobs
     trailing = "".join(f"{line}|\n" for line in text.splitlines())  # --parsable
-    for other in (trailing, text.replace("\n", "\r\n"), "\ufeff" + text, "\n" + text.rstrip("\n")):
-        path = tmp_path / "other.txt"
-        path.write_bytes(other.encode())
-        assert sl.read_sacct(path).jobs.equals(expected)
-    zipped = tmp_path / "jobs.psv.gz"
-    zipped.write_bytes(gzip.compress(text.encode()))
-    trace = sl.read_sacct(zipped)
-    assert trace.name == "jobs"
-    assert trace.jobs.equals(expected)
-    zipped.write_bytes(zipped.read_bytes()[:-20])
-    with pytest.raises(SacctError, match="jobs.psv.gz: the gzip stream is damaged"):
-        sl.read_sacct(zipped)
-    latin = tmp_path / "latin.txt"
-    latin.write_bytes(text.replace("ann", "andré").encode("latin-1"))
-    assert sl.read_sacct(latin).jobs.equals(expected)
-    latin.write_bytes(b"\0" * 100)
-    with pytest.raises(SacctError, match="latin.txt: the file is binary"):
-        sl.read_sacct(latin)
+    others = [trailing, text.replace("\n", "\r\n"), "\ufeff" + text, "\n" + text.rstrip("\n")]
+    contents = [*(other.encode() for other in others), text.replace("ann", "andré").encode("latin-1")]
+    for name, content in (("jobs.psv.gz", gzip.compress(text.encode())), *(("other.txt", each) for each in contents)):
+        (tmp_path / name).write_bytes(content)
+        trace = sl.read_sacct(tmp_path / name)
+        assert trace.name == name.partition(".")[0]
+        assert trace.jobs.equals(expected)
+    both = "".join(export(tmp_path, job(number)).read_text() for number in (1, 2))
+    assert sl.read_sacct(written(tmp_path, both)).jobs.index.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("jobs.psv.gz", gzip.compress(b"JobID|State\n" * 50)[:-20], "jobs.psv.gz: the gzip stream is damaged"),
+        ("jobs.txt", b"\0" * 100, "jobs.txt: the file is binary"),
+        ("a\x1b[2Jb.txt", b"abc\n", r"a\\x1b\[2Jb.txt:1: found 'abc'"),
+        ("a\x1b[2Jb.txt", b"JobID|State\n1|COMPLETED\n", r"a\\x1b\[2Jb.txt: no column Submit"),
+    ],
+)
+def test_a_file_that_is_damaged_or_no_text_is_refused_and_its_name_controls_no_terminal(
+    tmp_path, name, content, message
+):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SacctError, match=f"^{message}"):
+        sl.read_sacct(tmp_path / name)
     with pytest.raises(FileNotFoundError, match="nowhere.txt: no such file, expected the output of sacct"):
         sl.read_sacct("nowhere.txt")
-    one, other = (export(tmp_path, job(number)).read_text() for number in (1, 2))
-    assert sl.read_sacct(written(tmp_path, one + other)).jobs.index.tolist() == [1, 2]
 
 
 # The example, the documentation, the command line -------------------------------------------------------
@@ -842,15 +850,3 @@ def test_what_every_accounting_has_is_nothing_to_worry_about(read):
         ["worth a look", "1 line that could not be read (left out)"],
         ["worth a look", "1 job wider than the machine (left out, 3 % of the work)"],
     ]
-
-
-def test_the_name_of_a_file_controls_no_terminal(tmp_path):
-    path = tmp_path / "a\x1b[2Jb\nc.txt"
-    for text in ("abc\n", "JobID|State\n1|COMPLETED\n", "JobID|Submit|Start|State|End|Timelimit|NCPUS\n", "\0"):
-        path.write_text(text)
-        with pytest.raises(SacctError) as error:
-            sl.read_sacct(path)
-        assert str(error.value).startswith(r"a\x1b[2Jb\nc.txt")
-    with pytest.raises(FileNotFoundError) as missing:
-        sl.read_sacct(tmp_path / "\x1b.txt")
-    assert str(missing.value).isprintable()
