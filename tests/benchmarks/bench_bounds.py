@@ -70,9 +70,8 @@ def of_logs(names, load):
         bounds = sl.lower_bounds(trace)
         took = time.perf_counter() - begin
         print(f"\n{trace.title}: {took:.1f} s\n{bounds.drop(columns=list(PROOFS)).to_string()}")
-        print(
-            sl.gaps(sl.simulate(trace, "easy"), bounds)[["scheme", "measure", "value", "above"]].to_string(index=False)
-        )
+        table = sl.gaps(sl.simulate(trace, "easy"), bounds)
+        print(table[["scheme", "measure", "value", "above"]].to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -190,9 +190,7 @@ def kills(options):
         last[last_of] = key
     assert len(table) == len(begun) == 3_000, (len(table), len(begun))
     assert not table.duplicated(["a", "b"]).any()
-    print(
-        f"{count} kills: 3,000 runs in the table, each once; {again} were running when they were killed, and made again"
-    )
+    print(f"{count} kills: 3,000 runs in the table, each once; {again} were running when killed, and made again")
 
 
 PARTS = {"overhead": overhead, "ways": ways, "kills": kills}

@@ -558,9 +558,7 @@ def test_panels_fill_the_page_and_take_a_size(single, count, columns):
 @pytest.mark.parametrize("halved", [1, 2], ids=["common scale", "own scales"])
 def test_lines_of_panels_are_named_in_the_last_of_each_full_row(single, halved):
     for count, named_in in ((2, {"1"}), (3, {"2"}), (4, {"1", "3"}), (5, {"2"})):
-        shown = [
-            single.assign(trace=str(place), wait_time=single["wait_time"] / halved**place) for place in range(count)
-        ]
+        shown = [single.assign(trace=str(i), wait_time=single["wait_time"] / halved**i) for i in range(count)]
         chart = charts.lines(pd.concat(shown), "load", "wait_time", column="trace")
         ends = drawn(chart).dropna(subset="label at")
         assert len(ends) == count * len(SCHEMES)
@@ -1231,9 +1229,7 @@ def test_the_height_of_a_chart_is_estimated_well(table, single):
         "arrivals": charts.stacked([charts.arrivals(trace, start="2001-01-01")] * 2),
         "lines": charts.lines(single, "load", "wait_time", title="Waits"),
         "panels": charts.lines(table, "load", "wait_time", column="trace", log=True),
-        "bars": charts.bars(
-            single.assign(load=[f"LLNL-{load}-1.1-cln" for load in single["load"]]), "load", "wait_time"
-        ),
+        "bars": charts.bars(single.assign(load=[f"LLNL-{load}-1.1" for load in single["load"]]), "load", "wait_time"),
     }
     for name, chart in drawn.items():
         assert 0 <= charts.height_of(chart.to_dict()) - pixels(chart)[1] < 55, name

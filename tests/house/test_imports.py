@@ -205,9 +205,8 @@ def test_a_right_import_is_let_through(module, text):
 
 def test_what_is_imported_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    declared = (
-        project["dependencies"] + project["optional-dependencies"]["lab"] + project["optional-dependencies"]["parquet"]
-    )
+    extras = project["optional-dependencies"]
+    declared = project["dependencies"] + extras["lab"] + extras["parquet"]
     names = {line.split("[")[0].split(">")[0].split("=")[0].split("<")[0].strip() for line in declared}
     names = {IMPORT_NAMES.get(name, name) for name in names}
     outside = set().union(*(imported(text, module, is_package)[1] for module, is_package, text in sources()))

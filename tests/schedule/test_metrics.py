@@ -2,9 +2,9 @@
 
 import math
 import re
-import statistics
 from dataclasses import replace
 from itertools import pairwise
+from statistics import stdev
 
 import numpy as np
 import pandas as pd
@@ -133,7 +133,7 @@ def test_the_throughput_of_whole_periods_varies(ends, begin, period):
     if len(counts) < 2:
         assert math.isnan(found)
     else:
-        assert found == pytest.approx(statistics.stdev(counts), abs=1e-12)
+        assert found == pytest.approx(stdev(counts), abs=1e-12)
 
 
 def test_throughput_of_more_days_than_memory_has_room_for():
@@ -148,15 +148,12 @@ def test_throughput_by_day_and_week_of_all_and_by_class():
     jobs = [(5 * hour + submit, run, run, procs) for submit, run, procs in [(0, hour, 1), (0, hour, 2), (day, hour, 1)]]
     schedule = sl.simulate(trace_of([*jobs, (5 * hour + 20 * day, hour, hour, 1)], 4), "fcfs")
     measured, by = schedule.metrics(), schedule.metrics(by="procs")
-    assert measured["throughput_sd_day"] == pytest.approx(statistics.stdev([2, 1, *[0] * 18]))
-    assert measured["throughput_sd_week"] == pytest.approx(statistics.stdev([3, 0]))
-    assert by["throughput_sd_day"].tolist() == pytest.approx(
-        [statistics.stdev([1, 1, *[0] * 18]), statistics.stdev([1, *[0] * 19])]
-    )
-    assert by["throughput_sd_week"].tolist() == pytest.approx([statistics.stdev([2, 0]), statistics.stdev([1, 0])])
-    assert schedule.metrics(by=pd.Series("all", schedule.jobs.index)).loc["all", "throughput_sd_day"] == pytest.approx(
-        measured["throughput_sd_day"]
-    )
+    assert measured["throughput_sd_day"] == pytest.approx(stdev([2, 1, *[0] * 18]))
+    assert measured["throughput_sd_week"] == pytest.approx(stdev([3, 0]))
+    assert by["throughput_sd_day"].tolist() == pytest.approx([stdev([1, 1, *[0] * 18]), stdev([1, *[0] * 19])])
+    assert by["throughput_sd_week"].tolist() == pytest.approx([stdev([2, 0]), stdev([1, 0])])
+    whole = schedule.metrics(by=pd.Series("all", schedule.jobs.index)).loc["all"]
+    assert whole["throughput_sd_day"] == pytest.approx(measured["throughput_sd_day"])
 
 
 def test_turnaround_weighted_by_area_by_hand():
@@ -290,9 +287,7 @@ def test_loss_of_capacity_and_queue(schedule):
 @given(schedules())
 def test_the_timeline_is_what_the_loop_sees(schedule):
     plain, timeline = Plain(schedule), schedule.timeline()
-    rows = [
-        (begin, used, len(queue), sum(plain.procs[j] for j in queue)) for begin, _, used, queue in plain.intervals()
-    ]
+    rows = [(time, used, len(queue), sum(plain.procs[j] for j in queue)) for time, _, used, queue in plain.intervals()]
     last = max(plain.end)
     assert list(timeline.itertuples(index=False, name=None)) == [*rows, (last, 0, 0, 0)]
 
@@ -440,9 +435,8 @@ def test_unknown_classes_are_answered_with_known_ones(schedule, unknown):
 
 @pytest.mark.parametrize("quantity", ["wait_time", "run_time", "slowdown", "start_time", "share"])
 def test_a_quantity_is_refused_as_classes_and_the_way_out_works(schedule, quantity):
-    schedule = replace(
-        schedule, trace=replace(schedule.trace, table=schedule.trace.jobs.assign(share=[0.5, 1, 2, 0.25]))
-    )
+    table = schedule.trace.jobs.assign(share=[0.5, 1, 2, 0.25])
+    schedule = replace(schedule, trace=replace(schedule.trace, table=table))
     words = f"'{quantity}' is a quantity, expected classes of jobs (kurian, sabin, size, user, group, account, ...)"
     with pytest.raises(ValueError, match=re.escape(words)) as raised:
         schedule.metrics(quantity)  # the first argument is `by`

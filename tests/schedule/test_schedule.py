@@ -199,9 +199,7 @@ def test_allocations_come_from_arrays_of_any_order():
         lambda: simulated("easy"),
         lambda: simulated("easy", machine=sl.KaryTree(2, 2, allocation="contiguous")),  # has nodes
         lambda: sl.simulate(trace_of(JOBS, 4).with_speedup(sl.Downey(A=3), seed=1), "iterative"),  # has work and waste
-        lambda: sl.simulate(
-            trace_of(JOBS, 4).with_parameter_sweeps(1, min_procs=1), sl.OpportuneShredding()
-        ),  # in pieces
+        lambda: sl.simulate(trace_of(JOBS, 4).with_parameter_sweeps(1, min_procs=1), "ojs"),  # in pieces
     ],
 )
 def test_each_column_is_that_of_the_table(schedule):

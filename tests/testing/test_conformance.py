@@ -95,10 +95,8 @@ def test_every_mutant_is_refused_by_name(kind, name):
     same = [one for one in verdicts.mistakes[kind] if not one.startswith("is ")]  # other schemes may agree everywhere
     assert same == [name] * (not name.startswith("is "))
     if len(verdicts.mistakes[kind]) <= 3:
-        assert (
-            f"one mistake explains all of these probes: the scheduler {', or it '.join(verdicts.mistakes[kind])}"
-            in str(verdicts)
-        )
+        names = ", or it ".join(verdicts.mistakes[kind])
+        assert f"one mistake explains all of these probes: the scheduler {names}" in str(verdicts)
 
 
 @pytest.mark.parametrize(("kind", "name"), RIGHT_ONES)

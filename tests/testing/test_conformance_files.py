@@ -78,9 +78,7 @@ def test_logs_beside_the_results_are_not_taken_for_results(tmp_path):
     (tmp_path / f"{FILE}.csv").write_text(TEXT)
     assert judge(tmp_path)["probe"].tolist() == [1]
     (tmp_path / f"{FILE}.txt.gz").write_text(TEXT)
-    with pytest.raises(
-        ValueError, match=f"{FILE}.csv and {FILE}.txt.gz are both of probe 1, expected one file of each"
-    ):
+    with pytest.raises(ValueError, match=f"{FILE}.csv and {FILE}.txt.gz are both of probe 1, expected one"):
         judge(tmp_path)
 
 
@@ -98,16 +96,12 @@ def test_logs_beside_the_results_are_not_taken_for_results(tmp_path):
     ],
 )
 def test_what_is_no_result_is_refused_by_its_type(given, found):
-    with pytest.raises(
-        TypeError, match=f"judge was given {found}, expected the path of a folder with results, a scheme"
-    ):
+    with pytest.raises(TypeError, match=f"judge was given {found}, expected the path of a folder with results"):
         judge(given)
 
 
 def test_a_whole_log_takes_no_mapping(trace):
-    with pytest.raises(
-        TypeError, match="an object of type dict, expected the path of a file with starts, a table, a Series"
-    ):
+    with pytest.raises(TypeError, match="an object of type dict, expected the path of a file with starts, a table"):
         judge(STARTS, trace=trace)
 
 
@@ -126,9 +120,7 @@ def test_a_whole_log_needs_a_file(trace, given, words):
 
 def test_probes_need_a_folder(tmp_path):
     (tmp_path / "their.csv").write_text(TEXT)
-    with pytest.raises(
-        ValueError, match="their.csv: a file, expected a folder with a file for each probe; a file of a w"
-    ):
+    with pytest.raises(ValueError, match="their.csv: a file, expected a folder with a file for each probe"):
         judge(tmp_path / "their.csv")
     with pytest.raises(ValueError, match="easy: no such file or folder; for a scheme expected an instance"):
         judge("easy")
@@ -149,9 +141,7 @@ def test_a_start_is_a_second(start):
 
 
 def test_starts_of_a_probe_are_given_once():
-    with pytest.raises(
-        ValueError, match="extra-processors: job 1 is given a second time, expected one start of each job"
-    ):
+    with pytest.raises(ValueError, match="extra-processors: job 1 is given a second time, expected one start"):
         judge({PROBE.name: pd.Series([0, 10], [1, 1])})
 
 
@@ -160,13 +150,13 @@ def test_starts_of_a_probe_are_given_once():
     [
         (
             pd.Series([0], pd.MultiIndex.from_tuples([(1, 2)])),
-            r"the index has 2 levels \(None, None\), expected one of",
+            r"the index has 2 levels \(None, None\), expected",
         ),
         (pd.Series([True, False], [1, 2]), "the table, row 1: start is True, expected a whole number"),
         (pd.Series([0, 10**400], [1, 2], dtype=object), "the table, row 2: start is 10+, expected a second below"),
         (
             pd.DataFrame([[1, 2, 3]], columns=["job", "start", "start"]),
-            "the table: 2 columns are named start, expected",
+            "the table: 2 columns are named start",
         ),
     ],
 )
@@ -190,9 +180,7 @@ def test_which_of_several_columns_was_taken_is_said(trace, tmp_path):
 
 def test_milliseconds_are_suspected(trace):
     output = sl.simulate(trace, "easy").jobs[["submit_time", "start_time"]]
-    with pytest.raises(
-        ValueError, match="no shift of the clock explains this for most jobs, but milliseconds instead of"
-    ):
+    with pytest.raises(ValueError, match="no shift of the clock explains this for most jobs, but milliseconds"):
         matched(table_of(1000 * output), trace)
     (*_, note) = matched(table_of(1000 * output["start_time"]), trace).notes
     assert note.endswith("1,000 times as long as the submissions of the trace: milliseconds? expected seconds")

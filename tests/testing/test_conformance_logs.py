@@ -250,9 +250,7 @@ def test_a_schedule_that_is_all_too_late_is_recognized(trace, easy):
 def test_another_log_is_refused(trace, easy):
     with pytest.raises(ValueError, match="the submissions of the output are not those of Lublin-Feitelson model"):
         judge(easy.jobs[["submit_time", "start_time"]], trace=trace.scale_load(0.5, by="interarrival"))
-    with pytest.raises(
-        ValueError, match="no job of the output is in .*: its jobs are 1 to 200, those of the trace 501"
-    ):
+    with pytest.raises(ValueError, match="no job of the output is in .*: its jobs are 1 to 200, those of the"):
         judge(starts(easy), trace=sl.model_trace("lublin", jobs=900, seed=1).where("job_number > 500"))
     moved = easy.jobs[["submit_time", "start_time"]]
     moved.loc[7, "submit_time"] += 3
@@ -277,9 +275,7 @@ def test_the_clock_may_count_from_elsewhere(trace, easy):
     notes = [one.notes for one in found]
     assert notes[0] == ()
     assert notes[1] == ("the clock of the output is taken to begin at the first submission",)
-    assert notes[2][0].startswith(
-        "the clock of the output is taken to be 1,000,000,000 s ahead of the log's: most jobs"
-    )
+    assert notes[2][0].startswith("the clock of the output is taken to be 1,000,000,000 s ahead of the log's: most")
     both = easy.jobs[["submit_time", "start_time"]] + EPOCH
     shifted = matched(table_of(both), trace)
     assert shifted.start.tolist() == easy.start.tolist()
@@ -334,9 +330,7 @@ def test_what_cannot_be_read_is_named(trace, tmp_path, text, words):
 
 
 def test_tables_without_job_numbers_or_a_trace_are_refused(trace, easy):
-    with pytest.raises(
-        ValueError, match="no job among start_time; expected a column job_id, or an index of job numbers"
-    ):
+    with pytest.raises(ValueError, match="no job among start_time; expected a column job_id, or an index of"):
         judge(easy.jobs[["start_time"]].reset_index(drop=True), trace=trace)
     with pytest.raises(ValueError, match="the starts of a whole log were given without the log, expected trace="):
         judge(starts(easy))
