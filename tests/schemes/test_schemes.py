@@ -182,26 +182,14 @@ def test_defining_a_scheme_makes_its_names_and_colours_known():
 
 
 def test_a_name_belongs_to_one_scheme():
-    with pytest.raises(ValueError, match="the name 'easy' of Easier is taken by EASY"):
-
-        class Easier(sl.Scheme):
-            names = {"easy": {}}  # noqa: RUF012 - as a user writes it
-
-    with pytest.raises(ValueError, match="the name 'easy' of EASY is taken by EASY"):  # of another module
-
-        class EASY(sl.Scheme):
-            names = {"Easy": {}}  # noqa: RUF012 - as a user writes it
-
+    for name, names in (("Easier", {"easy": {}}), ("EASY", {"Easy": {}})):  # the second of another module
+        with pytest.raises(ValueError, match=f"the name 'easy' of {name} is taken by EASY"):
+            type(name, (sl.Scheme,), {"names": names})
     for _ in range(2):  # a cell that is run again
-
-        class Mine(sl.Scheme):
-            names = {"mine": {}}  # noqa: RUF012 - as a user writes it
-
-    assert type(schemes.scheme("mine")) is Mine
+        mine = type("Mine", (sl.Scheme,), {"names": {"mine": {}}})
+    assert type(schemes.scheme("mine")) is mine
     with pytest.raises(ValueError, match="needs of Odd is 'luck'; known: None, 'speedup', 'sweeps', 'waits'"):
-
-        class Odd(sl.Scheme):
-            needs = "luck"
+        type("Odd", (sl.Scheme,), {"needs": "luck"})
 
 
 @pytest.fixture
