@@ -406,6 +406,7 @@ def published(**columns):
 
 LACKS = "the table has no column 'wait'; it has: trace, load, scheme, wait_time"
 BEE = published(trace="Bee")
+ROLES = ("x", "y", "color", "dash", "column")
 
 
 @pytest.mark.parametrize(
@@ -434,25 +435,18 @@ def test_what_a_table_does_not_hold_is_refused(single, draw, settings, message):
         getattr(charts, draw)(single.assign(zero=0.0, some=some), **{"x": "load", "y": "wait_time"} | settings)
 
 
-@pytest.mark.parametrize("draw", ["lines", "bars"])
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("draw", "settings", "message"),
     [
-        ({"title": 5}, "^title is 5, expected text$"),
-        ({"subtitle": None}, "^subtitle is None, expected text$"),
-        ({"published": {"wait_time": 3}}, "^expected DataFrame, got dict$"),
-        *(({role: ["scheme"]}, r"^expected the name of one column, got \['scheme'\]$") for role in ("x", "y", "color")),
+        *((draw, {"title": 5}, "^title is 5, expected text$") for draw in ("lines", "bars")),
+        *((draw, {"subtitle": None}, "^subtitle is None, expected text$") for draw in ("lines", "bars")),
+        ("lines", {"published": {"wait_time": 3}}, "^expected DataFrame, got dict$"),
+        *(("lines", {role: ["scheme"]}, r"^expected the name of one column, got \['scheme'\]$") for role in ROLES),
     ],
 )
 def test_settings_of_another_type_are_refused(single, draw, settings, message):
     with pytest.raises(TypeError, match=message):
         getattr(charts, draw)(single, **{"x": "load", "y": "wait_time"} | settings)
-
-
-@pytest.mark.parametrize("role", ["dash", "column"])
-def test_a_dash_and_a_column_are_one(single, role):
-    with pytest.raises(TypeError, match=r"^expected the name of one column, got \['scheme'\]$"):
-        charts.lines(single, "load", "wait_time", **{role: ["scheme"]})
 
 
 def test_too_many_rows_are_refused():
@@ -477,15 +471,13 @@ def test_what_is_no_table_is_named(name, wrong):
 
 
 @pytest.mark.parametrize("name", DRAWN_FROM_A_TABLE)
-def test_words_are_no_measure(table, name):
-    one = table[table["trace"] == TRACES[0]].reset_index(drop=True)
-    words = one.assign(wait_time=["long", *one["wait_time"][1:]])
+def test_words_are_no_measure(single, name):
+    DRAWN_FROM_A_TABLE[name](single.astype({"wait_time": object}))
     with pytest.raises(ValueError, match="^column 'wait_time' has 'long' in row 0, expected numbers only$"):
-        DRAWN_FROM_A_TABLE[name](words)
-    DRAWN_FROM_A_TABLE[name](one.astype({"wait_time": object}))
+        DRAWN_FROM_A_TABLE[name](single.assign(wait_time=["long", *single["wait_time"][1:]]))
     ends = {f"wait_time{change}_{end}": "?" for change in ("", "_change") for end in ("low", "high")}
     with pytest.raises(ValueError, match=r"^column 'wait_time(_change)?_low' has '\?' in row 0, expected numbers"):
-        DRAWN_FROM_A_TABLE[name](one.assign(**ends))
+        DRAWN_FROM_A_TABLE[name](single.assign(**ends))
 
 
 # Several charts

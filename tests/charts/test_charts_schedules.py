@@ -144,7 +144,6 @@ WRONG = {
     "Schedule or Trace or Iterable": (lambda wrong: charts.distribution({"A": wrong}),),
     "DataFrame or Trace or Schedule": (charts.heatmap,),
     "Trace": (charts.arrivals,),
-    "DataFrame": (lambda wrong: charts.lines(wrong, "load", "wait_time"),),
 }
 
 

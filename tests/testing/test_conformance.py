@@ -133,9 +133,6 @@ def test_conventions_that_contradict_each_other_are_refused():
 CAUGHT = {
     FIRST_FIT: "probe 6 (Candidates that would delay the head of the queue): as with: whatever fits starts. Job 3 "
     "starts at 2 and delays job 2 from 10 to 22.",
-    "uses no extra processors": "probe 1 (Extra processors at the shadow time): as with: only what ends",
-    "does not backfill what ends exactly at the shadow time": "probe 2 (A candidate that ends exactly at the shadow "
-    "time): as with: must end before",
     "completions, then arrivals, a pass after each": "EASY, probe 3 (Two early completions at one instant): a pass "
     "after each completion",
     "arrivals and a pass, then completions and a pass": "EASY, probe 4 (An arrival at the instant of a completion): "
