@@ -112,20 +112,12 @@ def test_help_fits_the_terminal_and_explains_everything(run, command):
     code, out, err = run(*filter(None, [command]), "--help")
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
-    parser = cli.parser()
-    commands = next(action for action in parser._actions if action.dest == "help" or action.choices).choices or {}
+    options = re.findall(r"^  (-.*(?:\n {20,}.*)*)", out, re.MULTILINE)
+    assert all(re.search(r"\s{2,}\S", option) for option in options)  # what it does
+    assert len(options) > 0
     if not command:
-        commands = parser._subparsers._group_actions[0].choices
-        assert tuple(commands) == COMMANDS
-        assert all(f"    {name}" in out for name in COMMANDS)
+        assert set(re.findall(r"^    (\w+)(?: |$)", out, re.MULTILINE)) == {*COMMANDS}
         assert "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 trace not found." in out
-        return
-    parser = parser._subparsers._group_actions[0].choices[command]
-    assert parser.description
-    assert " ".join(parser.description.split()) in " ".join(out.split())
-    for action in parser._actions:
-        assert action.help
-        assert all(name in out for name in action.option_strings)
 
 
 @pytest.mark.parametrize("command", [["simulate", "--scheme"], ["compare", "--scheme"]])
@@ -214,14 +206,15 @@ def test_simulate_takes_the_conventions(run, log):
     assert run("simulate", path, "--missing-estimate", 60)[0] == 0
 
 
-def test_simulate_by_classes(run, log):
-    out = run("simulate", log, "--classes", "kurian")[1].partition("\n\n")[2]
-    assert rows(out)[0] == ["class", "jobs", "wait_time", "median_wait_time", "bounded_slowdown"]
-    assert [row[0] for row in rows(out)[1:]] == ["SN", "SW", "LN", "LW"]
-    assert sum(int(row[1]) for row in rows(out)[1:]) == JOBS
-    for by, names in (("user_id", ["0", "1", "2"]), ("size", ["1", "2", "3-4", "5-8"])):
-        out = run("simulate", log, "--classes", by)[1].partition("\n\n")[2]
-        assert [row[0] for row in rows(out)[1:]] == names
+@pytest.mark.parametrize(
+    ("by", "names"),
+    [("kurian", "SN SW LN LW"), ("user_id", "0 1 2"), ("size", "1 2 3-4 5-8"), ("killed", "0"), ("procs", "1 2 3 4 5")],
+)
+def test_simulate_by_classes(run, log, by, names):
+    head, *classes = rows(run("simulate", log, "--classes", by)[1].partition("\n\n")[2])
+    assert head == ["class", "jobs", "wait_time", "median_wait_time", "bounded_slowdown"]
+    assert [row[0] for row in classes] == names.split()
+    assert sum(int(row[1]) for row in classes) == JOBS
 
 
 @pytest.mark.parametrize("suffix", [".swf", ".swf.gz", ".csv"])
@@ -658,10 +651,7 @@ def test_wrong_usage(run, monkeypatch, arguments, message):
 
 
 def test_unknown_classes_fail_before_the_simulation(run, monkeypatch, log):
-    simulated = sl.simulate(sl.read_swf(log)).jobs.columns
-    assert set(simulated) == {*sl.read_swf(log).jobs.columns, *SIMULATED}
-    for by in ("killed", "procs", "queue", "user"):
-        assert run("simulate", log, "--classes", by)[0] == 0
+    assert set(sl.simulate(sl.read_swf(log)).jobs.columns) == {*sl.read_swf(log).jobs.columns, *SIMULATED}
     monkeypatch.delattr(simulation, "simulate")
     code, out, err = run("simulate", log, "--classes", "colour")
     assert (code, out) == (1, "")

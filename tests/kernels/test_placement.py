@@ -198,14 +198,6 @@ def test_only_a_job_with_nodes_in_the_block_is_killed():
     assert schedule.killed.tolist() == [False, False, False, True, False]
 
 
-def test_of_blocks_released_together_the_lowest_is_held():
-    # Nodes 4-6, given first, and 0-2 are expected at 10 together; the last job must leave node 3 to the head.
-    jobs = [(0, 1, 1, 4), (0, 10, 10, 3), (1, 9, 9, 3), (2, 5, 5, 4), (3, 100, 100, 1)]
-    schedule = sl.simulate(trace_of(jobs, 8), BLOCK, machine=TWO_BLOCKS, **ON_NODES).validate()
-    assert schedule.jobs["nodes"].tolist()[2:] == ["0-2", "0-3", "7"]
-    assert schedule.start.tolist() == [0, 0, 1, 10, 3]
-
-
 def test_long_candidates_leave_held_nodes_free_and_short_ones_may_use_them():
     # Nodes 0-2 are held for the head at 10.
     tree, jobs = sl.KaryTree(4, 1), [(0, 10, 10, 2), (1, 5, 5, 3)]
@@ -214,12 +206,6 @@ def test_long_candidates_leave_held_nodes_free_and_short_ones_may_use_them():
     both = sl.simulate(trace_of([*jobs, (2, 5, 5, 1), (2, 90, 90, 1)], 4), BLOCK, machine=tree).validate()
     assert both.jobs["nodes"].tolist() == ["0-1", "0-2", "2", "3"]
     assert both.start.tolist() == [0, 10, 2, 2]
-
-
-def test_without_blocks_long_candidates_share_the_extra_processors():
-    jobs = [(0, 10, 10, 2), (1, 5, 5, 3), (2, 90, 90, 1), (2, 90, 90, 1)]
-    tree = sl.KaryTree(4, 1, allocation="first-free")
-    assert sl.simulate(trace_of(jobs, 4), BLOCK, machine=tree).validate().start.tolist() == [0, 10, 2, 15]
 
 
 def test_which_jobs_may_outlast_the_reservation():

@@ -159,26 +159,6 @@ print(run(3), cached(1, 2, 3), PIECES, CACHE is not None)
     assert (list(tmp_path.rglob("priority.sjf*.nbc")) != []) == cached
 
 
-@compiles
-@pytest.mark.plain
-def test_schemes_run_with_no_proven_release_and_without_what_numba_may_drop(tmp_path):
-    """EASY takes too long to compile in numba's usual way for every run of the tests: `make test-plain` includes it."""
-    schemes = ["fcfs"] if PIECES else ["fcfs", "easy"]
-    source = copy_package(tmp_path) / "kernels" / "_compiler.py"
-    text = source.read_text()
-    assert text.count("\nPROVEN = ((0, 68),)\n") == 1
-    source.write_text(text.replace("PROVEN = ((0, 68),)", "PROVEN = ()"))
-    code = f"""
-import schedlab as sl
-assert sl.__file__.startswith({str(tmp_path)!r})
-trace = sl.model_trace("lublin", jobs=50, machine=16, seed=3)
-print([sl.simulate(trace, scheme).start.tolist() for scheme in {schemes!r}])
-"""
-    out, _ = in_a_process(REMOVING.format(names=NAMES) + code, tmp_path, SCHEDLAB_CACHE=str(tmp_path / "cache"))
-    trace = sl.model_trace("lublin", jobs=50, machine=16, seed=3)
-    assert out == f"{[sl.simulate(trace, scheme).start.tolist() for scheme in schemes]}\n"
-
-
 def test_the_locked_numba_is_one_with_which_pieces_are_compiled():
     assert PIECES or os.environ.get("SCHEDLAB_PIECES") == "0"
 

@@ -305,13 +305,6 @@ def test_a_barrier_releases_all_at_once(scheduler):
     assert result.completed == [38]
 
 
-def test_a_piece_that_a_boundary_cuts_goes_on(scheduler):
-    # The sender is at it from 99 to 104, the message arrives at 106 and is received from 106 to 111.
-    result = run([message(96, 10)], 150, scheduler, pes=2, overhead=5)
-    assert timeline(result, 0)[2] == (0, "communicating", 99, 104)
-    assert timeline(result, 1)[2:4] == story("0 spinning 13-106, 0 communicating 106-111")
-
-
 @pytest.mark.parametrize(("statements", "expected"), [(1, COMM), (2, COMP)])
 def test_a_spin_that_goes_on_counts_as_a_statement_of_the_next_slice(statements, expected):
     # In each of the two slices the receiver has one statement: the receive, then getting the PE inside it.
@@ -382,21 +375,6 @@ def test_a_spin_blocks_for_a_task_that_is_classified_io(start, end):
     assert [row for row in timeline(result, 1) if row[1] == "spinning"] == [(1, "spinning", start + 13, end)]
 
 
-def test_a_spin_does_not_block_for_a_task_that_communicates_as_well():
-    # After the first slice f_IO and f_COMM of job 0 are equal.
-    io = Job(0, "io", [[(10, ("barrier",)), (10, ("io", 40)), (500, END)]] * 2)
-    result = run([io, replace(message(16, 10), arrival=50)], 150, "spin-block", pes=2)
-    assert [row for row in timeline(result, 1) if row[1] == "spinning"][1:] == [(1, "spinning", 113, 122)]
-
-
-def test_there_is_one_check_a_spin_and_tasks_that_are_not_ready_do_not_count():
-    # Job 0 thinks from 13 to 43, so the spin of job 1 goes on at 34, and does so until another begins at 100.
-    jobs = [Job(0, "interactive", [[(10, ("think", 30)), (500, END)]] * 2), message(300, 10)]
-    assert timeline(run(jobs, 150, "spin-block", pes=2), 1)[2:] == story(
-        "1 switching 13-16, 1 computing 16-26, 1 spinning 26-108, 0 switching 108-111, 0 computing 111-150"
-    )
-
-
 # --- Memberships ---
 def test_memberships_have_a_floor():
     # SIL-1 up to the second slice. In the third 0.003155 is raised to 0.01 for two classes: the sum is 1.013691.
@@ -418,12 +396,6 @@ def test_memberships_by_an_average_over_the_last_slices():
         result = run([job], 100 * slices + 1, floor=0.01, window=2)
         assert result.S[0][0] == measurements
         assert result.f[0][0] == pytest.approx(memberships)
-
-
-def test_without_a_floor_memberships_that_an_average_forgets_stay_gone():
-    # I/O in the first slice only: f_COMP is 0 from then on, and so is S_IO from the second slice on.
-    job = alone((30, ("io", 20)), (500, END))
-    assert [run([job], end, floor=0, window=1).f[0][0] for end in (101, 201, 301)] == [[1, 0, 0], [0] * 3, [0] * 3]
 
 
 # --- Disks and computing ---

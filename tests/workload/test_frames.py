@@ -66,23 +66,30 @@ def test_the_table_of_the_caller_stays_and_further_columns_travel_to_the_schedul
     assert sl.simulate(made(user="User"), "easy").metrics(by="user").index.tolist() == ["ann", "bob"]
 
 
-@pytest.mark.parametrize(
-    "submit",
-    [
-        pd.to_datetime(JOBS["Submit"]),
-        pd.to_datetime(JOBS["Submit"]).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
-        pd.to_datetime(JOBS["Submit"]).dt.tz_localize("UTC").astype(object),
-        pd.to_datetime(JOBS["Submit"]).astype("datetime64[s]").astype("int64"),
-        JOBS["Submit"].str.replace(" ", "T") + "Z",
-        JOBS["Submit"] + "+00",
-        JOBS["Submit"] + ".000000",
-        ["1709280000", "1709280300", "1709283600"],
-        [1709280000.25, 1709280300.0, 1709283600.0],
-    ],
-    ids=["naive", "zone", "objects", "unix", "iso", "short offset", "fractions", "text of numbers", "floats"],
-)
-def test_instants_in_any_form(submit):
-    trace = made(submit=submit)
+DATES = pd.to_datetime(JOBS["Submit"])
+UTC = DATES.dt.tz_localize("UTC")
+INSTANTS = {
+    "naive": DATES,
+    "zone": UTC.dt.tz_convert("Asia/Tokyo"),
+    "objects": UTC.astype(object),
+    "zones": pd.Series([pd.Timestamp("2024-03-01 17:00", tz="Asia/Tokyo"), *UTC[1:]], dtype=object),
+    "category": DATES.astype("category"),
+    "period": DATES.dt.to_period("s"),
+    "datetime": pd.Series([date.to_pydatetime() for date in DATES], dtype=object),
+    "datetime64": pd.Series([date.to_datetime64() for date in DATES], dtype=object),
+    "unix": DATES.astype("datetime64[s]").astype("int64"),
+    "iso": JOBS["Submit"].str.replace(" ", "T") + "Z",
+    "UTC": JOBS["Submit"] + " UTC",
+    "short offset": JOBS["Submit"] + "+00",
+    "fractions": JOBS["Submit"] + ".000000",
+    "text of numbers": ["1709280000", "1709280300", "1709283600"],
+    "floats": [1709280000.25, 1709280300.0, 1709283600.0],
+}
+
+
+@pytest.mark.parametrize("form", INSTANTS)
+def test_instants_in_any_form(form):
+    trace = made(submit=INSTANTS[form])
     assert trace.jobs["submit_time"].tolist() == [0, 300, 3600]
     assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
 
@@ -354,9 +361,7 @@ def test_arguments_that_no_file_can_have(tmp_path):
 
 
 # Columns of other types ---------------------------------------------------------------------------------
-DATES = pd.to_datetime(JOBS["Submit"])
 SECONDS = pd.Series([3600, 1800, 3600])
-MIXED = [pd.Timestamp("2024-03-01 17:00", tz="Asia/Tokyo"), *DATES[1:].dt.tz_localize("UTC")]
 
 
 @pytest.mark.parametrize("kind", ["Int64", "Float64", "uint16", "float32", "category", "string", "object"])
@@ -376,24 +381,6 @@ def test_columns_of_arrow(kind):
         trace = made(submit=submit.where(DATES.dt.minute == 0).astype(f"timestamp[{unit}][pyarrow]"))
         assert trace.jobs["submit_time"].tolist() == [0, 3600]
         assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
-
-
-@pytest.mark.parametrize(
-    "submit",
-    [
-        DATES.astype("category"),
-        DATES.dt.to_period("s"),
-        [date.to_pydatetime() for date in DATES],
-        [date.to_datetime64() for date in DATES],
-        pd.Series(MIXED, dtype=object),
-        JOBS["Submit"] + " UTC",
-    ],
-    ids=["category", "period", "datetime", "datetime64", "zones", "UTC"],
-)
-def test_dates_of_any_type(submit):
-    trace = made(submit=pd.Series(submit, dtype=None if isinstance(submit, pd.Series) else object))
-    assert trace.jobs["submit_time"].tolist() == [0, 300, 3600]
-    assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
 
 
 @pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
