@@ -43,28 +43,18 @@ NAMES = ("X", "a b", "=1+1", "<img src=x>", "a\x1b[2Jb", "a\nb", "\u202eb", "Ume
 
 HEADER = """\
 ; Version: 2.2
-; Computer: IBM SP2
 ; Installation: Umeå
 ; Acknowledge: Dan Dwyer and Steve Hotovy
 ; Information: http://www.tc.cornell.edu/
 ;              http://www.cs.huji.ac.il/labs/parallel/workload/
 ; MaxJobs: 79302
-; MaxRecords: 79302
-; Preemption: No
 ; UnixStartTime: 835823160
-; TimeZone: -18000
 ; TimeZoneString: US/Eastern
 ; StartTime: Wed Jun 26 17:06:00 EDT 1996
-; EndTime:   Sat May 31 23:11:26 EDT 1997
 ; MaxNodes: 338 (batch partition; 512 total)
 ; MaxProcs: 338
-; MaxRuntime: 64800
 ; MaxMemory: N/A
-; Queues: these are actually LoadLeveler classes
-; MaxQueues: 2
 ; Queue:  1 DSI
-; Queue:  2 astro
-; MaxPartitions: 1
 ; Partition:  1 batch
 ; Note: THIS IS A CLEANED VERSION OF THE LOG!
 ;       The filter used to produce it was

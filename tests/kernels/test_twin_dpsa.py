@@ -79,24 +79,6 @@ def test_dpsa_depth_counts_jobs_too_wide_for_the_hole(events):
     assert dpsa(jobs, 4, events=events, depth=2) == ([0, 10, 15, 1], [-1, 10, 15, -1])
 
 
-@pytest.mark.parametrize(
-    ("variant", "budget", "expected"),
-    [
-        ("p", 0, EMPTY),
-        ("p", 1, filled(3)),
-        ("p", 3, filled(3)),  # jobs 4 and 5, which do not fit beside job 3, count too
-        ("p", 4, filled(3, 6)),
-        ("n", 1, filled(6)),
-        ("n", 2, filled(6, 7)),
-        ("n", 3, filled(6, 7, 4)),
-        ("w", 1, filled(5)),
-        ("w", 99, filled(5)),
-    ],
-)
-def test_dpsa_budget(variant, budget, expected, events):
-    assert dpsa(HOLE, 10, variant, events=events, budget=budget) == expected
-
-
 # Four processors are used by jobs 3 and 6, 3 and 7, 4 and 6 and 7, or 5.
 @pytest.mark.parametrize(
     ("objective", "expected"),
@@ -110,12 +92,6 @@ def test_dpsa_budget(variant, budget, expected, events):
 )
 def test_dpsa_objective(variant, objective, expected, events):
     assert dpsa(HOLE, 10, variant, events=events, objective=objective) == expected
-
-
-def test_dpsa_objective_ties_go_to_the_set_found_first(variant, events):
-    plain = dpsa(HOLE, 10, variant, events=events)
-    assert dpsa(HOLE, 10, variant, events=events, objective=lambda *job: 0) == plain
-    assert dpsa(HOLE, 10, variant, events=events, objective=lambda *job: job[-1]) == plain
 
 
 # --- Reserved and unreserved processors ---

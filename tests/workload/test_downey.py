@@ -58,20 +58,6 @@ def test_speedup_begins_at_1_and_ends_at_A(A, sigma):
     assert (np.diff(speedup, 2) <= 1e-9 * A).all()
 
 
-@given(parallelism, variance)
-def test_pieces_meet(A, sigma):
-    for joint in (A, 2 * A - 1, A + A * sigma - sigma):
-        below, above = downey_speedup([max(1, joint * (1 - 1e-9)), joint * (1 + 1e-9)], A, sigma)
-        assert below == pytest.approx(above, rel=1e-7)
-
-
-@given(parallelism, st.floats(1, 2000))
-def test_both_families_agree_at_sigma_1(A, n):
-    # 2 A n / (2 A + n - 1) from either side.
-    expected = min(2 * A * n / (2 * A + n - 1), A) if n < 2 * A - 1 else A
-    np.testing.assert_allclose(downey_speedup(n, A, [1, np.nextafter(1, 2)]), expected, rtol=1e-9)
-
-
 @given(parallelism, variance, st.floats(1, 3000))
 def test_slope_is_the_derivative(A, sigma, n):
     step = 1e-4 * n

@@ -272,17 +272,19 @@ def test_further_fields_are_called_as_the_comments_say(comments, names):
     assert log.records.iloc[:, :18].equals(read(RECORD).records)
 
 
-def test_a_further_field_is_a_number_where_all_are_and_codes_of_digits_keep_their_zeros(tmp_path):
-    log = read(EXTENDED + EXTENDED.replace(b" 8 2.5", b" 9007199254740992 -1"))
-    assert log.records["field_19"].tolist() == ["8", "9007199254740992"]  # no float is exactly it
-    assert log.records["field_20"].tolist() == [2.5, -1]
-    assert log.records["field_20"].dtype == np.float64
-    assert read(EXTENDED).records["field_19"].dtype == np.int64
-    log = read(EXTENDED + EXTENDED.replace(b" 8 2.5", b" 007 0.5"))
-    assert log.records["field_19"].tolist() == ["8", "007"]
-    assert log.records["field_20"].tolist() == [2.5, 0.5]
-    write_log(log, tmp_path / "again.swf")
-    assert read((tmp_path / "again.swf").read_bytes()).records["field_19"].tolist() == ["8", "007"]
+@pytest.mark.parametrize(
+    ("field_19", "field_20", "expected"),
+    [
+        (b"8", b"2.5", ([8, 8], [2.5, 2.5])),
+        (b"9007199254740992", b"-1", (["8", "9007199254740992"], [2.5, -1.0])),  # no float is exactly it
+        (b"007", b"0.5", (["8", "007"], [2.5, 0.5])),
+    ],
+)
+def test_a_further_field_is_a_number_where_all_are_and_codes_of_digits_keep_their_zeros(field_19, field_20, expected):
+    records = read(EXTENDED + EXTENDED.replace(b" 8 2.5", b" " + field_19 + b" " + field_20)).records
+    assert (records["field_19"].tolist(), records["field_20"].tolist()) == expected
+    assert (records["field_19"].dtype == np.int64) == (field_19 == b"8")
+    assert records["field_20"].dtype == np.float64
 
 
 @pytest.mark.parametrize("names", [["field_19", "field_20", "field_21"], ["GPUs", "power", "site"]])
@@ -408,42 +410,36 @@ CTC = (
 @pytest.mark.reduced
 def test_header_values_are_found():
     header = Header(CTC)
-    assert header.labels() == (*("Computer", "Acknowledge", "Information", "MaxNodes", "Note", "Queues", "Queue"),)
+    assert header.labels() == ("Computer", "Acknowledge", "Information", "MaxNodes", "Note", "Queues", "Queue")
     assert header.get("computer") == header.computer == "IBM SP2"
-    addresses = "http://www.tc.cornell.edu/", "http://www.cs.huji.ac.il/labs/parallel/workload/"
-    assert header.get("Information") == "\n".join(addresses)
+    addresses = "http://www.tc.cornell.edu/\nhttp://www.cs.huji.ac.il/labs/parallel/workload/"
+    assert header.get("Information") == addresses
     assert header.all("NOTE") == [
         "uses the EASY scheduler",
         "THIS IS A CLEANED VERSION OF THE LOG!\nThe filter used to produce it was\n"
         "user=135 and (job>=47421 and job<=50307) (2080 jobs removed)\nsee: http://www-hpc.cea.fr/",
     ]
     assert header.procs == header.integer("MaxNodes") == 338
-    assert header.queues == {1: "DSI", 2: "astro"}
-    assert header.partitions == {}
+    assert (header.queues, header.partitions) == ({1: "DSI", 2: "astro"}, {})
     assert header.acknowledge == "Dan Dwyer and Steve Hotovy"
     assert (header.unix_start_time, header.timezone, header.installation) == (None, None, None)
     assert (header.get("Version"), header.get("Version", "2.2"), header.all("Version")) == (None, "2.2", [])
 
 
 def test_labels_without_blank_in_any_case_and_unknown_ones():
-    header = Header(
-        (
-            *(";Version: SWF v2", "  ; maxprocs : 64", ";Preemption:no", ";MaxMemory: N/A", ";MaxNodes: 1,024"),
-            *("; Copyright: JOBLOG Repository Data Usage Agreement:", ";   This Job Trace Repository"),
-            *("; Partition:  1  ", "; Partition: 10 z+i5U=:", "; Partition: none", "; Queue:  1  [fque:1]    "),
-            *("; Acknowledge: one", "; acknowledge: two", ";  Http://upper.case/", "; Scheduler is: EASY"),
-        )
+    lines = (
+        *(";Version: SWF v2", "  ; maxprocs : 64", ";Preemption:no", ";MaxMemory: N/A", ";MaxNodes: 1,024"),
+        *("; Copyright: JOBLOG Repository Data Usage Agreement:", ";   This Job Trace Repository"),
+        *("; Partition:  1  ", "; Partition: 10 z+i5U=:", "; Partition: none", "; Queue:  1  [fque:1]    "),
+        *("; Acknowledge: one", "; acknowledge: two", ";  Http://upper.case/", "; Scheduler is: EASY"),
     )
+    header = Header(lines)
     assert header.labels()[:3] == ("Version", "maxprocs", "Preemption")
     assert "acknowledge" not in header.labels()
-    assert header.get("Version") == "SWF v2"
-    assert header.get("Preemption") == "no"
+    assert (header.get("Version"), header.get("Preemption"), header.procs) == ("SWF v2", "no", 64)
     assert header.get("Copyright").endswith("Agreement:\nThis Job Trace Repository")
-    assert header.procs == 64
-    assert header.integer("MaxMemory") is None
-    assert header.integer("MaxNodes") is None
-    assert header.partitions == {1: "", 10: "z+i5U=:"}
-    assert header.queues == {1: "[fque:1]"}
+    assert (header.integer("MaxMemory"), header.integer("MaxNodes")) == (None, None)
+    assert (header.partitions, header.queues) == ({1: "", 10: "z+i5U=:"}, {1: "[fque:1]"})
     assert header.acknowledge == "one\ntwo\nHttp://upper.case/\nScheduler is: EASY"
 
 
