@@ -2,14 +2,14 @@
 
     python -m tests.fuzz.fuzz_readers --seconds 30 --seed 1
 
-Small valid files (SWF with rich headers, the same gzipped, output of sacct) are mutated: bytes, fields, lines, header
-lines, pieces of other files. Each is read strictly and leniently, and the result is used: shown, dated, cut, measured,
-written and read back, simulated.
+Small valid files (SWF with rich headers, the same gzipped, output of sacct, tables of Jann's model, cached tables) are
+mutated: bytes, fields, lines, header lines, pieces of other files. Each is read strictly and leniently, and the result
+is used: shown, dated, cut, measured, written and read back, simulated.
 
 These are failures: an error of an undocumented type, an error that does not name the file, a message with control
-characters, a warning, a written log that reads back differently, and more than a few seconds of computing. Each kind of
-failure is printed once, with the input; ``--only N`` runs the N-th input of a seed again. The exit code is 1 if there
-was any failure.
+characters, a warning, a written log that reads back differently, an altered cached table that is accepted, and more
+than a few seconds of computing. Each kind of failure is printed once, with the input; ``--only N`` runs the N-th input
+of a seed again. The exit code is 1 if there was any failure.
 """
 
 import argparse
@@ -30,6 +30,7 @@ from pathlib import Path
 import numpy as np
 
 import schedlab as sl
+from schedlab._runtime import paths
 from schedlab._runtime.text import plain
 from schedlab.workload import swf
 from schedlab.workload.sacct import example_path
@@ -43,18 +44,28 @@ NAMES = ("X", "a b", "=1+1", "<img src=x>", "a\x1b[2Jb", "a\nb", "\u202eb", "Ume
 
 HEADER = """\
 ; Version: 2.2
+; Computer: IBM SP2
 ; Installation: Umeå
 ; Acknowledge: Dan Dwyer and Steve Hotovy
 ; Information: http://www.tc.cornell.edu/
 ;              http://www.cs.huji.ac.il/labs/parallel/workload/
 ; MaxJobs: 79302
+; MaxRecords: 79302
+; Preemption: No
 ; UnixStartTime: 835823160
+; TimeZone: -18000
 ; TimeZoneString: US/Eastern
 ; StartTime: Wed Jun 26 17:06:00 EDT 1996
+; EndTime:   Sat May 31 23:11:26 EDT 1997
 ; MaxNodes: 338 (batch partition; 512 total)
 ; MaxProcs: 338
+; MaxRuntime: 64800
 ; MaxMemory: N/A
+; Queues: these are actually LoadLeveler classes
+; MaxQueues: 2
 ; Queue:  1 DSI
+; Queue:  2 astro
+; MaxPartitions: 1
 ; Partition:  1 batch
 ; Note: THIS IS A CLEANED VERSION OF THE LOG!
 ;       The filter used to produce it was
@@ -112,6 +123,12 @@ def sacct_text(draw: random.Random) -> bytes:
     head, *lines = example_path().read_text(encoding="utf-8").splitlines(keepends=True)
     first = draw.randrange(len(lines) - 40)
     return "".join([head, *lines[first : first + draw.choice([1, 6, 40])]]).encode()
+
+
+def jann_text(draw: random.Random) -> bytes:
+    """Take some lines of a table that comes with the package."""
+    head, *lines = (paths.data_dir() / "jann-kth.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join([head, *lines[: draw.randrange(1, len(lines) + 1)]]).encode()
 
 
 def mutated(draw: random.Random, text: bytes, separator: bytes, values: list[str]) -> bytes:
@@ -239,7 +256,77 @@ def read_sacct(draw: random.Random, folder: Path) -> str:
         "time_zone": draw.choice([None, "Europe/Stockholm", "US/Pacific"]),
         "missing_estimate": draw.choice(["run", "drop"]),
     }
+    if draw.random() > DEEP:
+        lenient = draw.random() < 0.5
+        return "read" if _documented(path, lambda: sl.read_sacct(path, lenient=lenient, **settings)) else "refused"
     return _both(draw, path, lambda lenient: sl.read_sacct(path, lenient=lenient, **settings))
+
+
+def read_jann(draw: random.Random, folder: Path) -> str:
+    """Read a mutated table of Jann's model and generate jobs from it."""
+    path = folder / f"{draw.choice(NAMES)}.csv"
+    path.write_bytes(mutated(draw, jann_text(draw), b",", VALUES))
+    table = _documented(path, lambda: sl.workload.read_jann(path))
+    if table is None:
+        return "refused"
+    _shown(repr(table))
+    table.frame()
+    if draw.random() > DEEP:
+        return "read"
+    trace = _refused(lambda: sl.model_trace("jann", jobs=20, machine=draw.choice([None, 4, 128]), table=table))
+    if trace is None:
+        return "no jobs"
+    use(draw, trace, folder)
+    return "used"
+
+
+def read_table(draw: random.Random, folder: Path) -> str:
+    """Alter the cached table of a log; reading must still return the log."""
+    path = folder / "X.swf"
+    path.write_bytes(swf_text(draw))
+    expected = swf.read_log(path)
+    swf.cached_log(path)
+    (kept,) = paths.own_folder("tables").iterdir()
+    sound = kept.read_bytes()
+    try:
+        if draw.random() < 0.5:
+            _alter(draw, kept)
+        else:
+            kept.write_bytes(draw.choice([_byte, _piece, _cut])(draw, sound))
+        found = swf.cached_log(path)
+        if not (found.records.equals(expected.records) and found.header == expected.header):
+            raise Failure("a table of the cache was believed, which is not that of the log")
+        if found.sha256 != expected.sha256 or len(found.skipped):
+            raise Failure("facts of an altered table were believed")
+    finally:
+        kept.unlink()
+    return "rebuilt"
+
+
+def _alter(draw, kept):
+    """Write a valid file with other numbers in it."""
+    with np.load(kept) as stored:
+        content = dict(stored)
+    name = draw.choice(list(content))
+    array = content[name]
+    changes = [
+        lambda: array[::-1],
+        lambda: array + array.dtype.type(1),
+        lambda: array.astype(np.float64) * np.nan,
+        lambda: array.astype(np.int64) * 2**40,
+        lambda: array[:-1],
+        lambda: array.reshape(1, -1),
+        lambda: array.astype(str),
+        lambda: np.array(array.tolist() + [None], dtype=object),
+        lambda: np.frombuffer(array.tobytes(), np.uint8),
+    ]
+    change = draw.choice([*changes, None])
+    with np.errstate(all="ignore"):
+        content |= {name: change()} if change else {}
+    if not change:
+        del content[name]
+    with open(kept, "wb") as stream:
+        np.savez(stream, **content)
 
 
 def _both(draw, path, read):
@@ -250,8 +337,6 @@ def _both(draw, path, read):
         raise Failure("strict and lenient reading differ")
     if lenient is None:
         return "refused"
-    if draw.random() > DEEP:
-        return "read"
     use(draw, lenient, path.parent)
     return "left lines out" if strict is None else "used"
 
@@ -331,8 +416,8 @@ def _same(trace, folder):
         raise Failure("a written log is not read back the same")
 
 
-KINDS = {"swf": read_swf, "gzip": read_gzip, "sacct": read_sacct}
-WEIGHTS = (10, 5, 2)
+KINDS = {"swf": read_swf, "gzip": read_gzip, "sacct": read_sacct, "jann": read_jann, "table": read_table}
+WEIGHTS = (10, 5, 2, 4, 1)
 
 
 # The run ------------------------------------------------------------------------------------------------
@@ -340,7 +425,7 @@ def one_input(seed: int, number: int) -> tuple[str, str, str]:
     """Run one input; return its kind, its outcome, and a failure with the input ("" if none)."""
     draw = random.Random(f"{seed}/{number}")
     (kind,) = draw.choices(list(KINDS), WEIGHTS)
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(dir=_quick_folder()) as scratch:
         folder = Path(scratch) / "in"
         folder.mkdir()
         os.environ["SCHEDLAB_CACHE"] = str(Path(scratch) / "cache")
@@ -350,10 +435,23 @@ def one_input(seed: int, number: int) -> tuple[str, str, str]:
         except (Exception, Slow) as error:
             _limit(0)
             frames = "".join(traceback.format_exception(error))
-            files = [f"{path.name!r}: {path.read_bytes()!r}" for path in folder.iterdir() if path.name != "again.swf"]
-            return kind, f"FAILED {type(error).__name__}: {error}"[:100], "\n".join([frames, *files])
+            given = [f"{path.name!r}: {path.read_bytes()!r}" for path in folder.iterdir() if path.name != "again.swf"]
+            return kind, f"FAILED {_sort(error)}", "\n".join([frames, *given])
         finally:
             _limit(0)
+
+
+def _sort(error):
+    """Return what tells failures apart: their type and where they come from."""
+    if isinstance(error, Failure):
+        return str(error)[:60]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "schedlab" in frame.filename]
+    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "here"
+    return f"{type(error).__name__} at {where}"
+
+
+def _quick_folder():
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def _limit(seconds):
