@@ -6,6 +6,7 @@ user, too. So an edited helper changes the digest; a moved one does not. Files t
 compared when a result is used again (`schedlab._runtime.files`).
 """
 
+import copyreg
 import dis
 import functools
 import hashlib
@@ -15,17 +16,14 @@ import os
 import sys
 import sysconfig
 import types
-from collections import deque
 from collections.abc import Callable, Mapping, Set
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import fields, is_dataclass
 from functools import cached_property
-from importlib import import_module
-from importlib.util import resolve_name
+from operator import methodcaller
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-import joblib
 import numpy as np
 import pandas as pd
 
@@ -86,13 +84,6 @@ def sources() -> str:
     return sha.hexdigest()[:LENGTH]
 
 
-def of_value(value) -> str:
-    """Return a digest of a value of a run; if the value is text that names a file, the content of the file counts."""
-    if isinstance(value, str) and Path(value).suffix and os.path.isfile(value):
-        return digest(value, content(value))
-    return digest(value)
-
-
 def key(about: str, digests: Mapping[str, str]) -> str:
     """Return the key of a result: of a function (`of_function`) and the digests of its values by name, in any order."""
     return digest(about, sorted(digests.items()))
@@ -104,32 +95,26 @@ def of_function(function: Callable) -> str:
 
 
 def of_named(name: str, value) -> str:
-    """Return a digest of a value of a run; an error names it."""
+    """Return a digest of a value of a run; if it is a text that names a file, the content counts. An error names it."""
     try:
-        return of_value(value)
+        if isinstance(value, str) and Path(value).suffix and os.path.isfile(value):
+            return digest(value, content(value))
+        return digest(value)
     except NoDigestError as error:
         raise NoDigestError(f"{name}: {error}") from None
 
 
 def innermost(function: Callable) -> Callable:
     """Return the function behind partials, methods, and wrappers that remember or compile it."""
-    while True:
-        attributes = getattr(function, "__dict__", {})
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif isinstance(function, types.MethodType):
-            function = function.__func__
-        elif "__wrapped__" in attributes or "py_func" in attributes:
-            function = attributes.get("__wrapped__", attributes.get("py_func"))
-        else:
-            return function
+    for name in ("func", "__func__", "__wrapped__", "py_func"):
+        if hasattr(function, name):
+            return innermost(getattr(function, name))
+    return function
 
 
 def _feed(sha, value, seen):
-    """Add a value to a hash; `seen` numbers its functions and classes, because they may refer to each other."""
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        value = np.array(value)  # as a number it would have no unit
-    elif isinstance(value, np.generic):
+    """Add a value to a hash; `seen` numbers functions, classes and modules, because they may refer to each other."""
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
     kind = type(value)
     _name(sha, kind.__name__)
@@ -143,20 +128,16 @@ def _feed(sha, value, seen):
         _name(sha, *sorted(map(_alone, value)))
     elif kind in (dict, types.MappingProxyType):
         _all(sha, list(value.items()), seen)
-    elif kind is range or kind is slice:
-        _name(sha, repr(value))
     elif kind is np.ndarray:
         _array(sha, value, seen)
     elif isinstance(value, pd.DataFrame | pd.Series | pd.Index):
         _table(sha, value, seen)
     elif getattr(kind, "unchanging", False):
         if value not in _of_unchanging:
-            _of_unchanging[value] = _alone(_state(value))
+            _of_unchanging[value] = _alone(_compared(value))
         _name(sha, _of_unchanging[value])
-    elif isinstance(value, functools.partial):
-        _all(sha, (value.func, value.args, value.keywords), seen)
     elif isinstance(value, types.ModuleType):
-        _held_module(sha, value, seen)
+        _used(sha, value, None, seen)
     elif isinstance(value, type):
         _class(sha, value, seen)
     elif isinstance(value, types.MethodType):
@@ -167,26 +148,15 @@ def _feed(sha, value, seen):
     elif inspect.isfunction(getattr(value, "py_func", value)):  # numba keeps the Python function in `py_func`
         _function(sha, getattr(value, "py_func", value), seen)
         _feed(sha, getattr(value, "targetoptions", None), seen)
-    elif isinstance(value, np.ufunc):
-        if getattr(np, value.__name__, None) is not value:
-            raise NoDigestError(f"{value.__name__} is a ufunc whose code is unknown")
-        _name(sha, value.__name__)
-    elif isinstance(value, types.BuiltinFunctionType):
-        _name(sha, f"{value.__module__}.{value.__name__}")
-        if not isinstance(getattr(value, "__self__", None), types.ModuleType | None):
-            _feed(sha, value.__self__, seen)
     elif isinstance(value, types.CodeType):
         _name(sha, _of_code(value))
     elif isinstance(value, Path):
         _name(sha, str(value), content(value))
-    elif is_dataclass(value):
+    elif is_dataclass(value) and _installed(kind.__module__):  # what else it holds follows from its fields
         _class(sha, kind, seen)
-        _all(sha, _state(value), seen)
-        known = {field.name for field in fields(value) if field.compare}
-        if not _installed(kind.__module__):  # installed classes store only what follows from their fields there
-            _feed(sha, {name: more for name, more in _own(value) if name not in known}, seen)
+        _all(sha, _compared(value), seen)
     else:
-        _other(sha, value, seen)
+        _pickled(sha, value, seen)
 
 
 def _name(sha, *parts):
@@ -206,12 +176,13 @@ def _alone(value):
     return sha.hexdigest()
 
 
-def _is_new(sha, value, seen):
-    """Tell whether a function or class is met for the first time; later its number stands for it."""
-    if id(value) in seen:
-        _name(sha, f"number {seen[id(value)][0]}")
+def _is_new(sha, value, seen, *names):
+    """Tell whether a function, class or module is met for the first time; later its number stands for it."""
+    key = (id(value), *names)
+    if key in seen:
+        _name(sha, f"number {seen[key][0]}")
         return False
-    seen[id(value)] = (len(seen), value)  # keeps the object alive, since another could get its address
+    seen[key] = (len(seen), value)  # keeps the object alive, since another could get its address
     return True
 
 
@@ -224,29 +195,27 @@ def _array(sha, array, seen):
 
 
 def _table(sha, table, seen):
-    names = list(table.columns) if isinstance(table, pd.DataFrame) else [table.name]
-    kinds = table.dtypes.tolist() if isinstance(table, pd.DataFrame) else [table.dtype]
-    index = [] if isinstance(table, pd.Index) else list(table.index.names)
-    _all(sha, [*names, *map(str, kinds), *index], seen)
-    if isinstance(table, pd.Index):
+    columns = [table]
+    if isinstance(table, pd.DataFrame):
+        columns = [table.iloc[:, place] for place in range(table.shape[1])]
+    elif isinstance(table, pd.MultiIndex):
         columns = [table.get_level_values(level) for level in range(table.nlevels)]
-    else:
-        columns = [table.iloc[:, i] for i in range(len(names))] if isinstance(table, pd.DataFrame) else [table]
-        _table(sha, table.index, seen)
+    if not isinstance(table, pd.Index):
+        _feed(sha, table.index, seen)
+    _name(sha, str(len(columns)))
     for column in columns:
-        if column.dtype == object:  # pandas hashes 1 and "1" alike
-            _all(sha, column.tolist(), seen)
-        elif isinstance(column.dtype, pd.CategoricalDtype):
-            _table(sha, column.dtype.categories, seen)
-            _name(sha, str(column.dtype.ordered))
-            _array(sha, pd.Categorical(column).codes, seen)
-        elif isinstance(column.dtype, np.dtype):
+        _feed(sha, column.name, seen)
+        _name(sha, str(column.dtype))
+        if isinstance(column.dtype, np.dtype):
             _array(sha, column.to_numpy(), seen)
+        elif isinstance(column.dtype, pd.CategoricalDtype):
+            codes = pd.Categorical(column).codes
+            _all(sha, (column.dtype.categories, column.dtype.ordered, codes), seen)
         else:
             _array(sha, pd.util.hash_pandas_object(pd.Series(column), index=False).to_numpy(), seen)
 
 
-def _state(value):
+def _compared(value):
     """Return the fields of a dataclass that it compares; of the package's own, others say only where it comes from."""
     return [getattr(value, field.name) for field in fields(value) if field.compare]
 
@@ -267,17 +236,12 @@ def _class(sha, kind, seen):
         _name(sha, kind.__module__)
     if installed or not _is_new(sha, kind, seen):
         return
-    parts = {
-        name: value
-        for name, value in vars(kind).items()
-        if not ((name.startswith("__") and name.endswith("__")) or name.startswith("_abc_"))
-        or inspect.isfunction(value)
-    }
-    for name in sorted(parts):
-        value = getattr(parts[name], "__func__", getattr(parts[name], "fget", parts[name]))  # static and class methods
+    for name, part in sorted(vars(kind).items()):
+        value = getattr(part, "__func__", getattr(part, "fget", part))  # static and class methods, properties
         value = value.func if isinstance(value, cached_property) else value
-        _name(sha, name)
-        if not inspect.isdatadescriptor(value):
+        special = name.startswith(("__", "_abc_")) and not inspect.isfunction(value)
+        if not special and not inspect.isdatadescriptor(value):
+            _name(sha, name)
             _feed(sha, value, seen)
     for base in (*kind.__bases__, type(kind)):
         _class(sha, base, seen)
@@ -285,74 +249,46 @@ def _class(sha, kind, seen):
 
 def _function(sha, function, seen):
     """Add a function by its name; for a user's function, also its code and the values that it uses."""
+    code = function.__code__
     _name(sha, function.__qualname__)
-    if installed := is_installed(function.__code__.co_filename):  # its module may be that of a function that it wraps
+    if installed := is_installed(code.co_filename):  # its module may be that of a function that it wraps
         _name(sha, function.__module__ or "")
     named = installed and "<" not in function.__qualname__  # not made by another function, nor a lambda
     if named or not _is_new(sha, function, seen):
         return
-    _all(sha, [function.__code__, function.__defaults__, function.__kwdefaults__, vars(function)], seen)
-    names = sorted(_names(function.__code__))
-    for name, value in _outer(function).items():
+    _all(sha, [code, function.__defaults__, function.__kwdefaults__, vars(function)], seen)
+    outer = dict(zip(code.co_freevars, map(_held, function.__closure__ or ()), strict=True))
+    names, variables, imports = _names(code)
+    if not installed:
+        outer |= {name: function.__globals__[name] for name in variables if name in function.__globals__}
+        for level, module, within in imports:
+            with suppress(Exception):  # the function will raise it itself
+                outer["." * level + module] = __import__(module, function.__globals__, None, within, level)
+    for name in sorted(outer):
         _name(sha, name)
-        if isinstance(value, Path):  # the user's own folder may hold the results
-            _name(sha, str(value))
-        elif isinstance(value, types.ModuleType):  # of which counts what is used
-            _name(sha, value.__name__)
-        else:
-            _feed(sha, value, seen)
-        _module(sha, value, names, seen)
+        _used(sha, outer[name], names, seen)
+
+
+def _used(sha, value, names, seen):
+    """Add a value that code uses. Of a module of the user's counts what has one of some names; None stands for all."""
+    if isinstance(value, Path):  # the user's own folder may hold the results
+        _name(sha, str(value))
+    elif not isinstance(value, types.ModuleType):
+        _feed(sha, value, seen)
+    else:
+        _name(sha, value.__name__)
+        if not _installed(value.__name__) and _is_new(sha, value, seen, names):
+            for name in sorted(vars(value) if names is None else names):
+                if hasattr(value, name) and not name.startswith("__"):
+                    _name(sha, name)
+                    with nullcontext() if names else suppress(NoDigestError):  # such as an open file
+                        _used(sha, getattr(value, name), names, seen)
 
 
 def _wraps(value):
     """Tell whether installed code wraps a function without changing its results: caches, `schedlab.remember`."""
     code = getattr(value, "__code__", None)
     return _installed(type(value).__module__) if code is None else is_installed(code.co_filename)
-
-
-def _own_module(value):
-    return isinstance(value, types.ModuleType) and not _installed(value.__name__)
-
-
-def _held_module(sha, module, seen):
-    """Add a module by its name; one of the user's that is held as a value, with all that it has."""
-    _name(sha, module.__name__)
-    if _own_module(module) and _is_new(sha, module, seen):
-        for name, value in sorted(vars(module).items()):
-            if not name.startswith("__"):
-                _name(sha, name)
-                with suppress(NoDigestError):  # such as an open file, which nothing tells from another
-                    _feed(sha, value, seen)
-
-
-def _module(sha, value, names, seen):
-    """Add what a function uses of a module that is not installed: for ``helpers.f()``, f."""
-    if _own_module(value):
-        for name in names:
-            if hasattr(value, name):
-                _name(sha, name)
-                _feed(sha, getattr(value, name), seen)
-                _module(sha, getattr(value, name), [other for other in names if other != name], seen)
-
-
-def _outer(function):
-    """Return what a function uses from outside: closure values, its user's globals, and modules that it imports."""
-    closed = zip(function.__code__.co_freevars, map(_held, function.__closure__ or ()), strict=True)
-    if is_installed(function.__code__.co_filename):
-        return dict(closed)
-    outer, names = function.__globals__, sorted(_globals(function.__code__))
-    used = {name: outer[name] for name in names if name in outer}
-    return used | _imported(function) | dict(closed)
-
-
-def _imported(function):
-    """Return the modules that a function imports when it runs, by their full names."""
-    modules = {}
-    for name in sorted(_imports(function.__code__)):
-        with suppress(Exception):  # the function will raise it itself
-            full = resolve_name(name, function.__globals__.get("__package__") or "")
-            modules[full] = import_module(full)
-    return modules
 
 
 def _held(cell):
@@ -362,32 +298,18 @@ def _held(cell):
         return None
 
 
+@functools.lru_cache(1024)
 def _names(code):
-    """List the global names and attributes that code and the functions within it use."""
-    return set(code.co_names).union(*map(_names, _inner(code)))
-
-
-@functools.lru_cache(1024)
-def _globals(code):
-    """List only the global names: an attribute may have the same name as an unrelated global."""
-    names = {step.argval for step in dis.get_instructions(code) if step.opname in _GLOBAL}
-    return names.union(*map(_globals, _inner(code)))
-
-
-@functools.lru_cache(1024)
-def _imports(code):
-    """Return the modules that code imports, relative ones with their dots, and what it imports from them."""
-    steps, modules = list(dis.get_instructions(code)), set()
-    for level, names, step in zip(steps, steps[1:], steps[2:], strict=False):
-        if step.opname == "IMPORT_NAME":
-            module = "." * level.argval + step.argval
-            within = f"{module}." if step.argval else module
-            modules |= {module, *(f"{within}{name}" for name in names.argval or ())}
-    return modules.union(*map(_imports, _inner(code)))
-
-
-def _inner(code):
-    return [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    """Return the names that code uses, those that are global variables, and its imports; with the functions within."""
+    steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
+    imports = {
+        (level.argval, step.argval, within.argval)
+        for level, within, step in zip(steps, steps[1:], steps[2:], strict=False)
+        if step.opname == "IMPORT_NAME"
+    }
+    variables = {step.argval for step in steps if step.opname in _GLOBAL}
+    parts = [_names(const) for const in code.co_consts if isinstance(const, types.CodeType)]
+    return tuple(map(frozenset().union, (code.co_names, variables, imports), *parts))
 
 
 @functools.lru_cache(4096)
@@ -398,34 +320,26 @@ def _of_code(code):
     return hashlib.sha256(marshal.dumps(bare, 2)).hexdigest()  # later formats tell apart equal values
 
 
-def _own(value):
-    """Return the named values of an object, including slots, except those that follow from the rest."""
-    kind, state = type(value), object.__getstate__(value)
-    named, slots = state if isinstance(state, tuple) else (state, None)
-    held = sorted(((named or {}) | (slots or {})).items())
-    return [(name, more) for name, more in held if not isinstance(getattr(kind, name, None), cached_property)]
-
-
-def _other(sha, value, seen):
+def _pickled(sha, value, seen):
+    """Add the class of an object, and what pickling would keep of it."""
     kind = type(value)
-    _class(sha, kind, seen)
-    if isinstance(value, Mapping):
-        _all(sha, list(value.items()), seen)
-    if not _installed(kind.__module__) and hasattr(value, "__dict__"):
-        for base in (int, float, complex, str, bytes, bytearray, tuple, list, deque, set, frozenset):
-            if isinstance(value, base):
-                _feed(sha, base(value), seen)
-        if isinstance(value, np.ndarray):
-            _array(sha, value.view(np.ndarray), seen)
-        _feed(sha, dict(_own(value)), seen)
-        return
-    if isinstance(value, tuple | deque):
-        _all(sha, value, seen)
-        return
-    if isinstance(value, types.SimpleNamespace | np.vectorize):
-        _feed(sha, vars(value), seen)
-        return
+    if isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is not value:
+        raise NoDigestError(f"{value.__name__} is a ufunc whose code is unknown")
     try:
-        _name(sha, joblib.hash(value))
+        reduced = copyreg.dispatch_table.get(kind, methodcaller("__reduce_ex__", 4))(value)
     except Exception as error:  # anything that its pickling raises
         raise NoDigestError(f"a {kind.__name__} has no digest: {error}") from None
+    _class(sha, kind, seen)
+    if isinstance(reduced, str):  # the name of what exists once
+        reduced = (getattr(value, "__module__", None), reduced, getattr(value, "__dict__", None))
+    make, values, state, items, pairs = (*reduced, None, None, None)[:5]
+    parts = [_stored(part, kind) for part in (state if isinstance(state, tuple) else (state,))]  # two if it has slots
+    _all(sha, (make, values, parts, list(items or ()), list(pairs or ())), seen)
+
+
+def _stored(state, kind):
+    """Leave out of the attributes of an object, if they are such, what its class computes from the others."""
+    if not isinstance(state, dict):
+        return state
+    names = [name for name in sorted(state, key=str) if not isinstance(getattr(kind, name, None), cached_property)]
+    return [(name, state[name]) for name in names] or None

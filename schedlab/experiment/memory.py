@@ -2,10 +2,8 @@
 
 import inspect
 from collections import OrderedDict
-from concurrent.futures import Future
-from contextlib import suppress
 from functools import cache, partial, update_wrapper
-from threading import Lock, get_ident
+from threading import Lock, RLock
 from types import MethodType
 from weakref import ref
 
@@ -42,10 +40,6 @@ class Memory:
         """Forget all."""
         with self.lock:
             self.runs.clear()
-
-
-class _Interrupted(Exception):
-    """A run was interrupted; a thread that waits for it has to run it itself."""
 
 
 runs = Memory()
@@ -113,11 +107,18 @@ def remember(most: int):
     return partial(_Remembering, most)
 
 
+class _Call:
+    """A remembered result and the files that it read; a thread holds the lock while it computes them."""
+
+    def __init__(self):
+        self.lock, self.users, self.computing, self.result = RLock(), 0, False, None
+
+
 class _Remembering:
     """A function that remembers its latest results. A copy in another process begins with an empty cache."""
 
     def __init__(self, most, function):
-        self.most, self.kept, self.lock = most, OrderedDict(), Lock()
+        self.most, self.calls, self.lock = most, OrderedDict(), Lock()
         self.signature = inspect.signature(function)
         update_wrapper(self, function)
         _remembered.append(ref(self))
@@ -130,53 +131,44 @@ class _Remembering:
 
     def __call__(self, *arguments, **settings):
         function = self.__wrapped__
-        call = self.signature.bind(*arguments, **settings)
-        call.apply_defaults()
+        bound = self.signature.bind(*arguments, **settings)
+        bound.apply_defaults()
         try:
-            about = key(of_function(function), {name: of_named(name, value) for name, value in call.arguments.items()})
+            about = key(of_function(function), {name: of_named(name, value) for name, value in bound.arguments.items()})
         except NoDigestError:
             return function(*arguments, **settings)
-        while True:
-            future, mine = self._future(about)
-            if mine:
-                break
-            with suppress(_Interrupted):  # only the thread that computed it was interrupted
-                value, files = future.result()
-                note(files)
-                return value
+        with self.lock:
+            call = self.calls.setdefault(about, _Call())
+            self.calls.move_to_end(about)
+            call.users += 1
+            unused = [name for name, other in self.calls.items() if not other.users]
+            for oldest in unused[: max(len(self.calls) - self.most, 0)]:
+                del self.calls[oldest]
+        try:
+            with call.lock:
+                return self._result(call, partial(function, *arguments, **settings))
+        finally:
+            with self.lock:
+                call.users -= 1
+                if call.result is None and not call.users:  # it failed
+                    self.calls.pop(about, None)
+
+    def _result(self, call, compute):
+        if call.computing:
+            raise RecursionError(f"{self.__wrapped__.__name__} asks for the result that it is computing")
+        if call.result is not None and not changed()(call.result[1]):
+            note(call.result[1])
+            return call.result[0]
+        call.computing = True
         try:
             with recording() as files:
-                value = function(*arguments, **settings)
-            future.set_result((value, files))
-        except BaseException as error:
-            with self.lock:
-                if self.kept.get(about, (None,))[0] is future:
-                    del self.kept[about]
-            future.set_exception(error if isinstance(error, Exception) else _Interrupted())
-            raise
+                value = compute()
+            call.result = value, files
+        finally:
+            call.computing = False
         return value
-
-    def _future(self, about):
-        """Return the future of a result, and whether the caller is to compute it."""
-        thread = get_ident()
-        with self.lock:
-            known, owner = self.kept.get(about, (None, None))
-            finished = known is not None and known.done()
-            if known is None or (finished and known.exception() is None and changed()(known.result()[1])):
-                future = Future()
-                self.kept[about] = future, thread
-            else:
-                future = known
-            self.kept.move_to_end(about)
-            if (beyond := len(self.kept) - self.most) > 0:
-                over = [call for call, (other, _) in self.kept.items() if other.done()]
-                for oldest in over[:beyond]:  # results still being computed are kept, since others wait for them
-                    del self.kept[oldest]
-        if future is known and not finished and owner == thread:
-            raise RecursionError(f"{self.__wrapped__.__name__} asks for the result that it is computing")
-        return future, future is not known
 
     def forget(self):
         """Empty the cache."""
         with self.lock:
-            self.kept.clear()
+            self.calls.clear()

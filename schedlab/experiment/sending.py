@@ -1,8 +1,9 @@
 """Sending values to other processes: each value is sent once, however many runs use it."""
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
@@ -12,38 +13,18 @@ from .results import PLAIN
 
 MOST = 32  # values that a worker keeps
 LARGE = 10**6  # bytes; joblib's Dask backend sends values above a thousandth of this only once
-_arrived, _lock = OrderedDict(), Lock()
+_lock = Lock()
 
 
+@dataclass(frozen=True)
 class Sent:
-    """A value, pickled or in a file, for another process: unpickled there at its first use, and then kept."""
+    """A value for another process, pickled or in a file; the name is a digest of that."""
 
-    def __init__(self, name: str, pickled: bytes | Path):
-        self.name, self.pickled = name, pickled
-
-    def __eq__(self, other):
-        return isinstance(other, Sent) and self.name == other.name
-
-    def __hash__(self):
-        return hash(self.name)
+    name: str
+    pickled: bytes | Path = field(compare=False, repr=False)
 
     def __sizeof__(self):
         return LARGE  # so that it is sent once, whatever it is
-
-    def __reduce__(self):
-        return Sent, (self.name, self.pickled)
-
-    @property
-    def value(self):
-        """The value itself."""
-        with _lock:
-            if self.name not in _arrived:
-                there = self.pickled.read_bytes() if isinstance(self.pickled, Path) else self.pickled
-                _arrived[self.name] = cloudpickle.loads(there)
-            _arrived.move_to_end(self.name)
-            while len(_arrived) > MOST:
-                _arrived.popitem(last=False)
-            return _arrived[self.name]
 
 
 def sender(folder: Path | None) -> Callable:
@@ -74,5 +55,11 @@ def sender(folder: Path | None) -> Callable:
 
 
 def arrived(value):
-    """Return the original of a value that was sent."""
-    return value.value if isinstance(value, Sent) else value
+    """Return the original of a value that was sent: unpickled at its first use in this process, and then kept."""
+    with _lock:
+        return _loaded(value) if isinstance(value, Sent) else value
+
+
+@lru_cache(MOST)
+def _loaded(sent):
+    return cloudpickle.loads(sent.pickled.read_bytes() if isinstance(sent.pickled, Path) else sent.pickled)

@@ -39,13 +39,13 @@ def written(value):
         return {"datetime": value.isoformat()}
     if isinstance(value, datetime):
         value = pd.Timestamp(value)
-        parts = [_count(value.asm8), value.unit, None if value.tz is None else str(value.tz)]
+        parts = [int(value.asm8.astype("int64")), value.unit, None if value.tz is None else str(value.tz)]
         with suppress(AttributeError, LookupError, ValueError):  # a zone that pandas does not know by this name
             if repr(back := _timestamp(*parts)) == repr(value) and type(back.tz) is type(value.tz):
                 return {"Timestamp": parts}
         raise TypeError(f"a time in the zone {value.tz!r}")
     if isinstance(value, pd.Timedelta):
-        return {"Timedelta": [_count(value.asm8), value.unit]}
+        return {"Timedelta": [int(value.asm8.astype("int64")), value.unit]}
     if isinstance(value, date):
         return {"date": value.isoformat()}
     if isinstance(value, timedelta):
@@ -88,7 +88,7 @@ def written_table(table: pd.DataFrame) -> dict:
     for name, column in table.items():
         try:
             columns.append(record := _written_column(column))
-            if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
+            if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
                 continue
             back = _column(record)
             if back.dtype != column.dtype or list(map(repr, back)) != list(map(repr, column)):
@@ -111,38 +111,14 @@ def _written_column(column):
     if isinstance(kind, pd.CategoricalDtype):
         categories = _written_column(pd.Series(kind.categories))
         return {"categories": categories, "ordered": kind.ordered, "codes": column.cat.codes.tolist()}
-    if isinstance(kind, pd.DatetimeTZDtype):
-        counts = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-        return {"dtype": kind.unit, "zone": str(kind.tz), "values": counts.view("int64").tolist()}
-    if not isinstance(kind, np.dtype) or kind.kind == "O":
-        values = [written(without_numpy(value)) for value in column.tolist()]
-    elif kind.kind not in "biufmM":
-        raise TypeError(f"a column of {kind}")
-    elif kind.kind in "mM":
-        values = column.to_numpy().view("int64").tolist()
-    else:
-        values = column.tolist()
-        if kind.kind == "f" and not np.isfinite(column.to_numpy()).all():
-            values = list(map(written, values))
-    return {"dtype": str(kind), "values": values}
+    return {"dtype": str(kind), "values": [written(without_numpy(value)) for value in column.tolist()]}
 
 
 def _column(whole):
     if "codes" in whole:
         kind = pd.CategoricalDtype(pd.Index(_column(whole["categories"])), whole["ordered"])
         return pd.Series(pd.Categorical.from_codes(whole["codes"], dtype=kind))
-    kind, values = whole["dtype"], whole["values"]
-    if "zone" in whole:
-        times = pd.Series(np.array(values, "int64").view(f"datetime64[{kind}]"))
-        return times.dt.tz_localize("UTC").dt.tz_convert(whole["zone"])
-    if kind.startswith(("datetime64", "timedelta64")):
-        return pd.Series(np.array(values, "int64").view(kind))
-    return pd.Series(list(map(read, values)), dtype=kind)
-
-
-def _count(value):
-    """Return a time as a number of its units."""
-    return int(value.astype("int64"))
+    return pd.Series(list(map(read, whole["values"])), dtype=whole["dtype"])
 
 
 def _timestamp(count, unit, zone):

@@ -11,6 +11,7 @@ from typing import overload
 import numba
 import numpy as np
 
+from schedlab._runtime.digests import NoDigestError, digest
 from schedlab._runtime.text import plain
 from schedlab._runtime.threads import compile_for, interruptible
 from schedlab.kernels._jit import KernelCache, kernel, part
@@ -197,8 +198,6 @@ def _kernel_of(function, noted):
     """Return the kernel that calls a function at each pass; make it unless it exists for the function as it is now."""
     if (function, noted) in _fixed:
         return _fixed[function, noted]
-    from schedlab._runtime.digests import NoDigestError, digest  # here, since joblib is slow to load
-
     try:
         code = f"{digest(function)}{'_noted' if noted else ''}"
     except NoDigestError:  # something that it uses has no digest: compiled once per process

@@ -33,7 +33,7 @@ from workloads import examples
 
 import schedlab as sl
 from schedlab import experiment
-from schedlab._runtime.digests import digest, of_value, sources
+from schedlab._runtime.digests import digest, of_named, sources
 from schedlab.experiment import stores
 from schedlab.experiment.grids import planned
 from schedlab.experiment.studies import read_study, shard_of, status
@@ -245,13 +245,13 @@ def test_files_count_by_what_is_in_them_and_variables_named_as_attributes_do_not
     log = tmp_path / "log.swf"
     missing = digest(log)
     log.write_text("1")
-    text, path = of_value(str(log)), digest(log)
+    text, path = of_named("log", str(log)), digest(log)
     assert path != missing
     log.write_text("2")
-    assert (of_value(str(log)) != text, digest(log) != path) == (True, True)
+    assert (of_named("log", str(log)) != text, digest(log) != path) == (True, True)
     log.write_text("1")
     os.utime(log, (1, 1))
-    assert (of_value(str(log)), digest(log)) == (text, path)
+    assert (of_named("log", str(log)), digest(log)) == (text, path)
 
     def run(a):
         return {"value": a.table}
