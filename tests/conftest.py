@@ -1,6 +1,7 @@
 """What all tests share: hypothesis without deadlines, a cache of their own, and the logs if available."""
 
 import os
+from collections import OrderedDict
 from pathlib import Path
 
 import pytest
@@ -59,9 +60,7 @@ def nothing_kept(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def runs_of_the_file():
-    from schedlab.experiment import memory
-
-    return memory.Memory()
+    return OrderedDict()
 
 
 @pytest.fixture

@@ -61,13 +61,10 @@ def digest(*values) -> str:
 
     Equal values have equal digests. Raises NoDigestError for a value of another kind, such as an open file.
     """
-    sha, seen = hashlib.sha256(), {}
     try:
-        for value in values:
-            _feed(sha, value, seen)
+        return _alone(values)[:LENGTH]
     except RecursionError:
         raise NoDigestError("a value that contains itself has no digest") from None
-    return sha.hexdigest()[:LENGTH]
 
 
 @functools.cache
@@ -104,24 +101,14 @@ def of_named(name: str, value) -> str:
         raise NoDigestError(f"{name}: {error}") from None
 
 
-def innermost(function: Callable) -> Callable:
-    """Return the function behind partials, methods, and wrappers that remember or compile it."""
-    for name in ("func", "__func__", "__wrapped__", "py_func"):
-        if hasattr(function, name):
-            return innermost(getattr(function, name))
-    return function
-
-
 def _feed(sha, value, seen):
     """Add a value to a hash; `seen` numbers functions, classes and modules, because they may refer to each other."""
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
     kind = type(value)
     _name(sha, kind.__name__)
-    if value is None or kind in (bool, int, float, complex, bytes):
+    if value is None or kind in (bool, int, float, complex, bytes, str):
         _name(sha, repr(value))
-    elif kind is str:
-        _name(sha, value)
     elif kind in (tuple, list):
         _all(sha, value, seen)
     elif isinstance(value, Set):
@@ -142,9 +129,6 @@ def _feed(sha, value, seen):
         _class(sha, value, seen)
     elif isinstance(value, types.MethodType):
         _all(sha, (value.__func__, value.__self__), seen)
-    elif "__wrapped__" in getattr(value, "__dict__", {}) and _wraps(value):
-        _feed(sha, value.__wrapped__, seen)
-        _feed(sha, dict(getattr(value, "registry", {})), seen)  # of `functools.singledispatch`
     elif inspect.isfunction(getattr(value, "py_func", value)):  # numba keeps the Python function in `py_func`
         _function(sha, getattr(value, "py_func", value), seen)
         _feed(sha, getattr(value, "targetoptions", None), seen)
@@ -200,19 +184,9 @@ def _table(sha, table, seen):
         columns = [table.iloc[:, place] for place in range(table.shape[1])]
     elif isinstance(table, pd.MultiIndex):
         columns = [table.get_level_values(level) for level in range(table.nlevels)]
+    _all(sha, [(column.name, column.dtype, column.to_numpy()) for column in columns], seen)
     if not isinstance(table, pd.Index):
         _feed(sha, table.index, seen)
-    _name(sha, str(len(columns)))
-    for column in columns:
-        _feed(sha, column.name, seen)
-        _name(sha, str(column.dtype))
-        if isinstance(column.dtype, np.dtype):
-            _array(sha, column.to_numpy(), seen)
-        elif isinstance(column.dtype, pd.CategoricalDtype):
-            codes = pd.Categorical(column).codes
-            _all(sha, (column.dtype.categories, column.dtype.ordered, codes), seen)
-        else:
-            _array(sha, pd.util.hash_pandas_object(pd.Series(column), index=False).to_numpy(), seen)
 
 
 def _compared(value):
@@ -251,13 +225,17 @@ def _function(sha, function, seen):
     """Add a function by its name; for a user's function, also its code and the values that it uses."""
     code = function.__code__
     _name(sha, function.__qualname__)
-    if installed := is_installed(code.co_filename):  # its module may be that of a function that it wraps
-        _name(sha, function.__module__ or "")
+    if installed := is_installed(code.co_filename):  # it may wrap a user's function, as `functools.singledispatch` does
+        wrapped = vars(function).get("__wrapped__")
+        _all(sha, (function.__module__, wrapped, dict(getattr(function, "registry", {}))), seen)
     named = installed and "<" not in function.__qualname__  # not made by another function, nor a lambda
-    if named or not _is_new(sha, function, seen):
+    if named or (installed and wrapped) or not _is_new(sha, function, seen):
         return
     _all(sha, [code, function.__defaults__, function.__kwdefaults__, vars(function)], seen)
-    outer = dict(zip(code.co_freevars, map(_held, function.__closure__ or ()), strict=True))
+    outer = {}
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # not assigned yet
+            outer[name] = cell.cell_contents
     names, variables, imports = _names(code)
     if not installed:
         outer |= {name: function.__globals__[name] for name in variables if name in function.__globals__}
@@ -283,19 +261,6 @@ def _used(sha, value, names, seen):
                     _name(sha, name)
                     with nullcontext() if names else suppress(NoDigestError):  # such as an open file
                         _used(sha, getattr(value, name), names, seen)
-
-
-def _wraps(value):
-    """Tell whether installed code wraps a function without changing its results: caches, `schedlab.remember`."""
-    code = getattr(value, "__code__", None)
-    return _installed(type(value).__module__) if code is None else is_installed(code.co_filename)
-
-
-def _held(cell):
-    try:
-        return cell.cell_contents
-    except ValueError:  # not assigned yet
-        return None
 
 
 @functools.lru_cache(1024)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import product
 from numbers import Integral
@@ -15,13 +16,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from joblib.parallel import (
-    LokyBackend,
-    MultiprocessingBackend,
-    SequentialBackend,
-    ThreadingBackend,
-    get_active_backend,
-)
+from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_backend
 
 from .._runtime.digests import NoDigestError, key, of_function, of_named
 from .._runtime.files import note
@@ -31,18 +26,12 @@ from ..workload.trace import Trace
 from . import memory
 from .naming import name_of, named
 from .progress import Progress
-from .results import OF_FAILURES, PLAIN, check_columns, failed, result_of, tabled, without_numpy
+from .results import OF_FAILURES, PLAIN, check_columns, failure_of, result_of, tabled, without_numpy
 from .sending import arrived, sender
 from .stores import RESERVED, Store, storing_in
+from .written import written_or_text
 
 ERRORS = ("raise", "keep")
-THREADS, PROCESSES = (SequentialBackend, ThreadingBackend), (LokyBackend, MultiprocessingBackend)  # on this computer
-REMOTE_BATCH = (3, 30)  # seconds of work in one batch for a worker elsewhere: at least, at most
-LAST_BATCH = (0.5, 1)  # the same near the end, so that all workers finish at about the same time
-LOST_WORKERS = ("KilledWorker", "FutureCancelledError")  # errors of Dask
-END = 8 * REMOTE_BATCH[0]  # seconds before the end when that begins; by then, two batches per worker are under way
-
-
 STALE = (
     "this worker has loaded an older version of your code; restart the workers: "
     "joblib.externals.loky.get_reusable_executor().shutdown()"
@@ -90,9 +79,8 @@ def grid(
     activity : str
         The label of the progress bar.
     store : path or Store, optional
-        A folder that keeps results between sessions, created if missing. Each result is saved as soon as its run ends.
-        A stored run is not repeated, whether it comes from another session, from another grid of the same function, or
-        from a process that uses the folder at the same time. See `schedlab.store`.
+        A folder that keeps each result as soon as its run ends: for later sessions, for other grids of the same
+        function, and for processes that use the folder at the same time. Created if missing. See `schedlab.store`.
     retry : bool
         Rerun runs that the store holds as failures. Without ``errors="keep"``, failures are always rerun.
     **values
@@ -121,11 +109,10 @@ def grid(
     content), what threads of its own read, and what caches and compiled functions of its own still hold. Installed
     packages count by their names, not their versions: after an upgrade on which results depend, begin another store.
 
-    Runs go through `joblib.Parallel`. The default is threads, because kernels release the interpreter lock. Runs of a
-    few milliseconds are mostly Python code, which runs in one thread at a time: two threads run whole logs 1.4 times as
-    fast as one, but do not speed up runs of 5,000 jobs under EASY. Choose another backend with
+    Runs go through `joblib.Parallel`, by default on threads, because kernels release the interpreter lock; runs of a
+    few milliseconds are mostly Python code, which runs in one thread at a time. Choose another backend with
     ``joblib.parallel_config(backend=...)``: "loky" for processes, "dask" for a cluster. Processes need a function that
-    can be pickled; each trace is sent to each process once. Cluster workers get several short runs at a time.
+    can be pickled; each trace is sent to each process once.
 
     Examples
     --------
@@ -148,21 +135,14 @@ def _version(sent):
     return of_function(arrived(sent))
 
 
+@dataclass(eq=False)
 class Plan:
-    """The runs of a grid: the values of each, and the names that its rows begin with.
+    """The runs of a grid: the values of each, the names that its rows begin with, and settings as in `table_of`."""
 
-    Settings are common to all runs. In a store, which may also hold runs with other settings, they are further columns.
-    """
-
-    def __init__(
-        self,
-        run: Callable,
-        runs: Sequence[Mapping],
-        names: Sequence[Mapping],
-        settings: Mapping[str, str | float] | None = None,
-    ):
-        self.run, self.runs, self.names, self.settings = run, list(runs), list(names), dict(settings or {})
-        self._digests = {}  # by identity: many runs share the same trace
+    run: Callable
+    runs: Sequence[Mapping]
+    names: Sequence[Mapping]
+    settings: Mapping[str, str | float] | None = None
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -173,31 +153,27 @@ class Plan:
         return of_function(self.run)
 
     @cached_property
+    def _digests(self):
+        values = {id(value): (name, value) for run in self.runs for name, value in run.items()}  # many share a trace
+        return {place: of_named(*value) for place, value in values.items()}
+
+    @cached_property
     def keys(self) -> list[str]:
         """Return a key for each run. Raises NoDigestError, which names the value without a digest."""
-        return [key(self.about, {name: self._digest(name, value) for name, value in run.items()}) for run in self.runs]
+        digests = self._digests
+        return [key(self.about, {name: digests[id(value)] for name, value in run.items()}) for run in self.runs]
 
-    def _digest(self, name, value):
-        if id(value) not in self._digests:
-            self._digests[id(value)] = of_named(name, value)
-        return self._digests[id(value)]
-
-    def described(self, place: int) -> tuple[dict, dict]:
-        """Return the first columns of a run's rows as a store keeps them, and what distinguishes equal labels.
-
-        The labels do not depend on the rest of the plan. What distinguishes them, by column, is a digest, and the
-        history of a trace.
-        """
-        columns, origins = {}, {}
+    def described(self, place: int) -> dict:
+        """Return the first columns of a run's rows as a store keeps them, in JSON, whatever else is in the plan."""
+        columns = {}
         for name, label in self.names[place].items():
             value = self.runs[place].get(name)
             if isinstance(value, PLAIN):
-                columns[name] = str(label) if isinstance(label, tuple) else label
+                columns[name] = written_or_text(label)
             else:
-                history = value.history if isinstance(value, Trace) else ()
-                columns[name] = value.title if isinstance(value, Trace) else name_of(value)
-                origins[name] = [self._digest(name, value)[:12], *history]
-        return columns | self.settings, origins
+                title, history = (value.title, value.history) if isinstance(value, Trace) else (name_of(value), ())
+                columns[name] = {"named": [title, self._digests[id(value)][:12], *history]}
+        return columns | {name: written_or_text(value) for name, value in (self.settings or {}).items()}
 
 
 def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) -> Plan:
@@ -224,12 +200,10 @@ def table_of(
     ----------
     run : function
         As in `grid`.
-    runs : sequence of mapping
-        The values of each run.
-    names : sequence of mapping
-        For each run, the first columns of its rows.
+    runs, names : sequence of mapping
+        For each run, its values, and the first columns of its rows.
     settings : mapping, optional
-        As in `Plan`.
+        Values common to all runs; in a store, which may hold runs with others, they are further columns.
     **how
         threads, progress, errors, activity, store and retry, as in `grid`.
 
@@ -277,7 +251,7 @@ def carried_out(
 
 
 class Known:
-    """The results of a plan's runs: from this session, from a store, and newly computed.
+    """The results of a plan's runs by their keys: from this session, from a store, and newly computed.
 
     With `again`, stored failures count as missing; with `look`, the store is left unchanged.
     """
@@ -285,58 +259,49 @@ class Known:
     def __init__(
         self, plan: Plan, store: str | PathLike | Store | None = None, again: bool = False, look: bool = False
     ):
-        self.plan, self.study = plan, None
-        store, requested = (storing_in(), False) if store is None else (Store(store), True)
+        self.study = None
+        required = store is not None
+        store = Store(store) if required else storing_in.get()
         try:
             self.keys = plan.keys
         except NoDigestError as error:
-            if requested:
+            if required:
                 raise ValueError(f"results cannot be kept in {store.path}: {error}") from None
             store, self.keys = None, list(range(len(plan)))  # every run counts as different, and is not remembered
-        self._results = memory.runs.of(self.keys)
+        self.places = {key: place for place, key in reversed([*enumerate(self.keys)])}  # the first of each key
+        results = {key: memory.runs[key] for key in self.places if key in memory.runs}
         if store is not None:
-            self._look_in(store, again, look, not requested)
+            self.study = store.study(plan, required)
+            stored = self.study.results(self.keys)
+            if not look:
+                store.make()
+                for added in results.keys() - stored.keys():  # this session computed it without the store
+                    with nullcontext() if required else suppress(TypeError):
+                        self.study.keep(added, plan.described(self.places[added]), results[added])
+            results |= {key: result for key, result in stored.items() if not (again and result.failed)}
         changed = memory.changed()
-        self._results = {key: result for key, result in self._results.items() if not changed(result.files)}
-        for result in self._results.values():
+        self.results = {key: result for key, result in results.items() if not changed(result.files)}
+        for result in self.results.values():
             note(result.files)
-
-    def _look_in(self, store, again, look, optional):
-        if both := sorted({name for names in self.plan.names for name in names} & set(RESERVED)):
-            columns = "is a reserved column" if len(both) == 1 else "are reserved columns"
-            raise ValueError(f"{', '.join(both)} {columns} of a store; give the function's parameters other names")
-        self.study = store.study(self.plan)
-        self.study.optional = optional
-        stored = self.study.results(self.keys)
-        if not look:
-            store.make()
-            self.study.ask(self.keys)
-            places = {key: place for place, key in enumerate(self.keys)}
-            for key in self._results.keys() - stored.keys():  # this session computed it without the store
-                with suppress(TypeError) if optional else nullcontext():
-                    self.study.keep(key, *self.plan.described(places[key]), self._results[key])
-        self._results |= {key: result for key, result in stored.items() if not (again and result.failed)}
 
     @property
     def missing(self) -> list[int]:
         """Positions of the runs to make, without duplicates, in order."""
-        first = {key: place for place, key in reversed([*enumerate(self.keys)]) if key not in self._results}
-        return sorted(first.values())
-
-    def by_place(self) -> dict:
-        """Return the known results by position."""
-        return {place: self._results[key] for place, key in enumerate(self.keys) if key in self._results}
+        return sorted(place for key, place in self.places.items() if key not in self.results)
 
     def take(self, place: int, result) -> None:
-        """Add a new result."""
-        self._results[self.keys[place]] = result
+        """Add a new result; this session remembers it, unless it is a failure, which is to be tried again."""
+        key = self.keys[place]
+        self.results[key] = result
         note(result.files)
-        if isinstance(self.keys[place], str):
-            memory.runs.keep(self.keys[place], result)
+        if isinstance(key, str) and not result.failed:
+            memory.runs[key] = result
+            if len(memory.runs) > memory.MOST_RUNS:
+                memory.runs.popitem(last=False)
 
     def in_order(self) -> list:
-        """Return the results of all runs, in the order of the plan."""
-        return [self._results[key] for key in self.keys]
+        """Return the results of all runs in the order of the plan, and None for those that are missing."""
+        return [self.results.get(key) for key in self.keys]
 
 
 def _run(plan, known, threads, progress, errors, label):
@@ -344,31 +309,26 @@ def _run(plan, known, threads, progress, errors, label):
     places, study = known.missing, known.study
     backend, _ = get_active_backend(prefer="threads")  # it reports 1 job if no number was set
     _, jobs = get_active_backend()
-    together, near = isinstance(backend, THREADS), isinstance(backend, THREADS + PROCESSES)
-    jobs = threads or jobs or -1
-    workers, spent = backend.effective_n_jobs(jobs), 0.0
-    if not near:
-        _batch(backend, REMOTE_BATCH)
+    together = getattr(backend, "supports_sharedmem", False)
+    near = together or isinstance(backend, LokyBackend | MultiprocessingBackend)  # on this computer
     if study is not None:
         study.check_writable(len(places))
-    pool = Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered")
+    writing = study if near else None  # workers elsewhere may not have access to the store
+    # Processes are reused, with the modules that they have loaded.
+    version = plan.about if near and not together and isinstance(known.keys[0], str) else None
     reserved = RESERVED if study else OF_FAILURES if errors == "keep" else ()
+    pool = Parallel(n_jobs=threads or jobs or -1, prefer="threads", return_as="generator_unordered")
     results = iter(())
     try:
         with Progress(len(places), label, progress) as bar, stoppable() as within, TemporaryDirectory() as folder:
-            # Workers on this computer write to the store themselves, at once; those elsewhere may not have access to
-            # it.
-            writing = study if near else None
             task = delayed(within(_one))
-            # Processes are reused, with the modules that they have loaded.
-            version = plan.about if near and not together and isinstance(known.keys[0], str) else None
             sent = (lambda _, value: value) if together else sender(Path(folder) if near else None)
             results = pool(
                 task(
                     place,
                     plan.names[place],
                     reserved,
-                    partial(_kept, writing, known.keys[place], *plan.described(place)) if writing else None,
+                    partial(_kept, writing, known.keys[place], plan.described(place)) if writing else None,
                     version,
                     sent("the function", plan.run),
                     tuple(plan.runs[place]),
@@ -376,28 +336,20 @@ def _run(plan, known, threads, progress, errors, label):
                 )
                 for place in places
             )
-            for count, (place, result) in enumerate(results, start=1):
-                spent += result.seconds
-                if not near and spent / count * (len(places) - count) < END * workers:
-                    _batch(backend, LAST_BATCH)
+            for place, result in results:
                 if study is not None and not writing:
-                    result = _kept(study, known.keys[place], *plan.described(place), result)
+                    result = _kept(study, known.keys[place], plan.described(place), result)
                 if result.failed and errors == "raise":
-                    raise _failed(plan.names[place], result.measured) from result.measured.error
+                    values = ", ".join(f"{name}={value}" for name, value in plan.names[place].items())
+                    message = f"the run with {values} failed: {result.measured.words}"
+                    raise RunError(message) from result.measured.error
                 known.take(place, result)
                 bar.update(result.failed)
     except BaseException as error:
         if hasattr(results, "throw"):
             with suppress(BaseException):  # otherwise joblib warns about unused results
                 results.throw(error)
-        if type(error).__name__ in LOST_WORKERS:
-            raise RuntimeError("a Dask worker ended during a run, perhaps for lack of memory; see its log") from error
         raise
-
-
-def _batch(backend, seconds):
-    """Let joblib group runs into batches that take at least, and at most, this many seconds."""
-    backend.MIN_IDEAL_BATCH_DURATION, backend.MAX_IDEAL_BATCH_DURATION = seconds
 
 
 def _one(place, about, reserved, kept, version, run, names, *values):
@@ -410,19 +362,14 @@ def _one(place, about, reserved, kept, version, run, names, *values):
     return place, result if kept is None else kept(result)
 
 
-def _kept(study, key, columns, origins, result):
+def _kept(study, key, values, result):
     """Store a result and return it; if it cannot be stored and a store was requested, return a failure."""
     try:
-        study.keep(key, columns, origins, result)
+        study.keep(key, values, result)
     except TypeError as error:
-        if not study.optional:
-            study.keep(key, columns, origins, result := failed(result, error))
+        if study.required:
+            study.keep(key, values, result := replace(result, measured=failure_of(error)))
     return result
-
-
-def _failed(names, failure):
-    values = ", ".join(f"{name}={value}" for name, value in names.items())
-    return RunError(f"the run with {values} failed: {failure.words}")
 
 
 def _check_threads(threads):

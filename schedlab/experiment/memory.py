@@ -5,45 +5,15 @@ from collections import OrderedDict
 from functools import cache, partial, update_wrapper
 from threading import Lock, RLock
 from types import MethodType
-from weakref import ref
+from weakref import WeakSet
 
 from .._runtime.digests import NoDigestError, key, of_function, of_named
 from .._runtime.files import note, recording
 from ..workload import archive
 
 MOST_RUNS = 100_000  # remembered runs; the oldest are dropped first
-
-
-class Memory:
-    """The results of runs by their keys; those not used for longest are dropped first."""
-
-    def __init__(self, most: int = MOST_RUNS):
-        self.most, self.lock, self.runs = most, Lock(), OrderedDict()
-
-    def of(self, keys) -> dict:
-        """Return the known results among some runs."""
-        with self.lock:
-            for key in keys:
-                if key in self.runs:
-                    self.runs.move_to_end(key)
-            return {key: self.runs[key] for key in keys if key in self.runs}
-
-    def keep(self, key, result) -> None:
-        """Keep a result, unless it is a failure, which is to be tried again."""
-        if not result.failed:
-            with self.lock:
-                self.runs[key] = result
-                while len(self.runs) > self.most:
-                    self.runs.popitem(last=False)
-
-    def clear(self) -> None:
-        """Forget all."""
-        with self.lock:
-            self.runs.clear()
-
-
-runs = Memory()
-_remembered = []
+runs = OrderedDict()  # results of runs by their keys
+_remembered = WeakSet()
 
 
 def forget() -> None:
@@ -61,7 +31,7 @@ def forget() -> None:
     False
     """
     runs.clear()
-    for remembering in filter(None, (reference() for reference in _remembered)):
+    for remembering in list(_remembered):
         remembering.forget()
 
 
@@ -121,7 +91,7 @@ class _Remembering:
         self.most, self.calls, self.lock = most, OrderedDict(), Lock()
         self.signature = inspect.signature(function)
         update_wrapper(self, function)
-        _remembered.append(ref(self))
+        _remembered.add(self)
 
     def __reduce__(self):
         return _Remembering, (self.most, self.__wrapped__)

@@ -11,10 +11,8 @@ from .results import PLAIN
 
 def named(runs: Sequence[Mapping]) -> list[dict]:
     """Return the values of runs as they appear in a table."""
-    columns = {}
-    for name in dict.fromkeys(name for values in runs for name in values):
-        column = [values[name] for values in runs if name in values]
-        columns[name] = labelled(column)
+    names = dict.fromkeys(name for values in runs for name in values)
+    columns = {name: labelled(values[name] for values in runs if name in values) for name in names}
     return [
         {name: value if isinstance(value, PLAIN) else columns[name][identity(value)] for name, value in values.items()}
         for values in runs

@@ -6,7 +6,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from numbers import Real
 from pathlib import Path
@@ -63,16 +63,12 @@ def result_of(run: Callable, values: Mapping) -> Result:
         try:
             measured = _plain(run(**values))
         except Exception as error:  # a user's function may raise anything
-            measured = _failure(error)
+            measured = failure_of(error)
     return Result(measured, time.perf_counter() - begin, time.time(), HOST, files)
 
 
-def failed(result: Result, error: Exception) -> Result:
-    """Turn a result into a failure, because its measures cannot be stored."""
-    return replace(result, measured=_failure(error))
-
-
-def _failure(error):
+def failure_of(error: Exception) -> Failure:
+    """Describe an error that a run raised."""
     message = f"{type(error).__name__}: {error}".encode(errors="backslashreplace").decode()  # as a file can hold it
     return Failure(message, _place(error), error)
 

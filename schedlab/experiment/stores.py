@@ -11,22 +11,22 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from datetime import date, timedelta
 from errno import EACCES
 from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from uuid import uuid4
 
 import pandas as pd
 
-from .._runtime.digests import innermost
 from .._runtime.paths import replacing
 from .._runtime.text import plain
 from ..workload.labels import told_apart
 from .results import HOST, OF_FAILURES, Failure, Result, tabled
-from .written import read, read_table, written, written_row, written_table
+from .written import read, read_table, written_row, written_table
 
 try:
     from fcntl import LOCK_EX, flock
@@ -34,34 +34,22 @@ except ModuleNotFoundError:  # Windows: there, `prune` should run alone
     flock = None
 
 ABOUT = "README.txt"  # marks a folder as a store
+LOCK = ".lock"  # whoever changes a file of the store holds it
 WORDS = """\
-This folder keeps the results of grids of schedlab. Each folder in it is of a function, as its code was; each line of
-its files is a run, as JSON. In Python with schedlab:
+This folder keeps the results of grids of schedlab. In Python:
 
     import schedlab as sl
     table = sl.store("{folder}").table()
 
-Without schedlab, any reader of JSON will do. In Python:
-
-    import json
-    import pandas as pd
-    from pathlib import Path
-    texts = [path.read_text() for path in Path("{folder}").glob("*/[!.]*.jsonl")]
-    lines = [line for text in texts for line in text.splitlines(keepends=True)]
-    runs = [json.loads(line) for line in lines if line.endswith("}}\\n")]  # others are being written
-    runs.sort(key=lambda run: ("error" not in run, run["finished"]))  # of several with one key, the last counts
-    runs = {{run["key"]: run for run in runs}}.values()
-    table = pd.DataFrame([run["values"] | run.get("measured", {{}}) for run in runs])
-
-Of each run: key (of the function, its values and the package), function, values, origins (what tells apart values with
-the same label), one of measured, table (names and columns) and error (and where it was raised), seconds, finished
-(seconds since 1970), host, files (what it read, with digests), and sha256 (the first digits of that of the line before
-it). What JSON does not have is an object with one entry, such as {{"float": "nan"}} or {{"date": "2024-01-31"}}.
+Each folder in it is of a function, as its code was. Each line of its files is a run, as JSON: key (of the function, its
+values and the package), function, values, one of measured, table (names and columns) and error (and where it was
+raised), seconds, finished (seconds since 1970), host, files (what it read, with digests), and sha256 (the first digits
+of that of the line before it). Of several lines with one key, the last counts that is no error. What JSON does not have
+is an object with one entry, such as {{"float": "nan"}} or {{"date": "2024-01-31"}}.
 """
 OWN = ("run_seconds", "run_finished", "run_host", "run_key", "study")  # the last columns of the table of a store
 RESERVED = (*OF_FAILURES, *OWN, "function")
 SESSION = uuid4().hex[:8]
-TRIALS = 1000  # to open a file beside processes that prune
 CHECK, DIGITS = ', "sha256": "', 16  # what stands before the checksum of a line, and its digits
 _asked = set()  # keys of the runs that this session has asked for
 
@@ -102,7 +90,7 @@ def store(path: str | os.PathLike) -> "Store":
     return opened
 
 
-_storing = ContextVar("_storing", default=None)
+storing_in = ContextVar("storing_in", default=None)  # the store of the enclosing block
 
 
 @contextmanager
@@ -125,16 +113,11 @@ def storing(path: "str | os.PathLike | Store | None") -> Iterator[None]:
     ...     len(sl.store(folder).table())
     4
     """
-    before = _storing.set(None if path is None else Store(path))
+    before = storing_in.set(None if path is None else Store(path))
     try:
         yield
     finally:
-        _storing.reset(before)
-
-
-def storing_in() -> "Store | None":
-    """Return the store set by the enclosing `storing` block."""
-    return _storing.get()
+        storing_in.reset(before)
 
 
 class Store:
@@ -166,38 +149,27 @@ class Store:
         return "\n".join([f"<Store {self.path}: {count}", *rows]) + ">"
 
     def make(self) -> None:
-        """Create the folder, unless it exists.
-
-        Raises
-        ------
-        ValueError
-            If it is a file, or holds something else.
-        """
+        """Create the folder, unless it exists. Raises ValueError if it is a file, or holds something else."""
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"{plain(str(self.path))}: expected a folder for the store, found a file")
         self.path.mkdir(parents=True, exist_ok=True)
-        about = self.path / ABOUT
-        if not about.is_file():
-            if others := sorted(path.name for path in self.path.iterdir() if not path.name.startswith(".")):
-                if about.is_file():  # another process has just created it
-                    return
-                problem = f"expected an empty folder or a store; it contains {plain(others[0])}"
+        others = _listed(self.path)
+        if not (about := self.path / ABOUT).is_file():
+            if others:
+                problem = f"expected an empty folder or a store; it contains {plain(others[0].name)}"
                 raise ValueError(f"{plain(str(self.path))}: {problem}")
             with replacing(about) as part:
                 part.write_text(WORDS.format(folder=self.path), encoding="utf-8")
 
-    def study(self, plan) -> "Study":
-        """Return the study of a plan.
-
-        Parameters
-        ----------
-        plan : schedlab.experiment.grids.Plan
-            What is to be run.
-        """
-        function = innermost(plan.run)
+    def study(self, plan, required: bool) -> "Study":
+        """Return the study of a plan. Raises ValueError for a value that is named as a column of the store."""
+        if both := sorted({name for names in plan.names for name in names} & set(RESERVED)):
+            columns = "is a reserved column" if len(both) == 1 else "are reserved columns"
+            raise ValueError(f"{', '.join(both)} {columns} of a store; give the function's parameters other names")
+        function = getattr(plan.run, "func", plan.run)  # within a partial function
         name = getattr(function, "__qualname__", type(function).__name__)
         short = re.sub(r"\W+", "-", name).strip("-")[-40:]
-        return Study(self.path / f"{short}-{plan.about[:DIGITS]}", name)
+        return Study(self.path / f"{short}-{plan.about[:DIGITS]}", name, required)
 
     def studies(self) -> list["Study"]:
         """Return all studies: the functions of which there are runs, each as its code was."""
@@ -219,24 +191,22 @@ class Store:
             ``run_host`` and ``run_key``. Different traces or schemes with the same label are distinguished as in the
             table of a grid. The runs of all versions of a function are included; ``study`` names the folder of each.
         """
-        runs = [(study.folder.name, run) for study in self.studies() for run in study.runs().values()]
-        runs = [entry for entry in runs if function in (None, entry[1]["function"])]
-        runs.sort(key=lambda entry: (entry[0], entry[1]["finished"], entry[1]["key"]))
-        names = _names(run for _, run in runs)
-        values = [{name: names(run, name) for name in run["values"]} for _, run in runs]
-        first = [{"function": run["function"], **parameters} for (_, run), parameters in zip(runs, values, strict=True)]
+        runs = [run | {"study": study.folder.name} for study in self.studies() for run in study.runs().values()]
+        runs = [run for run in runs if function in (None, run["function"])]
+        runs.sort(key=itemgetter("study", "finished", "key"))
+        values = [{"function": run["function"], **values} for run, values in zip(runs, _values(runs), strict=True)]
         last = [
             {
                 "run_seconds": run["seconds"],
                 "run_finished": pd.Timestamp(round(1000 * run["finished"]), unit="ms"),
                 "run_host": run["host"],
                 "run_key": run["key"],
-                "study": study,
+                "study": run["study"],
             }
-            for study, run in runs
+            for run in runs
         ]
-        table = tabled(first, [_result(run) for _, run in runs], True, last)
-        front = ["function", *dict.fromkeys(name for parameters in values for name in parameters)]
+        table = tabled(values, [_result(run) for run in runs], True, last)
+        front = dict.fromkeys(["function", *(name for row in values for name in row)])
         back = [*OF_FAILURES, *OWN]
         return table.reindex(columns=[*front, *(name for name in table if name not in {*front, *back}), *back])
 
@@ -284,19 +254,15 @@ class Store:
 class Study:
     """The results of one version of a function, in a folder. It can be sent to other processes.
 
-    If `optional`, a result that cannot be stored is returned but not kept; otherwise its run counts as failed.
+    If `required`, a run whose result cannot be stored has failed; otherwise its result is returned but not kept.
     """
 
-    def __init__(self, folder: Path, function: str = ""):
-        self.folder, self.function, self.optional = folder, function, False
+    def __init__(self, folder: Path, function: str = "", required: bool = True):
+        self.folder, self.function, self.required = folder, function, required
 
     def files(self) -> list[Path]:
         """Return the files of all processes that have written."""
         return [path for path in _listed(self.folder) if path.suffix == ".jsonl"]
-
-    def ask(self, keys: Iterable[str]) -> None:
-        """Note that this session uses some runs."""
-        _asked.update(keys)
 
     def check_writable(self, count: int) -> None:
         """Raise if the store is read-only; `count` runs are missing in it."""
@@ -306,8 +272,8 @@ class Study:
             message = f"this store is read-only, and {count:,} {'run is' if count == 1 else 'runs are'} missing"
             raise PermissionError(EACCES, message, str(self.folder.parent))
 
-    def keep(self, key: str, values: Mapping, origins: Mapping, result: Result) -> None:
-        """Store a result, completely or not at all; values and origins are as in `Plan.described`.
+    def keep(self, key: str, values: Mapping, result: Result) -> None:
+        """Store a result, completely or not at all; the values are as in `Plan.described`.
 
         Raises TypeError for a measure that cannot be stored.
         """
@@ -318,30 +284,21 @@ class Study:
             what = {"table": written_table(measured)}
         else:
             what = {"measured": written_row(measured)}
-        run = {
-            "key": key,
-            "function": self.function,
-            "values": {name: _cell(value) for name, value in values.items()},
-            "origins": origins,
-            **what,
-            "seconds": result.seconds,
-            "finished": result.finished,
-            "host": result.host,
-            "files": dict(result.files),
-        }
+        about = {"seconds": result.seconds, "finished": result.finished, "host": result.host}
+        run = {"key": key, "function": self.function, "values": values, **what, **about, "files": dict(result.files)}
         text = json.dumps(run, allow_nan=False)
-        self._append(f'{text[:-1]}{CHECK}{_checksum(text)}"}}\n'.encode())
-
-    def _append(self, line):
-        with _locked(self.folder / f"{HOST}-{os.getpid()}-{SESSION}.jsonl", make=True) as file:
-            size = os.fstat(file.fileno()).st_size
-            try:
-                while line:
-                    line = line[file.write(line) :]
-            except BaseException:  # a full disk, or an interrupt
-                with suppress(OSError):
-                    os.ftruncate(file.fileno(), size)
-                raise
+        line = f'{text[:-1]}{CHECK}{_checksum(text)}"}}\n'.encode()
+        with _locked(self.folder.parent):
+            self.folder.mkdir(exist_ok=True)
+            with open(self.folder / f"{HOST}-{os.getpid()}-{SESSION}.jsonl", "ab", buffering=0) as file:
+                size = file.tell()
+                try:
+                    while line:
+                        line = line[file.write(line) :]
+                except BaseException:  # a full disk, or an interrupt
+                    with suppress(OSError):
+                        file.truncate(size)
+                    raise
 
     def runs(self) -> dict[str, dict]:
         """Return the runs, as written, by key: the latest of each, and none that failed if another succeeded."""
@@ -355,15 +312,16 @@ class Study:
         return runs
 
     def results(self, keys: Iterable[str]) -> dict[str, Result]:
-        """Return the results of some runs."""
+        """Return the results of some runs; note that this session has asked for them."""
+        _asked.update(keys)
         runs = self.runs()
         return {key: _result(runs[key]) for key in dict.fromkeys(keys) if key in runs}
 
     def delete(self, keys: set[str], dry_run: bool = False) -> int:
         """Delete some runs, and the folder if it becomes empty; return how many bytes that frees."""
         freed = 0
-        for path in self.files():
-            with suppress(FileNotFoundError), _locked(path, make=False):  # another process may prune, too
+        with nullcontext() if dry_run else _locked(self.folder.parent):
+            for path in self.files():
                 lines = path.read_bytes().splitlines(keepends=True)
                 left = [line for line in lines if not any(run["key"] in keys for run in _runs(path, line))]
                 freed += sum(map(len, lines)) - sum(map(len, left))
@@ -374,8 +332,7 @@ class Study:
                         part.write_bytes(b"".join(left))
                 else:
                     path.unlink()
-        with suppress(OSError):  # other processes may be writing
-            if not dry_run:
+            with suppress(OSError):  # it is not empty
                 self.folder.rmdir()
         return freed
 
@@ -388,37 +345,13 @@ def _listed(folder):
 
 
 @contextmanager
-def _locked(path, make):
-    """Open a file to append to it, while no other process rewrites or deletes it; make it if it is missing."""
-    with ExitStack() as opened:
-        while not _is_the_file(path, file := opened.enter_context((_made if make else _opened)(path))):
-            opened.close()  # another process has rewritten or deleted it just before it could be locked
-        yield file
-
-
-def _made(path):
-    """Open a file, and make it and its folder if they are missing."""
-    for _ in range(TRIALS):
-        with suppress(FileExistsError, FileNotFoundError):  # the folder was deleted just now
-            path.parent.mkdir(exist_ok=True)
-            return _opened(path, "ab")
-    return _opened(path, "ab")
-
-
-def _opened(path, mode="r+b"):
-    file = open(path, mode, buffering=0)  # noqa: SIM115 - the caller closes it
-    with suppress(OSError):  # some file systems have no locks
-        if flock is not None:
-            flock(file, LOCK_EX)
-    return file
-
-
-def _is_the_file(path, file):
-    """Tell whether an open file is the one that now has this path."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
-    except FileNotFoundError:
-        return False
+def _locked(folder):
+    """Let no other process or thread change the files of a store."""
+    with open(folder / LOCK, "ab") as file:
+        with suppress(OSError):  # some file systems have no locks
+            if flock is not None:
+                flock(file, LOCK_EX)
+        yield
 
 
 def _runs(path, content):
@@ -452,43 +385,36 @@ def _result(run):
     return Result(measured, run["seconds"], run["finished"], run["host"], run["files"])
 
 
-def _cell(value):
-    """Return a value of a run as JSON has it, or else its label."""
-    try:
-        return written(value)
-    except TypeError:
-        return str(value)
-
-
-def _names(runs):
-    """Return a function that names a value of a run; those with the same label are told apart as in a grid's table."""
-    labels = {}
+def _values(runs):
+    """Return the values of runs; those with the same label are told apart as in a grid's table."""
+    named = {}
     for run in runs:
-        for name, origin in run["origins"].items():
-            labels.setdefault(name, {})[run["values"][name], tuple(origin)] = None
-    for name, several in labels.items():
-        names = told_apart([(label, list(origin[1:])) for label, origin in several])
-        labels[name] = dict(zip(several, names, strict=True))
+        for name, value in run["values"].items():
+            if _is_named(value):
+                named.setdefault(name, {})[tuple(value["named"])] = None
+    for name, facts in named.items():
+        labels = told_apart([(label, history) for label, _, *history in facts])
+        named[name] = dict(zip(facts, labels, strict=True))
+    return [
+        {
+            name: named[name][tuple(value["named"])] if _is_named(value) else read(value)
+            for name, value in run["values"].items()
+        }
+        for run in runs
+    ]
 
-    def named(run, name):
-        value, origin = run["values"][name], run["origins"].get(name)
-        return read(value) if origin is None else labels[name][value, tuple(origin)]
 
-    return named
+def _is_named(value):
+    return isinstance(value, dict) and "named" in value
 
 
 def _instant(older_than):
     """Convert a date, or a length of time before now, to seconds since 1970."""
-    now = pd.Timestamp.now("UTC")
-    try:
-        if isinstance(older_than, timedelta) or (
-            isinstance(older_than, str) and re.fullmatch(r"\d+ ?[a-z]+", older_than)
-        ):
+    with suppress(ValueError):  # it is neither
+        if isinstance(older_than, timedelta) or re.fullmatch(r"\d+ ?[a-z]+", str(older_than)):
             if (ago := pd.Timedelta(older_than)) > pd.Timedelta(0):
-                return (now - ago).timestamp()
+                return (pd.Timestamp.now("UTC") - ago).timestamp()
         elif isinstance(older_than, str | date):
             instant = pd.Timestamp(older_than)
             return (instant.tz_localize("UTC") if instant.tz is None else instant).timestamp()
-    except ValueError:
-        pass  # it is neither
     raise ValueError(f"older_than is {older_than!r}, expected a date such as 2026-03-01, or a time such as 30 days")

@@ -14,15 +14,7 @@ from .results import tabled
 from .stores import Store
 
 TAKEN = ("run", "values", "cases")  # names that a study file defines
-EXAMPLE = """\
-import schedlab as sl
-
-def run(log, load, scheme):
-    trace = sl.load_trace(log).scale_load(load)
-    return sl.simulate(trace, scheme).metrics()
-
-values = {"log": ["KTH-SP2-1996"], "load": [0.7, 0.8, 0.9], "scheme": ["fcfs", "easy"]}
-"""
+EXPECTED = "expected a study: a Python file that defines a function run, and values as grid takes them"
 
 
 def read_study(path: str | os.PathLike) -> Plan:
@@ -33,7 +25,7 @@ def read_study(path: str | os.PathLike) -> Plan:
     """
     path, file = Path(path), plain(str(path))
     if not path.is_file():
-        raise FileNotFoundError(f"{file}: no such file, expected a study in Python:\n\n{EXAMPLE}")
+        raise FileNotFoundError(f"{file}: no such file, {EXPECTED}")
     # Not as a module that others may import: its functions are sent to workers by value.
     sys.path.insert(0, str(path.parent.resolve()))  # as when the file is run as a script
     try:
@@ -42,7 +34,7 @@ def read_study(path: str | os.PathLike) -> Plan:
         raise ValueError(f"{file} cannot be run: {type(error).__name__}: {error}") from error
     run, values, cases = (namespace.get(name) for name in TAKEN)
     if not callable(run):
-        raise ValueError(f"{file} defines no function run, expected a study such as:\n\n{EXAMPLE}")
+        raise ValueError(f"{file} defines no function run, {EXPECTED}")
     if not isinstance(values or {}, Mapping) or (values is None and cases is None):
         expected = "expected a mapping such as {'load': [0.7, 0.8]}; the file only names them, and does not call grid"
         raise ValueError(f"{file}: values is {values!r}, {expected}")
@@ -63,9 +55,10 @@ def shard_of(plan: Plan, number: int, count: int) -> Plan:
 
 def status(plan: Plan, store: str | os.PathLike | Store) -> tuple[dict, pd.DataFrame]:
     """Return how many runs of a plan are done, failed and to do, and the failed ones: values, error and error_at."""
-    results = Known(plan, store, look=True).by_place()
-    failed = [place for place, result in results.items() if result.failed]
-    counts = {"done": len(results) - len(failed), "failed": len(failed), "to do": len(plan) - len(results)}
+    results = Known(plan, store, look=True).in_order()
+    failed = [place for place, result in enumerate(results) if result is not None and result.failed]
+    missing = results.count(None)
+    counts = {"done": len(plan) - len(failed) - missing, "failed": len(failed), "to do": missing}
     return counts, tabled([plan.names[i] for i in failed], [results[i] for i in failed], True)
 
 

@@ -55,6 +55,14 @@ def written(value):
     raise TypeError(f"a {kind.__name__}")
 
 
+def written_or_text(value):
+    """Return a value as JSON has it, or else as a text."""
+    try:
+        return written(value)
+    except TypeError:
+        return str(value)
+
+
 def read(value):
     """Return a value that `written` wrote."""
     if not isinstance(value, dict):

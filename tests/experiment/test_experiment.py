@@ -10,7 +10,6 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 
 import joblib
 import numba
@@ -666,49 +665,6 @@ def test_who_waits_for_an_interrupted_run_makes_it_itself(made):
         with pytest.raises(KeyboardInterrupt):
             first.result()
     assert made == [1, 1]
-
-
-MODULES = """
-import functools
-from my_lab import deep
-
-def direct(x):
-    return x
-
-@functools.cache
-def cached(x):
-    return x
-"""
-USES = {
-    "a module": "import my_lab.near\ndef run(x):\n    return my_lab.near.direct(x)\n",
-    "a submodule": "import my_lab.deep\ndef run(x):\n    return my_lab.deep.far(x)\n",
-    "a cached helper": "from my_lab.near import cached\ndef run(x):\n    return cached(x)\n",
-    "an import within": "def run(x):\n    import my_lab.near\n    return my_lab.near.direct(x)\n",
-}
-
-
-@pytest.mark.parametrize("use", USES)
-def test_helpers_count_however_they_are_reached(tmp_path, monkeypatch, use):
-    lab = tmp_path / "my_lab"
-    lab.mkdir()
-    monkeypatch.syspath_prepend(tmp_path)
-
-    def digest_with(factor):
-        for name in [name for name in sys.modules if name.startswith(("my_lab", "my_study"))]:
-            del sys.modules[name]
-        (lab / "__init__.py").write_text("")
-        (lab / "deep.py").write_text(f"def far(x):\n    return {factor} * x\n")
-        (lab / "near.py").write_text(MODULES.replace("return x", f"return {factor} * x"))
-        (tmp_path / "my_study.py").write_text(USES[use])
-        sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
-        try:
-            import_module("my_lab.near")
-            return digest(import_module("my_study").run)
-        finally:
-            sys.dont_write_bytecode = before
-
-    assert digest_with(2) == digest_with(2)
-    assert digest_with(2) != digest_with(3)
 
 
 def test_what_is_being_computed_is_not_computed_again(made):

@@ -14,6 +14,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import experiment
+from schedlab._runtime.digests import digest
 from schedlab._runtime.files import recording
 
 pytestmark = pytest.mark.tables
@@ -116,27 +117,63 @@ def test_a_field_that_a_dataclass_does_not_compare_counts(ask):
     assert [ask(run, setting=Setting("a", factor)) for factor in (1, 2)] == [[1], [2]]
 
 
-HELD = {
-    "in a dict": "SCHEMES = {'mine': my_helpers}\ndef run(x):\n    return SCHEMES['mine'].f(x)\n",
-    "as a default": "def run(x, helpers=my_helpers):\n    return helpers.f(x)\n",
+LAB = """
+import functools
+from my_lab import deep
+
+def f(x):
+    return {factor} * x
+
+@functools.cache
+def cached(x):
+    return {factor} * x
+"""
+REACHED = {  # the code of a study in the same package, by how it comes by what the package has
+    "a name": "from my_lab.near import f\ndef run(x):\n    return f(x)\n",
+    "a module": "import my_lab.near\ndef run(x):\n    return my_lab.near.f(x)\n",
+    "a submodule": "import my_lab.near\ndef run(x):\n    return my_lab.near.deep.far(x)\n",
+    "a cached helper": "from my_lab.near import cached\ndef run(x):\n    return cached(x)\n",
+    "an import within": "def run(x):\n    import my_lab.near\n    return my_lab.near.f(x)\n",
+    "above and within": "import my_lab.near\ndef run(x):\n    import my_lab.near\n    return my_lab.near.f(x)\n",
+    "a name from within": "def run(x):\n    from my_lab.near import f as g\n    return g(x)\n",
+    "relative": "def run(x):\n    from .near import f\n    return f(x)\n",
+    "a relative module": "def run(x):\n    from . import near\n    return near.f(x)\n",
+    "beside what fails": (
+        "def run(x):\n    from my_lab.near import f\n"
+        "    try:\n        import a_missing_one\n    except ImportError:\n        return f(x)\n"
+    ),
+    "in a dict": "from . import near\nSCHEMES = {'mine': near}\ndef run(x):\n    return SCHEMES['mine'].f(x)\n",
+    "a submodule in a dict": "import my_lab\nHELD = [my_lab]\ndef run(x):\n    return HELD[0].near.deep.far(x)\n",
+    "as a default": "from . import near\ndef run(x, helpers=near):\n    return helpers.f(x)\n",
     "in an object": (
-        "class Held:\n    def __init__(self):\n        self.helpers = my_helpers\n"
+        "from . import near\nclass Held:\n    def __init__(self):\n        self.helpers = near\n"
         "HELD = Held()\ndef run(x):\n    return HELD.helpers.f(x)\n"
     ),
-    "by a name": "def run(x):\n    return my_helpers.f(x)\n",
 }
 
 
-@pytest.mark.parametrize("held", HELD)
-def test_an_edit_of_a_module_counts_however_it_is_held(ask, tmp_path, monkeypatch, held):
+@pytest.mark.parametrize("reached", REACHED)
+def test_an_edit_of_a_module_counts_however_it_is_reached(ask, tmp_path, monkeypatch, reached):
+    lab = tmp_path / "my_lab"
+    lab.mkdir()
+    (lab / "__init__.py").write_text("from my_lab import near" if "submodule in" in reached else "")
+    (lab / "study.py").write_text(REACHED[reached])
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    for factor in (2, 3):
-        (tmp_path / "my_helpers.py").write_text(f"def f(x):\n    return {factor} * x\n")
-        sys.modules.pop("my_helpers", None)
-        exec(f"import my_helpers\n{HELD[held]}", space := {"__name__": "__main__"})
-        assert ask(space["run"], x=2) == [2 * factor]
-    del sys.modules["my_helpers"]
+
+    def version(factor):
+        (lab / "near.py").write_text(LAB.format(factor=factor))
+        (lab / "deep.py").write_text(f"def far(x):\n    return {factor} * x\n")
+        for name in [name for name in sys.modules if name.startswith("my_lab")]:
+            monkeypatch.delitem(sys.modules, name)
+        return import_module("my_lab.study").run
+
+    assert digest(version(2)) == digest(version(2)) != digest(version(30))
+    for factor in (2, 30):
+        run = version(factor)
+        before = digest(run)
+        assert ask(run, x=2) == [2 * factor]
+        assert digest(run) == before  # also when all is imported
 
 
 # --- Files: however a run comes by their names ---
