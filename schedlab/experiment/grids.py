@@ -32,10 +32,7 @@ from .stores import RESERVED, Store, storing_in
 from .written import written_or_text
 
 ERRORS = ("raise", "keep")
-STALE = (
-    "this worker has loaded an older version of your code; restart the workers: "
-    "joblib.externals.loky.get_reusable_executor().shutdown()"
-)
+RESTART = "restart the workers: joblib.externals.loky.get_reusable_executor().shutdown()"
 
 
 class RunError(RuntimeError):
@@ -182,10 +179,8 @@ def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) 
     cases = [{}] if cases is None else _cases(cases)
     combined = [dict(zip(sets, combination, strict=True)) for combination in product(*sets.values())]
     for case in cases:
-        if both := case.keys() & sets.keys():
-            raise ValueError(
-                f"{', '.join(sorted(both))}: given both in the cases and as values of their own; give them once"
-            )
+        if both := ", ".join(sorted(case.keys() & sets.keys())):
+            raise ValueError(f"{both}: given both in the cases and as values of their own; give them once")
     runs = [case | more for case in cases for more in combined]
     _check_names(run, runs)
     return Plan(run, runs, named(runs))
@@ -221,27 +216,17 @@ def table_of(
     --------
     >>> import schedlab as sl
     >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1)
-    >>> def run(trace, scheme):
-    ...     return sl.simulate(trace, scheme).metrics()[["wait_time", "utilization"]]
-    >>> runs = [{"trace": trace.scale_load(load), "scheme": "easy"} for load in (0.6, 0.8)]
-    >>> table = sl.experiment.table_of(run, runs, names=[{"load": 0.6}, {"load": 0.8}])
-    >>> table.columns.tolist(), len(table)
-    (['load', 'wait_time', 'utilization'], 2)
+    >>> runs = [{"trace": trace, "scheme": scheme} for scheme in ("fcfs", "easy")]
+    >>> names = [{"scheme": "no backfilling"}, {"scheme": "backfilling"}]
+    >>> table = sl.experiment.table_of(lambda trace, scheme: sl.simulate(trace, scheme).metrics(), runs, names)
     """
     return carried_out(Plan(run, runs, names, settings), **how)
 
 
-def carried_out(
-    plan: Plan,
-    threads: int | None = None,
-    progress: bool = True,
-    errors: str = "raise",
-    activity: str = "running",
-    store: str | PathLike | Store | None = None,
-    retry: bool = False,
-) -> pd.DataFrame:
+def carried_out(plan, threads=None, progress=True, errors="raise", activity="running", store=None, retry=False):
     """Make the runs of a plan whose results are unknown, and return the table; other parameters are as in `grid`."""
-    _check_threads(threads)
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1):
+        raise ValueError(f"threads must be a whole number greater than 0, got {threads!r}")
     if not len(plan):
         return pd.DataFrame()
     known = Known(plan, store, retry or errors == "raise")
@@ -256,9 +241,7 @@ class Known:
     With `again`, stored failures count as missing; with `look`, the store is left unchanged.
     """
 
-    def __init__(
-        self, plan: Plan, store: str | PathLike | Store | None = None, again: bool = False, look: bool = False
-    ):
+    def __init__(self, plan: Plan, store=None, again: bool = False, look: bool = False):
         self.study = None
         required = store is not None
         store = Store(store) if required else storing_in.get()
@@ -355,7 +338,7 @@ def _run(plan, known, threads, progress, errors, label):
 def _one(place, about, reserved, kept, version, run, names, *values):
     """Make one run in a worker; `kept` stores its result there if the worker can."""
     if version is not None and _version(run) != version:
-        raise ValueError(STALE)
+        raise ValueError(f"this worker has loaded an older version of your code; {RESTART}")
     run, *values = map(arrived, (run, *values))
     result = result_of(run, dict(zip(names, values, strict=True)))
     check_columns(about, result, reserved)
@@ -370,11 +353,6 @@ def _kept(study, key, values, result):
         if study.required:
             study.keep(key, values, result := replace(result, measured=failure_of(error)))
     return result
-
-
-def _check_threads(threads):
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1):
-        raise ValueError(f"threads must be a whole number greater than 0, got {threads!r}")
 
 
 def is_several(value) -> bool:
@@ -404,10 +382,9 @@ def _check_names(run, runs):
     """Raise if the function does not take the values."""
     parameters = inspect.signature(run).parameters
     needed = {name for name, parameter in parameters.items() if parameter.default is parameter.empty}
-    if reserved := inspect.signature(grid).parameters.keys() & needed - {"run", "cases", "values"}:
-        raise ValueError(
-            f"{', '.join(sorted(reserved))}: names of grid's own parameters; give the function's parameters other names"
-        )
+    settings = inspect.signature(grid).parameters.keys() - {"run", "cases", "values"}
+    if reserved := ", ".join(sorted(settings & needed)):
+        raise ValueError(f"{reserved}: names of grid's own parameters; give the function's parameters other names")
     for values in runs:
         try:
             inspect.signature(run).bind(**values)

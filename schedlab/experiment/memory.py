@@ -22,9 +22,7 @@ def forget() -> None:
     Examples
     --------
     >>> import schedlab as sl
-    >>> @sl.experiment.remember(1)
-    ... def workload(seed):
-    ...     return sl.model_trace("lublin", jobs=200, machine=64, seed=seed)
+    >>> workload = sl.experiment.remember(1)(lambda seed: sl.model_trace("lublin", jobs=200, seed=seed))
     >>> first = workload(1)
     >>> sl.experiment.forget()
     >>> workload(1) is first
@@ -44,8 +42,7 @@ def changed():
 def remember(most: int):
     """Cache the latest results of a function by its values; meant for traces and schedules, which are large.
 
-    A result is used again as `grid` uses one: if the function, with what it uses, its values, and the files that it
-    read are the same. If two threads ask for the same result, it is computed once and both wait for it.
+    A result is used again as `grid` uses one. If two threads ask for the same, it is computed once and both wait.
 
     Parameters
     ----------

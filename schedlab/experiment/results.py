@@ -77,9 +77,8 @@ def _place(error):
     """Say where an error was raised: in the user's own code, if it passed through any."""
     steps = traceback.extract_tb(error.__traceback__)[1:]  # the first is the call of the run
     user = [step for step in steps if not is_installed(step.filename)] or steps
-    if not user:
-        return ""
-    return f"{Path(user[-1].filename).name}, line {user[-1].lineno}, in {user[-1].name}: {user[-1].line}".rstrip(": ")
+    places = [f"{Path(step.filename).name}, line {step.lineno}, in {step.name}: {step.line}" for step in user[-1:]]
+    return "".join(places).rstrip(": ")
 
 
 def _plain(result):
@@ -104,17 +103,13 @@ def without_numpy(value):
     """Convert NumPy's numbers and times to those of Python and pandas."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
-    return (
-        value.item() if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim) else value
-    )
+    return value.item() if isinstance(value, np.generic | np.ndarray) and not value.ndim else value
 
 
 def _check_once(names):
-    for name in names:
-        try:
-            str(name).encode()
-        except UnicodeEncodeError:
-            raise ValueError(f"the run gives {str(name)!r}, a name that cannot be written to a file") from None
+    for name in map(str, names):
+        if name != name.encode(errors="replace").decode():
+            raise ValueError(f"the run gives {name!r}, a name that cannot be written to a file")
     if twice := [str(name) for name, count in Counter(names).items() if count > 1]:
         raise ValueError(f"the run gives {', '.join(twice)} more than once")
 
@@ -139,13 +134,13 @@ def tabled(
     for about, result, more in zip(names, results, last or [{}] * len(names), strict=True):
         check_columns(about, result, OF_FAILURES if kept else ())
         failure = (result.measured.words, result.measured.at) if result.failed else ("", "")
-        values = {} if result.failed else result.measured
-        rows.append((about, values, (dict(zip(OF_FAILURES, failure, strict=True)) if kept else {}) | more))
+        back = dict(zip(OF_FAILURES, failure, strict=True)) | more if kept else more
+        rows.append((about, {} if result.failed else result.measured, back))
     if not any(isinstance(values, pd.DataFrame) for _, values, _ in rows):
-        return pd.DataFrame([{**about, **values, **error} for about, values, error in rows])
+        return pd.DataFrame([{**about, **values, **back} for about, values, back in rows])
     tables = [
-        values if isinstance(values, pd.DataFrame) else pd.DataFrame([values] if values or error else [])
-        for _, values, error in rows
+        values if isinstance(values, pd.DataFrame) else pd.DataFrame([values] if values or back else [])
+        for _, values, back in rows
     ]
     # One table of the values of all runs, with repeated rows: a separate table per run would cost 3 ms each.
     places = np.repeat(np.arange(len(rows)), [len(table) for table in tables])

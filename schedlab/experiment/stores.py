@@ -36,16 +36,11 @@ except ModuleNotFoundError:  # Windows: there, `prune` should run alone
 ABOUT = "README.txt"  # marks a folder as a store
 LOCK = ".lock"  # whoever changes a file of the store holds it
 WORDS = """\
-This folder keeps the results of grids of schedlab. In Python:
+This folder keeps the results of grids of schedlab: a folder for each function, as its code was, and in its files a line
+of JSON for each run. What JSON does not have is an object with one entry, such as {{"float": "nan"}}. In Python:
 
     import schedlab as sl
     table = sl.store("{folder}").table()
-
-Each folder in it is of a function, as its code was. Each line of its files is a run, as JSON: key (of the function, its
-values and the package), function, values, one of measured, table (names and columns) and error (and where it was
-raised), seconds, finished (seconds since 1970), host, files (what it read, with digests), and sha256 (the first digits
-of that of the line before it). Of several lines with one key, the last counts that is no error. What JSON does not have
-is an object with one entry, such as {{"float": "nan"}} or {{"date": "2024-01-31"}}.
 """
 OWN = ("run_seconds", "run_finished", "run_host", "run_key", "study")  # the last columns of the table of a store
 RESERVED = (*OF_FAILURES, *OWN, "function")
@@ -153,11 +148,11 @@ class Store:
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"{plain(str(self.path))}: expected a folder for the store, found a file")
         self.path.mkdir(parents=True, exist_ok=True)
-        others = _listed(self.path)
+        others = [plain(path.name) for path in _listed(self.path)]
         if not (about := self.path / ABOUT).is_file():
             if others:
-                problem = f"expected an empty folder or a store; it contains {plain(others[0].name)}"
-                raise ValueError(f"{plain(str(self.path))}: {problem}")
+                name = plain(str(self.path))
+                raise ValueError(f"{name}: expected an empty folder or a store; it contains {others[0]}")
             with replacing(about) as part:
                 part.write_text(WORDS.format(folder=self.path), encoding="utf-8")
 
@@ -195,15 +190,10 @@ class Store:
         runs = [run for run in runs if function in (None, run["function"])]
         runs.sort(key=itemgetter("study", "finished", "key"))
         values = [{"function": run["function"], **values} for run, values in zip(runs, _values(runs), strict=True)]
+        times = [pd.Timestamp(round(1000 * run["finished"]), unit="ms") for run in runs]
         last = [
-            {
-                "run_seconds": run["seconds"],
-                "run_finished": pd.Timestamp(round(1000 * run["finished"]), unit="ms"),
-                "run_host": run["host"],
-                "run_key": run["key"],
-                "study": run["study"],
-            }
-            for run in runs
+            dict(zip(OWN, (run["seconds"], time, run["host"], run["key"], run["study"]), strict=True))
+            for run, time in zip(runs, times, strict=True)
         ]
         table = tabled(values, [_result(run) for run in runs], True, last)
         front = dict.fromkeys(["function", *(name for row in values for name in row)])
@@ -273,10 +263,7 @@ class Study:
             raise PermissionError(EACCES, message, str(self.folder.parent))
 
     def keep(self, key: str, values: Mapping, result: Result) -> None:
-        """Store a result, completely or not at all; the values are as in `Plan.described`.
-
-        Raises TypeError for a measure that cannot be stored.
-        """
+        """Store a result, completely or not at all. Raises TypeError for a measure that cannot be stored."""
         measured = result.measured
         if result.failed:
             what = {"error": [measured.words, measured.at]}
@@ -302,14 +289,12 @@ class Study:
 
     def runs(self) -> dict[str, dict]:
         """Return the runs, as written, by key: the latest of each, and none that failed if another succeeded."""
-        runs = {}
+        runs = []
         for path in self.files():
             with suppress(FileNotFoundError):  # it was pruned just now
-                for run in _runs(path, path.read_bytes()):
-                    other = runs.get(run["key"])
-                    if other is None or _rank(run) > _rank(other):
-                        runs[run["key"]] = run
-        return runs
+                runs.extend(_runs(path, path.read_bytes()))
+        runs.sort(key=lambda run: ("error" not in run, run["finished"]))
+        return {run["key"]: run for run in runs}
 
     def results(self, keys: Iterable[str]) -> dict[str, Result]:
         """Return the results of some runs; note that this session has asked for them."""
@@ -369,10 +354,6 @@ def _runs(path, content):
 
 def _checksum(text):
     return sha256(text.encode()).hexdigest()[:DIGITS]
-
-
-def _rank(run):
-    return "error" not in run, run["finished"]
 
 
 def _result(run):

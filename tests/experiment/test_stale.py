@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from importlib import import_module, reload
 from pathlib import Path
 
@@ -248,29 +248,9 @@ def test_what_has_not_changed_is_not_read_again(tmp_path, monkeypatch):
     assert Path(made).read_text() == "x"
 
 
-def test_a_log_kept_by_ones_own_cache_counts_too(ask, tmp_path):
-    """The second run does not read the file, but the trace that it gets knows where it comes from."""
-    log = tmp_path / "my.swf"
-
-    def session():
-        @cache
-        def kept():
-            return sl.read_swf(log)
-
-        def run(load):
-            return len(sl.simulate(kept().scale_load(load), "fcfs").jobs)
-
-        return run
-
-    write(log, 3)
-    assert ask(session(), load=[0.5, 0.7]) == [3, 3]
-    write(log, 5)
-    assert ask(session(), load=[0.7]) == [5]
-    assert ask(session(), load=[0.5, 0.7]) == [5, 5]
-
-
-@pytest.mark.parametrize("use", ["simulated", "only looked at"])
-def test_a_trace_that_was_read_before_counts_too(ask, tmp_path, use):
+@pytest.mark.parametrize("use", ["in a run, cached", "before, simulated", "before, only looked at"])
+def test_a_trace_that_was_read_elsewhere_counts_too(ask, tmp_path, use):
+    """A run that does not read the file gets a trace that knows where it comes from."""
     log = tmp_path / "my.swf"
 
     def session():
@@ -280,17 +260,19 @@ def test_a_trace_that_was_read_before_counts_too(ask, tmp_path, use):
                 return sl.read_swf(log)
 
         study = Study()
-        assert study.trace.procs == 4  # not within a run
+        if use.startswith("before"):
+            assert study.trace.procs == 4
 
-        def run(seed):
-            trace = study.trace
-            return len(sl.simulate(trace, "fcfs").jobs) if use == "simulated" else trace.jobs["run_time"].count()
+        def run(load):
+            trace = study.trace if "looked" in use else study.trace.scale_load(load)
+            return trace.jobs["run_time"].count() if "looked" in use else len(sl.simulate(trace, "fcfs").jobs)
 
         return run
 
     for jobs in (3, 5):
         write(log, jobs)
-        assert ask(session(), seed=[1, 2]) == [jobs, jobs]
+        assert ask(session(), load=[0.5, 0.7]) == [jobs, jobs]
+    assert ask(session(), load=[0.7]) == [5]
 
 
 @pytest.mark.parametrize("remembered", [False, True])
