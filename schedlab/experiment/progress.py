@@ -12,22 +12,15 @@ class Progress:
     """The progress bar of so many runs, with a label; if standard error is a file, lines instead."""
 
     def __init__(self, count: int, activity: str, shown: bool):
-        self.count, self.activity, self.shown = count, activity, shown and sys.stderr is not None
+        shown = shown and sys.stderr is not None
         self.failed = 0
+        self.in_lines = shown and not getattr(sys.stderr, "isatty", bool)() and "ipykernel" not in sys.modules
+        lines = {"file": _Lines(), "mininterval": LINES, "maxinterval": LINES, "ncols": 80} if self.in_lines else {}
+        # No smoothing: the costs of runs differ, and workers take them in turn.
+        settings = {"delay": SILENT, "smoothing": 0, "disable": not shown, "leave": False} | lines
+        self.bar = tqdm(total=count, desc=activity, unit=" runs", **settings)
 
     def __enter__(self):
-        self.in_lines = self.shown and not getattr(sys.stderr, "isatty", bool)() and "ipykernel" not in sys.modules
-        lines = {"file": _Lines(), "mininterval": LINES, "maxinterval": LINES, "ncols": 80}
-        self.bar = tqdm(
-            total=self.count,
-            desc=self.activity,
-            unit=" runs",
-            delay=SILENT,
-            smoothing=0,  # the mean over all runs: their costs differ, and workers take them in turn
-            disable=not self.shown,
-            leave=False,
-            **(lines if self.in_lines else {}),
-        )
         return self
 
     def __exit__(self, *_):

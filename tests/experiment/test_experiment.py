@@ -74,16 +74,14 @@ def test_without_a_load_the_traces_keep_their_own(traces):
         assert table["load"].tolist() == [trace.offered_load(overrun) for trace in traces]
 
 
-@pytest.mark.parametrize("load", [0.7, np.float64(0.7), [0.7], pd.Series([0.7]), np.array([0.7])])
+@pytest.mark.parametrize("load", [1, np.int64(1), 0.7, np.float64(0.7), [0.7], pd.Series([0.7]), np.array([0.7])])
 @pytest.mark.parametrize("scheme", ["easy", sl.EASY(), ["easy"], (sl.EASY(),)])
 def test_single_values_are_taken(traces, load, scheme):
     table = sl.sweep(traces[1], scheme, load, progress=False)
-    assert table[["load", "scheme"]].to_dict("records") == [{"load": 0.7, "scheme": "EASY"}]
+    assert table[["load", "scheme"]].to_dict("records") == [{"load": np.max(load), "scheme": "EASY"}]
 
 
-def test_whole_numbers_generators_and_stand_ins_are_taken(traces):
-    for load in (1, np.int64(1)):
-        assert sl.sweep(traces[1], load=load, progress=False)["load"].tolist() == [1]
+def test_generators_and_stand_ins_are_taken(traces):
     assert len(sl.sweep((trace for trace in traces), progress=False)) == 2
     table = sl.sweep(replace(traces[1], name="CTC", source="stand-in"), progress=False)
     assert table["trace"].tolist() == ["CTC (stand-in, not the real log)"]
@@ -137,14 +135,6 @@ def test_progress_shows_on_standard_error_where_it_takes_long_and_what_is_quick_
         out, err = capsys.readouterr()
         assert out == ""
         assert ("simulating" in err) == progress
-
-
-def test_schemes_of_one_name_are_numbered(traces):
-    orders = (lambda submit, estimate, procs: estimate, lambda submit, estimate, procs: -procs)
-    short, wide = (sl.FCFS(order=order) for order in orders)
-    table = sl.sweep(traces[0], [short, wide, short], progress=False)
-    first = str(short)
-    assert table["scheme"].tolist() == [first, f"{first} (2)", first]
 
 
 def test_traces_of_one_name_are_told_apart_by_what_was_done_to_them(traces):
@@ -292,8 +282,8 @@ def test_a_run_that_fails_is_named_and_may_be_kept():
     assert table["error"].tolist() == ["", "", "ZeroDivisionError: a is two", ""]
     assert table["b"].isna().tolist() == [False, False, True, False]
     only = sl.grid(fails_at_2, a=2, errors="keep", progress=False)
-    place = 'test_experiment.py, line 300, in fails_at_2: raise ZeroDivisionError("a is two")'
-    place = place.replace("300", str(fails_at_2.__code__.co_firstlineno + 2))
+    line = fails_at_2.__code__.co_firstlineno + 2
+    place = f'test_experiment.py, line {line}, in fails_at_2: raise ZeroDivisionError("a is two")'
     assert only.to_dict("list") == {"a": [2], "error": ["ZeroDivisionError: a is two"], "error_at": [place]}
 
 
@@ -348,7 +338,10 @@ CLASH = "the run gives a, which is also one of its values; rename the measure"
             (lambda cases=cases: sl.grid(product_of, cases), "cases is .*, expected mappings such as")
             for cases in (3, "abc", [1], {"a": 1})
         ],
-        (lambda: sl.grid(product_of, a=1, threads=0), "threads must be a whole number greater than 0, got 0"),
+        *[
+            (lambda number=number: sl.grid(product_of, a=1, threads=number), f"greater than 0, got {number}")
+            for number in (0, 1.5, True)
+        ],
     ],
 )
 def test_a_grid_that_cannot_be(make, message):
@@ -439,17 +432,6 @@ def uses_helper(a):
     return helper(a)
 
 
-def test_a_function_is_told_by_what_it_names(monkeypatch):
-    before = digest(uses_helper)
-    assert digest(uses_helper) == before
-    monkeypatch.setattr(sys.modules[__name__], "HELPER_FACTOR", 3)
-    assert digest(uses_helper) != before
-    monkeypatch.undo()
-    assert digest(uses_helper) == before
-    monkeypatch.setattr(sys.modules[__name__], "helper", lambda a: a)
-    assert digest(uses_helper) != before
-
-
 def test_closures_defaults_and_partials_are_told_apart():
     def made(by, default=0):
         return lambda procs, b=default: procs * by + b
@@ -504,8 +486,8 @@ class Later(sl.EASY):
 
 
 def test_schemes_that_a_dataclass_takes_for_equal_are_told_apart(traces):
-    table = sl.sweep(traces[1], [Later(1), Later(1000)], progress=False)
-    assert table["scheme"].tolist() == ["EASY", "EASY (2)"]
+    table = sl.sweep(traces[1], [Later(1), Later(1000), Later(1)], progress=False)
+    assert table["scheme"].tolist() == ["EASY", "EASY (2)", "EASY"]
     assert table["wait_time"][1] - table["wait_time"][0] == pytest.approx(999)
 
 
@@ -604,8 +586,6 @@ def test_truth_empty_tables_and_defaults_are_taken():
     table = sl.grid(rows, a=[0, 2], progress=False)
     assert table[["a", "x", "threads_of_the_function"]].to_numpy().tolist() == [[2, 0, 3], [2, 1, 3]]
     assert table["x"].dtype == "int64"
-    with pytest.raises(ValueError, match=r"threads must be a whole number greater than 0, got 1\.5"):
-        sl.grid(rows, a=1, threads=1.5)
 
 
 def test_what_asks_for_itself_is_an_error_and_not_a_wait():
