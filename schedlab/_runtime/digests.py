@@ -116,13 +116,13 @@ def _feed(sha, value, seen):
     elif kind in (dict, types.MappingProxyType):
         _all(sha, list(value.items()), seen)
     elif kind is np.ndarray:
-        _array(sha, value, seen)
+        _name(sha, str(value.dtype), str(value.shape))
+        if value.dtype.hasobject:
+            _all(sha, value.ravel().tolist(), seen)
+        else:
+            sha.update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, pd.DataFrame | pd.Series | pd.Index):
         _table(sha, value, seen)
-    elif getattr(kind, "unchanging", False):
-        if value not in _of_unchanging:
-            _of_unchanging[value] = _alone(_compared(value))
-        _name(sha, _of_unchanging[value])
     elif isinstance(value, types.ModuleType):
         _used(sha, value, None, seen)
     elif isinstance(value, type):
@@ -138,7 +138,12 @@ def _feed(sha, value, seen):
         _name(sha, str(value), content(value))
     elif is_dataclass(value) and _installed(kind.__module__):  # what else it holds follows from its fields
         _class(sha, kind, seen)
-        _all(sha, _compared(value), seen)
+        state = [getattr(value, field.name) for field in fields(value) if field.compare]
+        if getattr(kind, "unchanging", False):
+            if value not in _of_unchanging:
+                _of_unchanging[value] = _alone(state)
+            state = _of_unchanging[value]
+        _feed(sha, state, seen)
     else:
         _pickled(sha, value, seen)
 
@@ -170,14 +175,6 @@ def _is_new(sha, value, seen, *names):
     return True
 
 
-def _array(sha, array, seen):
-    _name(sha, str(array.dtype), str(array.shape))
-    if array.dtype.hasobject:
-        _all(sha, array.ravel().tolist(), seen)
-    else:
-        sha.update(np.ascontiguousarray(array).tobytes())
-
-
 def _table(sha, table, seen):
     columns = [table]
     if isinstance(table, pd.DataFrame):
@@ -187,11 +184,6 @@ def _table(sha, table, seen):
     _all(sha, [(column.name, column.dtype, column.to_numpy()) for column in columns], seen)
     if not isinstance(table, pd.Index):
         _feed(sha, table.index, seen)
-
-
-def _compared(value):
-    """Return the fields of a dataclass that it compares; of the package's own, others say only where it comes from."""
-    return [getattr(value, field.name) for field in fields(value) if field.compare]
 
 
 def _installed(module):

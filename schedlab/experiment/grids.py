@@ -24,9 +24,8 @@ from .._runtime.text import check_known
 from .._runtime.threads import stoppable
 from ..workload.trace import Trace
 from . import memory
-from .naming import name_of, named
 from .progress import Progress
-from .results import OF_FAILURES, PLAIN, check_columns, failure_of, result_of, tabled, without_numpy
+from .results import OF_FAILURES, PLAIN, check_columns, failure_of, name_of, named, result_of, tabled, without_numpy
 from .sending import arrived, sender
 from .stores import RESERVED, Store, storing_in
 from .written import written_or_text
@@ -189,7 +188,7 @@ def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) 
 def table_of(
     run: Callable, runs: Sequence[Mapping], names: Sequence[Mapping], settings: Mapping | None = None, **how
 ) -> pd.DataFrame:
-    """Do what `grid` does, for a list of runs.
+    """Do what `grid` does, with the same errors, for a list of runs that have their own names.
 
     Parameters
     ----------
@@ -206,11 +205,6 @@ def table_of(
     -------
     DataFrame
         The columns of `names`, then the measures; in the order of `runs`.
-
-    Raises
-    ------
-    RunError
-        Names the values of a run that failed.
 
     Examples
     --------

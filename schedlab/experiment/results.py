@@ -1,11 +1,11 @@
-"""Results of runs, measures or failures, and how they become one table."""
+"""Results of runs, measures or failures, how they become one table, and what names values have in it."""
 
 import pickle
 import socket
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from numbers import Real
@@ -15,8 +15,10 @@ from types import NoneType
 import numpy as np
 import pandas as pd
 
-from .._runtime.digests import is_installed
+from .._runtime.digests import NoDigestError, digest, is_installed
 from .._runtime.files import recording
+from ..workload.labels import labels
+from ..workload.trace import Trace
 
 PLAIN = (str, Real, date, timedelta, tuple, NoneType)  # appears in a table unchanged
 OF_FAILURES = ("error", "error_at")  # columns
@@ -147,3 +149,39 @@ def tabled(
     front, back = (pd.DataFrame([row[i] for row in rows]).iloc[places].reset_index(drop=True) for i in (0, 2))
     filled = [table for table in tables if len(table)] or tables[:1]  # an empty one would change the column types
     return pd.concat([front, pd.concat(filled, ignore_index=True), back], axis=1)
+
+
+def named(runs: Sequence[Mapping]) -> list[dict]:
+    """Return the values of runs as they appear in a table."""
+    names = dict.fromkeys(name for values in runs for name in values)
+    columns = {name: labelled(values[name] for values in runs if name in values) for name in names}
+    return [
+        {name: value if isinstance(value, PLAIN) else columns[name][identity(value)] for name, value in values.items()}
+        for values in runs
+    ]
+
+
+def identity(value):
+    """Return a key that is equal for equal values; traces, and values without a digest, are compared by identity."""
+    try:
+        return id(value) if isinstance(value, Trace) else digest(value)
+    except NoDigestError:
+        return id(value)
+
+
+def labelled(values: Iterable) -> dict:
+    """Name all values that are not plain: traces, schemes, functions and others. Number equal names."""
+    values = list(values)
+    traces = {id(trace): trace for trace in values if isinstance(trace, Trace)}
+    names = dict(zip(traces, labels(traces.values()), strict=True))
+    others = {identity(value): value for value in values if not isinstance(value, (Trace, *PLAIN))}
+    taken = Counter()
+    for known, value in others.items():
+        name = name_of(value)
+        taken[name] += 1
+        names[known] = f"{name} ({taken[name]})" if taken[name] > 1 else name
+    return names
+
+
+def name_of(value):
+    return getattr(value, "__name__", str(value))

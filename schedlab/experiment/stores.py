@@ -368,25 +368,15 @@ def _result(run):
 
 def _values(runs):
     """Return the values of runs; those with the same label are told apart as in a grid's table."""
-    named = {}
-    for run in runs:
-        for name, value in run["values"].items():
-            if _is_named(value):
-                named.setdefault(name, {})[tuple(value["named"])] = None
-    for name, facts in named.items():
+    rows = [{name: read(value) for name, value in run["values"].items()} for run in runs]
+    for name in dict.fromkeys(name for row in rows for name in row):
+        named = [row for row in rows if isinstance(row.get(name), tuple)]  # label, digest, history
+        facts = dict.fromkeys(row[name] for row in named)
         labels = told_apart([(label, history) for label, _, *history in facts])
-        named[name] = dict(zip(facts, labels, strict=True))
-    return [
-        {
-            name: named[name][tuple(value["named"])] if _is_named(value) else read(value)
-            for name, value in run["values"].items()
-        }
-        for run in runs
-    ]
-
-
-def _is_named(value):
-    return isinstance(value, dict) and "named" in value
+        names = dict(zip(facts, labels, strict=True))
+        for row in named:
+            row[name] = names[row[name]]
+    return rows
 
 
 def _instant(older_than):

@@ -18,7 +18,7 @@ from ..workload.labels import labels
 from ..workload.trace import Trace
 from .grids import RunError, is_several, several, table_of
 from .memory import remember
-from .naming import identity, labelled
+from .results import identity, labelled
 from .stores import Store
 
 

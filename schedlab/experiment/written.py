@@ -20,6 +20,7 @@ READ = {  # by name, how a value is made of what is written
     "timedelta": lambda parts: timedelta(*parts),
     "Timestamp": lambda parts: _timestamp(*parts),
     "Timedelta": lambda parts: pd.Timedelta(np.timedelta64(*parts)),
+    "named": tuple,
     "NaT": lambda _: pd.NaT,
     "NA": lambda _: pd.NA,
     "array": lambda parts: np.array(list(map(read, parts[1])), parts[0]),
