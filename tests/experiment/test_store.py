@@ -784,7 +784,7 @@ def test_a_study_that_is_none(tmp_path, text, words):
 
 
 # --- Clusters ---
-SBATCH = 'sh "$1" >"{0}/log" 2>&1 & echo $! >>"{0}/jobs"; cp "$1" "{0}/job-$!.sh"; echo "Submitted batch job $!"'
+SBATCH = 'cp "$1" {0}/job-$$.sh; sh {0}/job-$$.sh >{0}/log 2>&1 & echo $! >>{0}/jobs; echo "Submitted batch job $!"'
 
 
 @pytest.fixture
