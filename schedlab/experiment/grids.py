@@ -30,7 +30,6 @@ from .sending import arrived, sender
 from .stores import RESERVED, Store, storing_in
 from .written import written_or_text
 
-ERRORS = ("raise", "keep")
 RESTART = "restart the workers: joblib.externals.loky.get_reusable_executor().shutdown()"
 
 
@@ -120,7 +119,7 @@ def grid(
     >>> table.columns.tolist(), len(table)
     (['load', 'scheme', 'seed', 'wait_time', 'utilization'], 12)
     """
-    check_known("errors", errors, ERRORS)
+    check_known("errors", errors, ("raise", "keep"))
     plan = planned(run, cases, **values)
     return carried_out(plan, threads, progress, errors, activity, store, retry)
 

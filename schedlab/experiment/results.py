@@ -70,17 +70,12 @@ def result_of(run: Callable, values: Mapping) -> Result:
 
 
 def failure_of(error: Exception) -> Failure:
-    """Describe an error that a run raised."""
+    """Describe an error that a run raised, and where: in the user's own code, if it passed through any."""
     message = f"{type(error).__name__}: {error}".encode(errors="backslashreplace").decode()  # as a file can hold it
-    return Failure(message, _place(error), error)
-
-
-def _place(error):
-    """Say where an error was raised: in the user's own code, if it passed through any."""
     steps = traceback.extract_tb(error.__traceback__)[1:]  # the first is the call of the run
-    user = [step for step in steps if not is_installed(step.filename)] or steps
-    places = [f"{Path(step.filename).name}, line {step.lineno}, in {step.name}: {step.line}" for step in user[-1:]]
-    return "".join(places).rstrip(": ")
+    steps = [step for step in steps if not is_installed(step.filename)] or steps
+    places = [f"{Path(step.filename).name}, line {step.lineno}, in {step.name}: {step.line}" for step in steps[-1:]]
+    return Failure(message, "".join(places).rstrip(": "), error)
 
 
 def _plain(result):
@@ -177,8 +172,7 @@ def labelled(values: Iterable) -> dict:
     others = {identity(value): value for value in values if not isinstance(value, (Trace, *PLAIN))}
     taken = Counter()
     for known, value in others.items():
-        name = name_of(value)
-        taken[name] += 1
+        taken[name := name_of(value)] += 1
         names[known] = f"{name} ({taken[name]})" if taken[name] > 1 else name
     return names
 
