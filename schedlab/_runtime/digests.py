@@ -136,14 +136,13 @@ def _feed(sha, value, seen):
         _name(sha, _of_code(value))
     elif isinstance(value, Path):
         _name(sha, str(value), content(value))
+    elif getattr(kind, "unchanging", False):
+        if value not in _of_unchanging:
+            _of_unchanging[value] = _alone(_compared(value))
+        _name(sha, _of_unchanging[value])
     elif is_dataclass(value) and _installed(kind.__module__):  # what else it holds follows from its fields
         _class(sha, kind, seen)
-        state = [getattr(value, field.name) for field in fields(value) if field.compare]
-        if getattr(kind, "unchanging", False):
-            if value not in _of_unchanging:
-                _of_unchanging[value] = _alone(state)
-            state = _of_unchanging[value]
-        _feed(sha, state, seen)
+        _all(sha, _compared(value), seen)
     else:
         _pickled(sha, value, seen)
 
@@ -184,6 +183,10 @@ def _table(sha, table, seen):
     _all(sha, [(column.name, column.dtype, column.to_numpy()) for column in columns], seen)
     if not isinstance(table, pd.Index):
         _feed(sha, table.index, seen)
+
+
+def _compared(value):
+    return [getattr(value, field.name) for field in fields(value) if field.compare]
 
 
 def _installed(module):
