@@ -27,7 +27,7 @@ from . import memory
 from .progress import Progress
 from .results import OF_FAILURES, PLAIN, check_columns, failure_of, name_of, named, result_of, tabled, without_numpy
 from .sending import arrived, sender
-from .stores import RESERVED, Store, storing_in
+from .stores import RESERVED, Store, storing_in, study_of
 from .written import written_or_text
 
 RESTART = "restart the workers: joblib.externals.loky.get_reusable_executor().shutdown()"
@@ -247,7 +247,7 @@ class Known:
         self.places = {key: place for place, key in reversed([*enumerate(self.keys)])}  # the first of each key
         results = {key: memory.runs[key] for key in self.places if key in memory.runs}
         if store is not None:
-            self.study = store.study(plan, required)
+            self.study = study_of(plan, store, required)
             stored = self.study.results(self.keys)
             if not look:
                 store.make()

@@ -11,13 +11,13 @@ LINES = 60.0  # seconds between two lines in a log file
 class Progress:
     """The progress bar of so many runs, with a label; if standard error is a file, lines instead."""
 
-    def __init__(self, count: int, activity: str, shown: bool):
-        shown = shown and sys.stderr is not None
+    def __init__(self, count: int, activity: str, visible: bool):
+        visible = visible and sys.stderr is not None
         self.failed = 0
-        self.in_lines = shown and not getattr(sys.stderr, "isatty", bool)() and "ipykernel" not in sys.modules
+        self.in_lines = visible and not getattr(sys.stderr, "isatty", bool)() and "ipykernel" not in sys.modules
         lines = {"file": _Lines(), "mininterval": LINES, "maxinterval": LINES, "ncols": 80} if self.in_lines else {}
         # No smoothing: the costs of runs differ, and workers take them in turn.
-        settings = {"delay": SILENT, "smoothing": 0, "disable": not shown, "leave": False} | lines
+        settings = {"delay": SILENT, "smoothing": 0, "disable": not visible, "leave": False} | lines
         self.bar = tqdm(total=count, desc=activity, unit=" runs", **settings)
 
     def __enter__(self):

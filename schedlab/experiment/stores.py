@@ -156,16 +156,6 @@ class Store:
             with replacing(about) as part:
                 part.write_text(WORDS.format(folder=self.path), encoding="utf-8")
 
-    def study(self, plan, required: bool) -> "Study":
-        """Return the study of a plan. Raises ValueError for a value that is named as a column of the store."""
-        if both := sorted({name for names in plan.names for name in names} & set(RESERVED)):
-            columns = "is a reserved column" if len(both) == 1 else "are reserved columns"
-            raise ValueError(f"{', '.join(both)} {columns} of a store; give the function's parameters other names")
-        function = getattr(plan.run, "func", plan.run)  # within a partial function
-        name = getattr(function, "__qualname__", type(function).__name__)
-        short = re.sub(r"\W+", "-", name).strip("-")[-40:]
-        return Study(self.path / f"{short}-{plan.about[:DIGITS]}", name, required)
-
     def studies(self) -> list["Study"]:
         """Return all studies: the functions of which there are runs, each as its code was."""
         return [study for folder in _listed(self.path) if folder.is_dir() and (study := Study(folder)).files()]
@@ -320,6 +310,17 @@ class Study:
             with suppress(OSError):  # it is not empty
                 self.folder.rmdir()
         return freed
+
+
+def study_of(plan, store: Store, required: bool) -> Study:
+    """Return the study of a plan. Raises ValueError for a value that is named as a column of the store."""
+    if both := sorted({name for names in plan.names for name in names} & set(RESERVED)):
+        columns = "is a reserved column" if len(both) == 1 else "are reserved columns"
+        raise ValueError(f"{', '.join(both)} {columns} of a store; give the function's parameters other names")
+    function = getattr(plan.run, "func", plan.run)  # within a partial function
+    name = getattr(function, "__qualname__", type(function).__name__)
+    short = re.sub(r"\W+", "-", name).strip("-")[-40:]
+    return Study(store.path / f"{short}-{plan.about[:DIGITS]}", name, required)
 
 
 def _listed(folder):

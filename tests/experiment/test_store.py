@@ -246,7 +246,7 @@ def test_files_count_by_what_is_in_them(tmp_path):
     log, digests = tmp_path / "log.swf", [digest(tmp_path / "log.swf")]
     for text in ("1", "2", "1"):
         log.write_text(text)
-        os.utime(log, (len(digests), 1))
+        os.utime(log, (1, len(digests)))
         digests += [of_named("log", str(log)), digest(log)]
     assert digests[5:] == digests[1:3]
     assert len(set(digests)) == 5
