@@ -1,9 +1,9 @@
 """Digests of values and functions: equal values have the same digest in any process, different values do not.
 
 They are the keys of kept results (`schedlab.experiment`). The digest of a user's function covers its code as it is
-loaded, the values that it closes over, and the functions, classes and constants that it uses, in other modules of the
-user, too. So an edited helper changes the digest; a moved one does not. Files that are read through the package are
-compared when a result is used again (`schedlab._runtime.files`).
+loaded (its file may have been edited since), the values that it closes over, and the functions, classes and constants
+that it uses, in other modules of the user, too. So an edited helper changes the digest; a moved one does not. Files
+that are read through the package are compared when a result is used again (`schedlab._runtime.files`).
 """
 
 import copyreg

@@ -116,22 +116,12 @@ def storing(path: "str | os.PathLike | Store | None") -> Iterator[None]:
 
 
 class Store:
-    """The results of grids in a folder.
+    """The results of grids in a folder, as `store` opens it.
 
     Parameters
     ----------
     path : path or Store
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1)
-    >>> with TemporaryDirectory() as folder:
-    ...     store = sl.Store(folder)
-    ...     table = sl.sweep(trace, ["fcfs", "easy"], load=[0.6, 0.8], store=store)
-    ...     store.table().groupby("scheme").size().to_dict()
-    {'EASY': 2, 'FCFS': 2}
+        The folder; unlike for `store`, it need not exist yet.
     """
 
     def __init__(self, path: "str | os.PathLike | Store"):

@@ -358,15 +358,8 @@ def test_errors_with_lone_surrogates_are_kept_and_measures_that_cannot_be_are_fa
 
 
 def test_values_of_one_digest_and_several_labels_are_read(runs):
-    class Config:
-        def __init__(self, k):
-            self.k = k
-
-    def run(config, x):
-        return config.k * x
-
     for x in (1, 2):
-        again(run, config=[Config(1)], x=[x], store=runs)
+        again(lambda lazy, x: x, lazy=[Lazy()], x=[x], store=runs)
     assert len(sl.store(runs).table()) == 2
 
 
