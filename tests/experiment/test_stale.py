@@ -85,6 +85,7 @@ def test_an_edit_of_what_a_remembered_function_uses_makes_both_new(ask, tmp_path
         assert ask(module.run, x=2) == [2]
         (tmp_path / "my_code.py").write_text(code.replace(*EDITS[edit]))
         os.utime(tmp_path / "my_code.py", (1, 1))
+        assert ask(module.run, x=2) == [2]  # the code that is loaded is the old one
         module = reload(module)
         for _ in range(2):
             assert ask(module.run, x=2) == [6]
