@@ -30,6 +30,7 @@ from .sending import arrived, sender
 from .stores import RESERVED, Store, storing_in, study_of
 from .written import written_or_text
 
+REMOTE_BATCH = (1, 3)  # seconds of work in one message to a worker elsewhere: at least, at most
 RESTART = "restart the workers: joblib.externals.loky.get_reusable_executor().shutdown()"
 
 
@@ -287,6 +288,8 @@ def _run(plan, known, threads, progress, errors, label):
     _, jobs = get_active_backend()
     together = getattr(backend, "supports_sharedmem", False)
     near = together or isinstance(backend, LokyBackend | MultiprocessingBackend)  # on this computer
+    if not near:
+        backend.MIN_IDEAL_BATCH_DURATION, backend.MAX_IDEAL_BATCH_DURATION = REMOTE_BATCH
     if study is not None:
         study.check_writable(len(places))
     writing = study if near else None  # workers elsewhere may not have access to the store
