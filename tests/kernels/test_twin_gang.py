@@ -124,6 +124,12 @@ def test_the_row_after_one_that_stays_follows_though_an_earlier_row_has_gone():
     assert result.completed[0] == 163
 
 
+def test_the_row_after_one_that_goes_takes_its_place():
+    # Jobs 0 and 1 have gone at 200: no row stays up to theirs, so the next is row 0, job 2. Job 3 gets a new row.
+    result = run([alone((10, ("io", 150, "end"))), emb(20), emb(500), emb(500, arrival=150)], 400)
+    assert switches(result) == [(0, 0), (1, 100), (2, 200), (3, 300)]
+
+
 def test_columns_of_a_finished_job_are_free_at_the_boundary(scheduler):
     # Job 0 keeps row 0 alive; job 2 has had to open row 1; job 3 takes the column that job 1 has left.
     result = run([emb(500), emb(9), emb(500, 500), emb(9, arrival=50)], 101, scheduler, pes=2)

@@ -180,7 +180,6 @@ def test_rows_that_lack_something_are_accounted_for():
 
 
 DATE, A_TIME = "2024-03-01 08:00", "expected a time like 2024-03-01 12:00:00"
-DATE, A_TIME = "2024-03-01 08:00", "expected a time like 2024-03-01 12:00:00"
 MIXED_ZONES = [DATE, "2024-03-01T08:05+01:00", "2024-03-01 09:00"]
 THREE_HOURS = {"start": "Start", "end": "End", "run": [3_600_000] * 3}
 BACKWARDS = {"start": "End", "end": "Start", "run": None}

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tempfile
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -377,6 +378,15 @@ def test_a_huge_line_is_an_ordinary_error(line, message):
     assert len(str(error.value)) < 200
 
 
+def test_a_file_of_blank_lines_asks_for_little_memory():
+    text = b"\n" * 100_000 + RECORD
+    read(RECORD)  # loads the kernel
+    tracemalloc.start()
+    assert len(read(text).records) == 1
+    assert tracemalloc.get_traced_memory()[1] < 10 * len(text)
+    tracemalloc.stop()
+
+
 def test_gzip_is_told_by_content(tmp_path):
     plain, packed = tmp_path / "plain.swf.gz", tmp_path / "packed.swf"
     plain.write_bytes(RECORD)
@@ -718,6 +728,7 @@ DAMAGES = {
     "altered names": lambda content: content.replace(b"queue", b"quack"),
     "later": {"run_time": lambda column: column + 1},
     "another type": {"status": lambda column: column.astype(np.int64)},
+    "another sign": {"status": lambda column: column.view(f"u{column.itemsize}")},
     "fewer": {"status": lambda column: column[:1]},
     "another header": {"facts": another_fact(lines=["; Installation: elsewhere"])},
     "a header that cannot be": {"facts": another_fact(lines=["; MaxProcs: 99999999999999"])},
@@ -740,6 +751,16 @@ def test_a_table_that_was_damaged_or_changed_is_rebuilt(damage, log_file, cache,
     assert_same_log(cached_log(log_file), expected)
     assert kept.read_bytes() == sound
     forbid_parsing(monkeypatch)
+    assert_same_log(cached_log(log_file), expected)
+
+
+def test_the_table_of_another_log_under_the_name_of_this_one_is_rebuilt(log_file, cache):
+    cached_log(log_file)
+    (other,) = cache.iterdir()
+    log_file.write_bytes(HEADER + RECORD)
+    expected = cached_log(log_file)
+    (kept,) = set(cache.iterdir()) - {other}
+    kept.write_bytes(other.read_bytes())
     assert_same_log(cached_log(log_file), expected)
 
 
