@@ -268,10 +268,11 @@ def test_a_cut_switch_is_finished_if_the_same_task_gets_the_pe(scheduler, horizo
 
 
 # --- Round robin ---
-def test_round_robin_chooses_whatever_the_priorities_are():
-    # As by priority, but at 113 job 0 is the next in turn, with a priority of 0.6, and not job 2, with 1.
+@pytest.mark.parametrize(("scheduler", "chosen"), [("priority", 2), ("spin-block", 2), ("round-robin", 0)])
+def test_the_highest_priority_is_chosen_but_for_round_robin_the_next_in_turn(scheduler, chosen):
+    # Job 0 has computed for a slice: its priority is 0.6 when job 1 blocks at 113. That of job 2 is 1.
     jobs = [emb(500), alone((10, ("io", 500, "end"))), emb(500)]
-    assert timeline(run(jobs, 150, "round-robin"), 0)[4] == (0, "switching", 113, 116)
+    assert timeline(run(jobs, 150, scheduler), 0)[4] == (chosen, "switching", 113, 116)
 
 
 @pytest.mark.parametrize("beta", [0.3, 2])

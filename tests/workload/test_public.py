@@ -338,17 +338,16 @@ def test_philly_has_attempts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
-        ("[{}]", "KeyError: 'attempts'; expected a JSON list of jobs as Philly has it"),
-        ('{"jobs": []}', "TypeError: .*; expected a JSON list of jobs as Philly has it"),
-        ("job_id,user", "JSONDecodeError: .*; expected a JSON list of jobs as Philly has it"),
+        *[("[{}]", "KeyError: 'attempts'"), ('{"jobs": []}', "TypeError: .*"), ("job_id,user", "JSONDecodeError: .*")],
         ("[]", "the table has no rows, expected one for each job"),
     ],
 )
-def test_another_file_than_philly_is_one_clear_error(content, words, tmp_path):
+def test_another_file_than_philly_is_one_clear_error(content, message, tmp_path):
     (tmp_path / "other.json").write_text(content)
-    with pytest.raises(sl.workload.TableError, match=f"^other.json: {words}"):
+    expected = "; expected a JSON list of jobs as Philly has it" if "Error" in message else ""
+    with pytest.raises(sl.workload.TableError, match=f"^other.json: {message}{expected}"):
         read("philly", tmp_path / "other.json")
 
 

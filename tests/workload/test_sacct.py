@@ -238,8 +238,8 @@ def test_an_hour_that_came_twice_keeps_the_order_of_events(read):
 def test_of_two_hours_the_run_time_tells_that_of_the_end_and_a_skipped_one_is_an_error(read):
     record = job(Submit="2024-10-27T01:00:00", Start="2024-10-27T01:50:00", End="2024-10-27T02:30:00")
     for run in (40 * 60, 100 * 60):
-        found = read(record | {"ElapsedRaw": str(run)}, time_zone="Europe/Stockholm")
-        assert found.jobs["run_time"].tolist() == [run]
+        trace = read(record | {"ElapsedRaw": str(run)}, time_zone="Europe/Stockholm")
+        assert trace.jobs["run_time"].tolist() == [run]
     with pytest.raises(SacctError, match=r"ElapsedRaw\) is '6000', expected at most the 2,400 s from Start to End"):
         read(record | {"ElapsedRaw": "6000"})
     record = job(Start="2024-03-31T02:30:00", End="2024-03-31T04:00:00")
@@ -338,15 +338,13 @@ def test_steps_are_left_out_and_counted(read):
 
 
 def test_each_task_of_an_array_is_a_job(read):
-    records = [
+    trace = read(
         job("40_1", JobIDRaw="41"),
         job("40_2", JobIDRaw="40"),
-        job("40_[5-10%2]", JobIDRaw="40", State="PENDING", End="Unknown", **STARTED_NEVER),
+        job("40_[5-10%2]", JobIDRaw="40", State="PENDING", **STARTED_NEVER | {"End": "Unknown"}),
         job("40_[1,3,5,...", JobIDRaw="42", State="CANCELLED by 1000", **STARTED_NEVER),
-        job("50+0", JobIDRaw="50"),
-        job("50+1", JobIDRaw="51"),
-    ]
-    trace = read(*records)
+        *[job(f"50+{place}", JobIDRaw=str(50 + place)) for place in (0, 1)],
+    )
     assert trace.jobs.index.tolist() == [41, 40, 50, 51]
     assert trace.repaired.empty
     assert trace.dropped["reason"].to_dict() == {40: WAITING, 42: "cancelled before it started"}
@@ -464,21 +462,19 @@ def test_one_partition_may_be_kept(read):
     records = [job(1), job(2, Partition="long"), job(3, Partition="batch,long", **both), job(4, Partition="")]
     with pytest.warns(PartitionWarning):
         whole = read(*records)
-    assert whole.jobs["partition"].tolist() == [1, 2, -1]
-    assert whole.dropped["partition"].tolist() == [1]
+    assert (whole.jobs["partition"].tolist(), whole.dropped["partition"].tolist()) == ([1, 2, -1], [1])
     assert whole.header.partitions == {1: "batch", 2: "long"}
     trace = read(*records, partition="long")
     assert trace.jobs["partition"].to_dict() == {2: 2}
     assert trace.dropped["partition"].to_dict() == {1: 1, 3: 2, 4: -1}
-    others = dict.fromkeys((1, 4), "not of partition long")
-    assert trace.dropped["reason"].to_dict() == others | {3: "cancelled before it started"}
-    with pytest.raises(SacctError, match="jobs.txt: no job of partition 'short'; known: batch, long"):
-        read(*records, partition="short")
+    other = "not of partition long"
+    assert trace.dropped["reason"].to_dict() == {1: other, 3: "cancelled before it started", 4: other}
     both = read(*records, partition=["long", "batch"])
     assert both.jobs["partition"].to_dict() == {1: 1, 2: 2}
     assert both.dropped["reason"].to_dict() == {3: "cancelled before it started", 4: "not of partition long or batch"}
-    with pytest.raises(SacctError, match="no job of partition 'short'; known: batch, long"):
-        read(*records, partition=("long", "short"))
+    for unknown in ("short", ("long", "short")):
+        with pytest.raises(SacctError, match="jobs.txt: no job of partition 'short'; known: batch, long"):
+            read(*records, partition=unknown)
 
 
 USES = "batch uses 50.0 % (up to 16 at once), long uses 37.5 % (up to 12 at once), debug uses 6.2 % (up to 8 at once)"
@@ -761,16 +757,14 @@ def test_the_documented_command_is_the_one_in_the_errors():
 
 
 @pytest.mark.reduced
-@pytest.mark.parametrize("scheme", ["fcfs", "easy", "conservative"])
-def test_the_example_can_be_simulated(scheme):
+def test_the_example_can_be_simulated():
     trace = sl.read_sacct(example_path(), partition=("debug", "short", "long"), time_zone="Europe/Stockholm")
-    assert trace.procs == 128
     lines = example_path().read_text().splitlines()
-    assert len(trace) + len(trace.dropped) == len(lines) - 1
+    assert (trace.procs, len(trace) + len(trace.dropped)) == (128, len(lines) - 1)
     assert reasons(trace)["a step of a job, not a job"] == sum("." in line.partition("|")[0] for line in lines)
-    assert 150 <= len(trace) <= 300
     assert set(trace.repaired["field"]) == {"job_number", "requested_time"}
-    sl.simulate(trace, scheme).validate()
+    for scheme in ("fcfs", "easy", "conservative"):
+        sl.simulate(trace, scheme).validate()
     assert 0 < len(trace.between("2024-03-05", "2024-03-06")) < len(trace)
 
 
