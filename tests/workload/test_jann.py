@@ -219,7 +219,8 @@ def row(number, value):
     return f"{HEADER}\n{','.join(fields)}\n"
 
 
-FEW = [(0, 5, 5, 1), (3, 6, 6, 1), (9, 9, 9, 1), (10, 100, 100, 1), (20, 7, 7, 3)]
+FEW = trace_of([(0, 5, 5, 1), (3, 6, 6, 1), (9, 9, 9, 1), (10, 100, 100, 1), (20, 7, 7, 3)], 4)
+EQUAL = trace_of([(t, 5, 5, 1) for t in (0, 1, 5, 9, 30)], 4)
 
 
 @pytest.mark.parametrize(
@@ -265,40 +266,27 @@ def test_a_table_of_an_odd_name_shows_it_plainly(tmp_path):
 
 
 LAW = HyperErlang(1, 1, 2, 0.5)
+OVERLAPPING = (JannRange(3, 4, LAW, LAW), JannRange(4, 5, LAW, LAW))
+WIDE = JannTable("wide", jann_table("ctc").ranges[3:])
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: JannTable("none", ()), "a table needs at least one range"),
-        (
-            lambda: JannTable("two", (JannRange(3, 4, LAW, LAW), JannRange(4, 5, LAW, LAW))),
-            "ranges must go up and not overlap, got 4-5 after 3-4",
-        ),
+        (lambda: JannTable("two", OVERLAPPING), "ranges must go up and not overlap, got 4-5 after 3-4"),
         (lambda: JannRange(3, 2, LAW, LAW), "largest must be at least smallest, 3, got 2"),
         (lambda: jann_table("kth").scale_arrivals(0), "factor must be greater than 0, got 0"),
         (lambda: jann_table("jann"), "unknown table 'jann'; known: ctc, kth, the path"),
         (lambda: jann_table("nowhere.csv"), "nowhere.csv"),
-        (
-            lambda: JannTable("wide", jann_table("ctc").ranges[3:]).on_machine(4),
-            "no range of wide fits on 4 processors; the least size is 5",
-        ),
+        (lambda: WIDE.on_machine(4), "no range of wide fits on 4 processors; the least size is 5"),
         (lambda: sl.model_trace("jann", sizes="largest"), "unknown sizes 'largest'; known: uniform, upper, weighted"),
         (lambda: sl.model_trace("jann", classes="batch"), "unknown parameter of jann 'classes'; known: table, sizes"),
         (lambda: sl.model_trace("jann", jobs=0), "jobs must be at least 1, got 0"),
-        (
-            lambda: fit_jann(trace_of(FEW, 4)),
-            r"times between arrivals of range 3-4 \(1 jobs\): no value; give ranges= that join it",
-        ),
-        (
-            lambda: fit_jann(trace_of(FEW, 4), ranges=((1, 2),)),
-            r"1 jobs fall into no range, the first with 3 processors; give other ranges=",
-        ),
-        (
-            lambda: fit_jann(trace_of([(t, 5, 5, 1) for t in (0, 1, 5, 9, 30)], 4)),
-            r"run times of range 1 \(5 jobs\): no positive law has the moments 5, 25",
-        ),
-        (lambda: fit_jann(trace_of(FEW, 4).jobs.iloc[:0]), "the log has no jobs to fit to"),
+        (lambda: fit_jann(FEW), r"arrivals of range 3-4 \(1 jobs\): no value; give ranges= that join it"),
+        (lambda: fit_jann(FEW, ((1, 2),)), "1 jobs fall into no range, the first with 3 processors; give other ra"),
+        (lambda: fit_jann(EQUAL), r"run times of range 1 \(5 jobs\): no positive law has the moments 5, 25"),
+        (lambda: fit_jann(FEW.jobs.iloc[:0]), "the log has no jobs to fit to"),
     ],
 )
 def test_what_cannot_be_is_said(make, message):

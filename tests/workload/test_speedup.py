@@ -191,6 +191,13 @@ def test_scaling_reaches_the_effective_load_within_rounding(model):
 
 
 # --- Bad input ---
+AT_ONCE = trace_of(JOBS[:1], 16).with_speedup(sl.Downey())
+
+
+def of_curve(curve):
+    return trace().with_speedup(sl.Speedup(curve))
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -218,20 +225,14 @@ def test_scaling_reaches_the_effective_load_within_rounding(model):
         (lambda: trace().with_speedup(sl.Downey(), share=True), "share must be from 0 to 1, got True"),
         (lambda: trace().with_speedup(sl.Downey(), seed=-1), "seed must be a whole number"),
         (lambda: trace().with_speedup(sl.Speedup([1, 2])), "the curve ends at 2 processors, but the machine has 16"),
-        (
-            lambda: trace().with_speedup(sl.Speedup(lambda n, procs: n / procs)),
-            "speedup on 1 processor is 0.5, for a job of 2, expected 1",
-        ),
-        (lambda: trace().with_speedup(sl.Speedup(lambda n: -n)), "speedup on 1 processor is -1, expected 1"),
-        (
-            lambda: trace().scale_load(0.5, by="effective"),
-            r"scale_load\(by='effective'\) needs speed-up data, and a test has none: trace.with_speedup\(sl.Downey\(",
-        ),
+        (lambda: of_curve(lambda n, procs: n / procs), "speedup on 1 processor is 0.5, for a job of 2, expected 1"),
+        (lambda: of_curve(lambda n: -n), "speedup on 1 processor is -1, expected 1"),
+        (lambda: trace().scale_load(0.5, by="effective"), r"needs speed-up data, and a test has none: trace.with_spee"),
         (lambda: trace().laws(), r"laws\(\) needs speed-up data, and a test has none"),
         (lambda: trace().scale_load(0.5, by="size"), "unknown by 'size'; known: run_time, interarrival, effective"),
         (
-            lambda: trace_of(JOBS[:1], 16).with_speedup(sl.Downey()).scale_load(0.5, by="effective"),
-            "a test has no effective load to scale: all its jobs are submitted at one instant",
+            lambda: AT_ONCE.scale_load(0.5, by="effective"),
+            "no effective load to scale: all its jobs are submitted at one",
         ),
     ],
 )
