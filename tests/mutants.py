@@ -472,6 +472,11 @@ def only(test):
     return {"candidates": lambda self, s: [job for job in behind(s) if test(s, job)]}
 
 
+def ends(in_time):
+    """Compare the estimated end of a candidate with the shadow time in another way."""
+    return {"in_time": lambda self, s, job, shadow: in_time(s.now + s.estimate[job], shadow)}
+
+
 def served(key):
     """Serve the queue in another order."""
     return {"first": lambda self, s: min(s.queue, key=partial(key, s))}
@@ -569,12 +574,8 @@ _EASY = {
     },
     "keeps the first shadow time and extra processors of a head until it starts": ShadowKept,
     "lets the head start no earlier than first promised": HeadWaits,
-    "does not backfill what ends exactly at the shadow time": {
-        "in_time": lambda self, s, job, shadow: s.now + s.estimate[job] < shadow
-    },
-    "backfills what ends a second after the shadow time": {
-        "in_time": lambda self, s, job, shadow: s.now + s.estimate[job] <= shadow + 1
-    },
+    "does not backfill what ends exactly at the shadow time": ends(lambda end, shadow: end < shadow),
+    "backfills what ends a second after the shadow time": ends(lambda end, shadow: end <= shadow + 1),
     "counts the estimates of candidates from their submission": {
         "in_time": lambda self, s, job, shadow: s.submit[job] + s.estimate[job] <= shadow
     },
@@ -608,14 +609,8 @@ _EASY = {
             4 * s.procs[s.queue[0]] < s.machine or Easy.may_start(self, s, job, shadow, extra)
         )
     },
-    "compares times to five digits": {
-        "in_time": lambda self, s, job, shadow: (
-            bool(np.isclose(s.now + s.estimate[job], shadow)) or Easy.in_time(self, s, job, shadow)
-        )
-    },
-    "computes times in single precision": {
-        "in_time": lambda self, s, job, shadow: bool(np.float32(s.now + s.estimate[job]) <= np.float32(shadow))
-    },
+    "compares times to five digits": ends(lambda end, shadow: end <= shadow or bool(np.isclose(end, shadow))),
+    "computes times in single precision": ends(lambda end, shadow: bool(np.float32(end) <= np.float32(shadow))),
     "expects no running job to take more than a day": {
         "expected_end": lambda self, s, job: s.start[job] + min(s.estimate[job], 86_400)
     },

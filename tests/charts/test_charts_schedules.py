@@ -612,13 +612,8 @@ def test_a_scatter_plot_needs_the_same_jobs(three, easy):
 
 
 def test_jobs_in_cells():
-    jobs = pd.DataFrame(
-        {
-            "procs": [1, 1, 2, 4, 3, 4],
-            "run_time": [59, 60, 60, 3600, 3600, 7200],
-            "wait_time": [0, 3600, 7200, 0, 3600, 7200],
-        }
-    )
+    table = [(1, 59, 0), (1, 60, 3600), (2, 60, 7200), (4, 3600, 0), (3, 3600, 3600), (4, 7200, 7200)]
+    jobs = pd.DataFrame(table, columns=["procs", "run_time", "wait_time"])
     found = rows(charts.heatmap(jobs)).set_index(["size", "length"])
     assert found["value"].to_dict() == {
         ("1", "under 1 min"): 1,

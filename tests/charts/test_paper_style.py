@@ -147,10 +147,8 @@ def test_what_does_not_fit_says_so(table, trace):
 
 def test_names_at_the_ends_of_lines_stay_apart_in_a_lower_chart():
     rows = [("FCFS", 6.0, 66.0), ("EASY", 1.1, 4.6), ("Conservative", 1.0, 4.7)]
-    table = pd.DataFrame(
-        [(name, load, 3600 * wait) for name, *waits in rows for load, wait in zip((0.5, 0.8), waits, strict=True)]
-    )
-    table.columns = ["scheme", "load", "wait_time"]
+    rows = [(name, load, 3600 * wait) for name, *both in rows for load, wait in zip((0.5, 0.8), both, strict=True)]
+    table = pd.DataFrame(rows, columns=["scheme", "load", "wait_time"])
     for log in (True, False):
         chart = charts.paper_style(charts.lines(table, "load", "wait_time", log=log), columns=1, font_size=8)
         spec = chart.to_dict()

@@ -251,11 +251,8 @@ def test_those_who_held_processors_are_its_twin(workload, scheme, choice):
     assert table["held"].is_monotonic_decreasing
     for number, one in table.iterrows():
         job = jobs[number - 1]
-        assert (one["procs"], one["start_time"], one["end_time"] - one["start_time"]) == (
-            job.procs,
-            start[number - 1],
-            job.run,
-        )
+        begin = start[number - 1]
+        assert (one["procs"], one["start_time"], one["end_time"]) == (job.procs, begin, begin + job.run)
     timeline = schedule.timeline()
     edges = np.clip(np.append(timeline["time"], start[j]), schedule.submit[j], start[j])
     assert table["held"].sum() == (timeline["used"] * np.diff(edges)).sum()

@@ -101,9 +101,8 @@ def test_columns_of_ones_own_are_taken_from_a_trace():
 
     with pytest.raises(sl.schemes.PolicyError, match="takes 'account', which is neither|takes 'energy'"):
         check_policy(by_account)
-    frame = pd.DataFrame(
-        {"submit": range(40), "run": 9, "procs": 1, "account": ["a", "b"] * 20, "energy": np.linspace(0, 3, 40)}
-    )
+    jobs = {"submit": range(40), "run": 9, "procs": 1}
+    frame = pd.DataFrame(jobs | {"account": ["a", "b"] * 20, "energy": np.linspace(0, 3, 40)})
     trace = sl.from_frame(frame, submit="submit", run="run", procs="procs", machine=2)
     (undeclared,) = check_policy(by_account, trace=trace, raises=False).failed
     assert "takes energy, which is not declared as known at submission" in undeclared.found
@@ -258,10 +257,8 @@ def test_a_scheme_that_cannot_be_sent_to_another_process_is_checked_here_and_the
             planted.first_fit(state)
 
     report = check_scheme(unsendable, effort=0.1)
-    assert [check.name for check in report.checks if check.found.startswith("not tried: it cannot be sent")] == [
-        planted.APART,
-        planted.HASHES,
-    ]
+    untried = [check.name for check in report.checks if check.found.startswith("not tried: it cannot be sent")]
+    assert untried == [planted.APART, planted.HASHES]
 
 
 @pytest.mark.parametrize(
