@@ -83,10 +83,8 @@ def overhead(options):
 
 def command(folder, *arguments):
     """Begin a call of the command line on the study in a folder."""
-    words = [sys.executable, "-m", "schedlab.cli", "grid", "study.py", *arguments]
-    return subprocess.Popen(
-        words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-    )
+    call = [sys.executable, "-m", "schedlab.cli", "grid", "study.py", *arguments]
+    return subprocess.Popen(call, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 def kill(process):

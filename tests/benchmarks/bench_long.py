@@ -93,15 +93,12 @@ def main():
             done = subprocess.run(command, check=True, capture_output=True, text=True)
         found = json.loads(done.stdout)
         ratio = found["held"]["read"] / found["table"]
-        print(
-            f"{found['jobs']:,} jobs, {size / 1e6:,.0f} MB of text, table {found['table'] / 1e6:,.0f} MB; reading holds"
-        )
-        print(f"{ratio:.2f} of the table at most; longest queue {found['queue']:.0f}")
+        print(f"{found['jobs']:,} jobs, {size / 1e6:,.0f} MB of text, table {found['table'] / 1e6:,.0f} MB")
+        print(f"reading holds {ratio:.2f} of the table at most; longest queue {found['queue']:.0f}")
         for name, seconds in found["took"].items():
             held = found["held"][name] / found["jobs"]
-            print(
-                f"    {name:<14}{seconds:8.2f} s {1e6 * seconds / found['jobs']:8.2f} us a job {held:8.0f} bytes a job"
-            )
+            micros = 1e6 * seconds / found["jobs"]
+            print(f"    {name:<14}{seconds:8.2f} s {micros:8.2f} us a job {held:8.0f} bytes a job")
 
 
 if __name__ == "__main__":

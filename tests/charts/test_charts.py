@@ -604,9 +604,7 @@ def test_lines_have_equal_strokes_and_the_first_is_on_top(single):
 def labels(chart):
     """Return the names at the ends of lines, each with its colour and its place (pixels from the top)."""
     svg = vl_convert.vegalite_to_svg(chart.to_dict())
-    found = re.findall(
-        r'<text[^>]*?transform="translate\(([0-9.]+),([0-9.]+)\)"[^>]*? fill="([^"]*)"[^>]*>([^<]*)<', svg
-    )
+    found = re.findall(r'<text[^>]*?transform="translate\(([\d.]+),([\d.]+)\)"[^>]*? fill="([^"]*)"[^>]*>([^<]*)<', svg)
     return {words: (colour, float(y)) for x, y, colour, words in found if words in SCHEMES and float(x) > 100}
 
 
@@ -1139,17 +1137,20 @@ def test_lines_refuse_several_rows_at_one_place():
         sl.charts.lines(table, "load", "wait_time", **{apart: "trace"})
 
 
-def test_names_of_points_cover_neither_points_nor_names():
-    names = ["far", "one log", "another log", "third"]
-    near = pd.DataFrame({"load": [0.1, 0.5, 0.51, 0.9], "gain": 5.0, "name": names})
-    spec = charts.points(near, "load", "gain", "name").to_dict()
+@pytest.mark.parametrize(
+    ("x", "y", "sides"),
+    [
+        ([0.1, 0.5, 0.51, 0.9], [5.0, 5.0, 5.0, 5.0], {0: "right", 1: "left", 2: "right", 3: "right"}),
+        ([0.1, 0.5, 0.9], [10.0, 0.0, 5.0], {1: "above"}),  # not struck through by the axis
+    ],
+)
+def test_names_of_points_cover_neither_points_nor_names_nor_the_axis(x, y, sides):
+    points = pd.DataFrame({"load": x, "gain": y, "name": list("abcd")[: len(x)]})
+    spec = charts.points(points, "load", "gain", "name").to_dict()
     (rows,) = spec["datasets"].values()
-    sides = {row["name"]: row["side"] for row in rows}
-    assert sides == {"far": "right", "one log": "left", "another log": "right", "third": "right"}
-    named = [part for part in spec["layer"] if "text" in part["encoding"]]
-    assert {part["mark"]["align"] for part in named} == {"left", "right"}
-    same = charts.points(near.assign(load=[0.1, 0.5, 0.5, 0.9]), "load", "gain", "name").to_dict()
-    assert len({row["side"] for row in next(iter(same["datasets"].values()))[1:3]}) == 2
+    assert {place: rows[place]["side"] for place in sides} == sides
+    named = {part["mark"]["align"] for part in spec["layer"] if "text" in part["encoding"]}
+    assert named >= {side for side in sides.values() if side != "above"}
 
 
 def test_lines_without_any_interval_have_no_band():
@@ -1211,12 +1212,6 @@ def test_the_height_of_a_chart_is_estimated_well(table, single):
     }
     for name, chart in drawn.items():
         assert 0 <= charts.height_of(chart.to_dict()) - pixels(chart)[1] < 55, name
-
-
-def test_the_name_of_a_point_is_not_struck_through_by_the_axis():
-    table = pd.DataFrame({"use": [0.1, 0.5, 0.9], "gain": [10.0, 0.0, 5.0], "log": ["one", "other", "third"]})
-    (rows,) = charts.points(table, "use", "gain", "log").to_dict()["datasets"].values()
-    assert {row["log"]: row["side"] for row in rows}["other"] == "above"
 
 
 def test_papers_and_users_register_colours_dashes_and_titles(monkeypatch):

@@ -79,9 +79,8 @@ def workloads(draw, most=9, rigid=True):
     moldable = [True] * len(jobs) if share == 1 else pick(draw, *[(False, True)] * len(jobs))
     trace = trace_of(jobs, procs)
     trace = replace(trace, table=trace.table.assign(moldable=moldable, **columns), speedup=model)
-    return trace, [
-        twin.Moldable(*job, *law, rigid=not able) for job, law, able in zip(jobs, laws, moldable, strict=True)
-    ]
+    rows = zip(jobs, laws, moldable, strict=True)
+    return trace, [twin.Moldable(*job, *law, rigid=not able) for job, law, able in rows]
 
 
 FAIR_SHARES = st.builds(
@@ -166,10 +165,8 @@ def crowd(seed, jobs=60, procs=24):
     trace = trace_of(rows, procs).with_speedup(sl.Downey(A="requested"), share=0.9, seed=seed)
     table = trace.jobs
     laws = [twin.downey(*one) for one in zip(table["parallelism"], table["sigma"], strict=True)]
-    return trace, [
-        twin.Moldable(*row, *law, rigid=not able)
-        for row, law, able in zip(rows, laws, table["moldable"].tolist(), strict=True)
-    ]
+    rows = zip(rows, laws, table["moldable"].tolist(), strict=True)
+    return trace, [twin.Moldable(*row, *law, rigid=not able) for row, law, able in rows]
 
 
 TWINS = {

@@ -699,11 +699,6 @@ def test_a_failing_objective_is_called_one(trace):
         sl.simulate(trace, sl.DPSA(objective=divides_by_its_wait))
 
 
-def test_a_sweep_passes_the_mistake_on(small):
-    with pytest.raises(sl.schemes.PolicyError, match="order gives_text gives"):
-        sl.sweep(small, [sl.EASY(order=gives_text), "easy"], progress=False)
-
-
 def test_a_notebook_shows_the_message_and_the_call_alone(small):
     with pytest.raises(sl.schemes.PolicyError) as caught:
         starts(small, gives_text)
