@@ -230,17 +230,6 @@ def test_from_easy_to_conservative_on_a_whole_log(log):
     assert (sl.simulate(exact, sl.EASY(reservations="all")).start == never_moved.start).all()
 
 
-def test_one_and_all_cannot_both_be_what_they_are_without_rebuilding():
-    """If a job ends early, EASY starts the next one; conservative backfilling without compression lets it wait.
-
-    Only one job ever waits here, so it makes no difference how many may hold a reservation.
-    """
-    trace = trace_of([(0, 5, 10, 1), (1, 3, 3, 2)], 2)
-    for scheme in (sl.EASY(), sl.EASY(reservations="all"), sl.Conservative(compression="rebuild")):
-        assert sl.simulate(trace, scheme).start.tolist() == [0, 5]
-    assert sl.simulate(trace, sl.Conservative(compression="none")).start.tolist() == [0, 10]
-
-
 # What policies see -----------------------------------------------------------------------------------------
 def seen(trace, function, **settings):
     """Return the order in which FCFS, on one processor, starts jobs that all wait from the beginning."""
