@@ -36,14 +36,8 @@ from schedlab import parts
 from schedlab.schemes.cases import case_of
 
 LOGS = (
-    "KTH-SP2-1996",
-    "CTC-SP2-1996",
-    "SDSC-SP2-1998",
-    "HPC2N-2002",
-    "SDSC-BLUE-2000",
-    "LLNL-Thunder-2007",
-    "LLNL-Atlas-2006",
-    "lublin_256",
+    *("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002", "SDSC-BLUE-2000", "LLNL-Thunder-2007"),
+    *("LLNL-Atlas-2006", "lublin_256"),
 )
 
 
