@@ -309,6 +309,20 @@ def test_simulate_takes_a_table_and_show_that_of_a_public_log(done, tmp_path):
     assert "processors: 9,688" in out
 
 
+def test_simulate_takes_a_folder_of_parquet_files(run, done, tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "jobs").mkdir()
+    jobs = pd.DataFrame({"Submit": ["2024-03-01 08:00", "2024-03-01 08:05"], "Elapsed": [3600, 1800], "NCPUS": [8, 4]})
+    for i in range(2):
+        jobs[i : i + 1].to_parquet(tmp_path / "jobs" / f"part-{i}.parquet")
+    options = ("simulate", "jobs", "--columns", COLUMNS, "--machine", 8)
+    assert measures(done(*options)[0])["wait_time"] == (0 + 3300) / 2
+    (tmp_path / "jobs" / "part-2.parquet").write_bytes(b"no such thing")
+    code, _, err = run(*options)
+    assert code == 1
+    assert re.fullmatch(r"schedlab: jobs: not a Parquet file, or a damaged one \(.*jobs/part-2\.parquet.*\)\n", err)
+
+
 def test_units_and_time_zone_of_a_table(run, done, tmp_path):
     (tmp_path / "jobs.tsv").write_text("a\tb\tc\n2024-03-01 08:00\t2\t4\n2024-03-01 08:05\t3\t4\n")
     options = ("--columns", "submit=a,run=b,procs=c", "--machine", 8, "--unit", "run=min", "--time-zone", "Asia/Tokyo")

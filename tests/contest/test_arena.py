@@ -262,6 +262,12 @@ def test_who_never_waits_wins_over_those_who_do():
     assert shown[0]["second"] == "the others not 0"
 
 
+def test_who_is_alone_wins(traces):
+    result = sl.arena(traces[0], "easy", 0.8, range(2), rounds=None, progress=False)
+    (shown,) = sl.contest.winners(result.wins()).to_dict()["datasets"].values()
+    assert (shown[0]["first"], shown[0]["second"]) == ("EASY", "")
+
+
 def test_classes_go_by_the_run_times_as_they_are_cut():
     trace = sl.load_trace("KTH-SP2-1996", standin=True).head(600).scale_load(0.9)
     result = sl.arena(trace, "easy", [0.9, 0.9], [0, 0], rounds=None, progress=False)

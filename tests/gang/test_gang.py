@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -761,6 +762,13 @@ def test_too_much_room_for_programs_is_refused():
     workload = Workload(pes=2, jobs=jobs, programs=rows)
     with pytest.raises(ValueError, match="the longest program has 100,000 operations, and there are 2,000 tasks"):
         simulate(workload)
+
+
+def test_many_programs_are_checked_in_no_time():
+    many = pd.concat([PINGPONG.assign(job_number=number) for number in range(1, 3001)])
+    begin = time.perf_counter()
+    Workload(pes=2, jobs=pd.DataFrame({"submit_time": np.zeros(3000)}), programs=many)
+    assert time.perf_counter() - begin < 5  # 20 s before, when each job was looked at by itself
 
 
 LONG_DISK = PINGPONG[:1].assign(operation="disk", compute=9e7, seconds=9e7)

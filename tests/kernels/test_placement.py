@@ -306,6 +306,13 @@ def blocks(procs, k, n):
     return [range(first, first + k**s) for s in [int(sl.KaryTree(k, n).stage(procs))] for first in range(0, k**n, k**s)]
 
 
+def test_measures_of_nodes_need_a_tree():
+    schedule = sl.simulate(trace_of([(0, 1, 1, 1)], 2))
+    for measure in (schedule.locality, schedule.fragmentation):
+        with pytest.raises(ValueError, match="needs jobs on nodes; this schedule is of 2 processors"):
+            measure()
+
+
 def test_a_fair_start_on_a_tree_is_that_without_later_arrivals():
     trace = sl.model_trace("lublin", jobs=60, machine=16, seed=1).scale_load(1.2)
     for allocation in ("contiguous", "random"):

@@ -193,6 +193,19 @@ print(_compiled_once(priority.f1, callbacks.FIXED).cache_hits, repr(numba.config
     assert [in_a_process(code, SCHEDLAB_CACHE=str(tmp_path))[0] for _ in range(2)] == ["0 ''\n", "1 ''\n"]
 
 
+@compiles
+def test_without_a_folder_for_the_cache_callbacks_are_cached_nowhere(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    package = copy_package(tmp_path)
+    code = """
+from schedlab.kernels import callbacks, priority
+from schedlab.schemes.orders import _compiled_once
+print(_compiled_once(priority.f1, callbacks.FIXED).address > 0)
+"""
+    assert in_a_process(code, tmp_path, SCHEDLAB_CACHE=str(tmp_path / "file"))[0] == "True\n"
+    assert [*package.rglob("*.nb?")] == []
+
+
 ON_ONE_NODE = """
 import numpy as np
 from schedlab.kernels.tree_nodes import conflict
@@ -345,10 +358,12 @@ def test_every_kernel_has_a_group_with_an_expected_time():
 
 
 def test_compiled_kernels_are_run_again_only_if_a_file_is_not_as_it_was(monkeypatch, tmp_path):
-    runs, groups = [], precompile.groups()
+    runs, groups, compiled = [], precompile.groups(), False
     monkeypatch.setattr(precompile, "CACHE", tmp_path)
     monkeypatch.setattr(precompile, "groups", lambda: groups)
-    monkeypatch.setattr(precompile, "Parallel", lambda *_, **__: lambda tasks: [runs.append(1) for _ in tasks])
+    monkeypatch.setattr(
+        precompile, "Parallel", lambda *_, **__: lambda tasks: [runs.append(1) or compiled for _ in tasks]
+    )
     code = tmp_path / "kernels" / "easy.nbc"
     code.parent.mkdir()
     listed = tmp_path / "complete.json"
@@ -366,9 +381,20 @@ def test_compiled_kernels_are_run_again_only_if_a_file_is_not_as_it_was(monkeypa
     for name, value in (("target", lambda: ("another Python",)), ("sources", lambda: "others")):
         with monkeypatch.context() as patch:
             patch.setattr(precompile, name, value)
+            compiled = True  # another process may do so at the same time, and overwrite an index
+            assert (ran(), ran()) == (True, True)
+            compiled = False
             assert (ran(), ran()) == (True, False)
     groups["somebody.elses"] = []
     assert (ran(), ran()) == (True, True)
+
+
+def test_each_group_is_compiled_from_any_folder(monkeypatch, tmp_path, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(precompile, "CACHE", tmp_path)
+    monkeypatch.setattr(precompile, "groups", lambda: {"lookahead": None})
+    precompile.compile_kernels(progress=False)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_what_cannot_be_compiled_is_said(monkeypatch):

@@ -222,6 +222,10 @@ def test_a_trace_of_the_model():
     assert trace.history == ("500 jobs for 64 processors, seed 3, work (100, 10000.0), sigma (0, 1)",)
     for column in ("submit_time", "run_time", "requested_procs", "parallelism", "sigma"):
         assert trace.jobs[column].tolist() == drawn[column].tolist()
+    laws = trace.laws()  # moldable as they are
+    assert laws.moldable.all()
+    assert laws.a.tolist() == trace.jobs["parallelism"].tolist()
+    assert trace.effective_load() < trace.offered_load()
     assert "work" not in trace.jobs  # run time x speedup, also after the trace was scaled
     assert sl.model_trace("downey", jobs=5).procs == 256
     fitted = sl.workload.fit_downey(sl.model_trace("downey", jobs=2000, machine=64))

@@ -292,7 +292,10 @@ def test_two_clocks_are_merged():
     both = lublin_feitelson(6000, 128, seed=12, classes="batch+interactive")
     batch = both[both["queue"] == 1].reset_index(drop=True)
     assert len(batch) > 300
-    assert (both["queue"] == 0).sum() + len(batch) == 6000
+    interactive = both.loc[both["queue"] == 0, "submit_time"]
+    assert len(interactive) + len(batch) == 6000
+    clock = lublin._arrivals(INTERACTIVE, Streams(12, 1), len(interactive))
+    assert interactive.tolist() == np.floor(clock).tolist()
     # The batch clock runs as if it were alone, and none of its earlier jobs is passed over.
     alone = lublin_feitelson(6000, 128, seed=12, classes="batch").reset_index(drop=True)
     pd.testing.assert_frame_equal(batch, alone.head(len(batch)))

@@ -507,6 +507,7 @@ def test_real_values_come_back_and_skipped_lines_are_accounted_for(tmp_path):
 def test_parquet_comes_back_and_without_pyarrow_says_what_is_missing(trace, tmp_path, monkeypatch):
     trace.to_parquet(tmp_path / "X.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "X.parquet"), trace.jobs)
+    assert same(sl.read_table(tmp_path / "X.parquet", machine=4), trace)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match="pyarrow"):
         trace.to_parquet(tmp_path / "Y.parquet")
