@@ -3,12 +3,14 @@
 import re
 from functools import cache
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from schedlab import papers
 from schedlab.papers import kept, sentences
-from schedlab.papers.findings import STALE, Findings, Rows, gains, part, percent, times
+from schedlab.papers.findings import FAILS, HOLDS, STALE, Findings, Rows, gains, part, percent, times
+from schedlab.papers.pascual2008.grids import BLUE, HPC2N
 
 pytestmark = pytest.mark.tables
 
@@ -33,13 +35,18 @@ def _figures_once(monkeypatch):
         monkeypatch.setattr(sentences, name, ONCE[name])
 
 
-def found(paper, change=None, claim=None):
-    """Return the findings on a paper, from its kept ledger or from one in which rows (of a claim) are changed."""
+def changed(paper, change=None, claim=None):
+    """Return the kept ledger of a paper, or one in which rows (of a claim) are changed."""
     table = ledger(paper).copy()
     chosen = table["id"].eq(claim) if claim else table["id"].notna()
     for name, each in (change or {}).items():
         table[name] = table[name].where(~chosen, table[name].map(each))
-    return Findings(getattr(papers, paper), table)
+    return table
+
+
+def found(paper, change=None, claim=None):
+    """Return the findings on a paper, from its kept ledger or from one in which rows (of a claim) are changed."""
+    return Findings(getattr(papers, paper), changed(paper, change, claim))
 
 
 def means(factor):
@@ -159,3 +166,67 @@ def test_numbers_are_written_as_people_say_them():
     assert (percent(-6.04), percent(0.45), percent(23.9), percent(2.1, 7.0)) == ("6 %", "0.5 %", "24 %", "2 to 7 %")
     assert (times(1.6508), times(10.92), part(0.2207), part(0.0, 0.1035)) == ("1.65", "10.9", "0.22", "0.00 to 0.10")
     assert gains([1.5, 1.0]).tolist() == [50.0, 0.0]
+
+
+# The three conclusions on each paper
+
+
+def outcomes(rows, claim, check=""):
+    """Count the outcomes of the cases of a claim."""
+    return {outcome: len(rows.cases(claim, check, outcome=outcome)) for outcome in ("supports", "contradicts", "open")}
+
+
+WHOLE, BY_COUNT, BY_BLOCK = "whole log, as in", "reservation by count", "reservation by block"
+# Of each conclusion, what must be so in the rows.
+CONCLUSIONS = {
+    "BASE-2": lambda rows: set(rows.ledger.query("id == 'BASE-2'")["verdict"]) == {"reproduced"},
+    "SAB-11": lambda rows: (
+        rows.verdict("SAB-11") == "reproduced" and -6.5 < 100 * np.expm1(rows.effect("SAB-11")) < -5.5
+    ),
+    "SAB-13a": lambda rows: (
+        outcomes(rows, "SAB-13a", WHOLE)["contradicts"] > 0
+        and all(float(case[-3:]) < 0.6 for case in rows.cases("SAB-13a", WHOLE, outcome="contradicts").index)
+    ),
+    "SAB-12b": lambda rows: (
+        outcomes(rows, "SAB-12a", WHOLE)["contradicts"] == 0 == outcomes(rows, "SAB-12b", WHOLE)["supports"]
+    ),
+    "PAS-2a": lambda rows: round(rows.cases("PAS-2a", BY_COUNT, "FCFS").item(), 2) == 0.22,
+    "PAS-1": lambda rows: all(0 < rows.cases("PAS-1", BY_BLOCK, f"{log}, EASY").item() < 7 for log in (HPC2N, BLUE)),
+    "PAS-7": lambda rows: (
+        rows.cases("PAS-7", BY_BLOCK, f"{BLUE}, EASY").item() < 0.1
+        and rows.cases("PAS-7", BY_COUNT, f"{BLUE}, EASY").item() > 0.25
+    ),
+    "SIL-8": lambda rows: rows.verdict("SIL-8") == "reproduced",
+    "SIL-2a": lambda rows: (
+        rows.verdict("SIL-2a") == "not reproduced"
+        and rows.effect("SIL-2a") < 1.8 < rows.effect("SIL-2a", "constant bursts")
+    ),
+    "SIL-6a": lambda rows: (
+        [rows.verdict("SIL-6b"), rows.verdict("SIL-6a")] == ["reproduced", "not reproduced"]
+        and all("CTC fit" in case for case in rows.cases("SIL-6a", "as in the figures", outcome="contradicts").index)
+    ),
+    "KUR-1": lambda rows: "EASY" in rows.under("KUR-1", HOLDS),
+    "KUR-2": lambda rows: "EASY" in rows.under("KUR-2", FAILS) and rows.effect("KUR-2") > 21,
+    "KUR-4a": lambda rows: (
+        {case.split(", ")[1][0] for case in rows.cases("KUR-4a", "EASY", outcome="contradicts").index} == {"S"}
+        and "conservative backfilling" in rows.under("KUR-4a", HOLDS)
+    ),
+    "GRU-1a": lambda rows: outcomes(rows, "GRU-1a", "as in Figure 3")["contradicts"] == 0,
+    "GRU-2a": lambda rows: outcomes(rows, "GRU-2a", "as in Figure 3")["open"] > 4,
+    "GRU-3a": lambda rows: rows.verdict("GRU-3a") == "reproduced",
+    "LEL-1a": lambda rows: outcomes(rows, "LEL-1a") == {"supports": 2, "contradicts": 1, "open": 0},
+    "LEL-2": lambda rows: rows.verdict("LEL-2") == "reproduced",
+    "LEL-3": lambda rows: outcomes(rows, "LEL-3")["supports"] == 2,
+    "ARE-1": lambda rows: outcomes(rows, "ARE-1")["supports"] > 38 and outcomes(rows, "ARE-1")["contradicts"] > 0,
+    "ARE-2": lambda rows: outcomes(rows, "ARE-2")["supports"] > 34 and outcomes(rows, "ARE-2")["contradicts"] > 0,
+    "ARE-4": lambda rows: (
+        rows.under("ARE-4", HOLDS) == ["narrow jobs first (DPSAn)"] and outcomes(rows, "ARE-4", "DPSAp")["open"] > 38
+    ),
+}
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_conclusions_say_what_the_rows_say_and_do_not_stand_if_these_say_the_opposite(paper):
+    for conclusion, claim in getattr(papers, paper).PAPER.findings:
+        assert CONCLUSIONS[claim](Rows(ledger(paper))), conclusion
+        assert not CONCLUSIONS[claim](Rows(changed(paper, ALL_OPPOSITE))), conclusion

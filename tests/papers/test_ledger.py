@@ -93,13 +93,10 @@ def test_what_is_measured_is_the_effect_with_its_interval():
     assert measured(-3, measured="-6 %")["measured"] == "-6 %"
 
 
-def test_without_cases_nothing_can_be_tested():
-    for check in (None, Check("change", exactly(np.nan), "lower"), {"EASY": None}):
-        row = judged(CLAIM, check, "a log")
-        assert (row["verdict"], row["reason"]) == ("cannot be tested", "nothing could be measured")
-
-
-def test_stand_ins_are_no_evidence():
+@pytest.mark.parametrize("check", [None, Check("change", exactly(np.nan), "lower"), {"EASY": None}])
+def test_without_cases_nothing_can_be_tested_and_stand_ins_are_no_evidence(check):
+    row = judged(CLAIM, check, "a log")
+    assert (row["verdict"], row["reason"]) == ("cannot be tested", "nothing could be measured")
     row = judged(CLAIM, Check("change", exactly(-3), "lower"), "CTC (stand-in, not the real log)")
     assert (row["verdict"], row["reason"]) == ("cannot be tested", "Stand-ins are no evidence about the logs.")
     assert row["measured"] == "change: -3.0 % [-4.0 to -2.0]"

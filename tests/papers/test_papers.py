@@ -104,12 +104,14 @@ def test_figure1_draws_its_data(quick):
     assert figure.table["offered load"].tolist() == [0.8] * 2 * 4
 
 
-def test_figure1_tells_what_is_simulated_and_reduced_and_is_silent_where_progress_is_off(quick, capsys):
+def test_figure1_tells_what_is_simulated_and_reduced_and_is_silent_where_progress_is_off(quick, monkeypatch, capsys):
     short, full = (base.figure1(size, progress=False) for size in papers.SIZES)
     assert short.sample.startswith("Lublin-Feitelson model, another, whole; ")
     assert "in steps of 0.1 (quick; full size: 0.025)" in short.sample
     assert "in steps of 0.025." in full.sample
     assert short.standins == ("a note",)
+    monkeypatch.setattr(base, "logs", lambda: [replace(quick[0], source="stand-in")])
+    assert "(stand-in, not the real log)" in base.figure1(progress=False).sample
     assert capsys.readouterr() == ("", "")
 
 
@@ -132,11 +134,6 @@ def test_without_logs_stand_ins_are_simulated_and_say_so():
 def test_without_a_stand_in_the_model_is_simulated_and_says_so():
     trace = base.log_or_model("NASA-iPSC-1993")
     assert (trace.source, trace.title, len(trace)) == ("model", "Lublin-Feitelson model", 10_000)
-
-
-def test_figure1_says_in_its_sample_what_is_a_stand_in(quick, monkeypatch):
-    monkeypatch.setattr(base, "logs", lambda: [replace(quick[0], source="stand-in")])
-    assert "(stand-in, not the real log)" in base.figure1(progress=False).sample
 
 
 def test_the_note_names_the_logs_that_are_missing(monkeypatch):

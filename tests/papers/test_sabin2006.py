@@ -127,14 +127,10 @@ OTHER = sl.FCFS()
 
 def runs_of(*rows, jobs="first 5,000 jobs"):
     columns = ["load", "seed", "scheme", "group", "turnaround"]
-    return pd.DataFrame(rows, columns=columns).assign(jobs=jobs)
+    return pd.DataFrame(rows, columns=columns).assign(jobs=jobs, scenario="", sigma="")
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"A": "requested"}, {"sigma": 1}, {"share": 0.0}],
-    ids=["A = P", "A random", "nothing random", "rigid"],
-)
+@pytest.mark.parametrize("settings", [{}, {"A": "requested"}, {"sigma": 1}, {"share": 0.0}])
 def test_every_draw_shakes_the_base_and_the_scheme(small, monkeypatch, settings):
     simulated = {}
 
@@ -160,11 +156,6 @@ def test_changes_are_paired_by_draw_and_chance_alone_is_none(of_easy, change):
     (row,) = grids.changes(runs_of(*rows), ONE, OTHER).to_dict("records")
     assert (row["change"], row["seeds"]) == (pytest.approx(change), 2)
     assert row["low"] == pytest.approx(change) if change else row["low"] < 0 < row["high"]
-
-
-def test_what_is_judged_at_full_size_has_ten_draws():
-    assert all(draws >= 10 for _, draws in grids.SAMPLES["full"].values())
-    assert beyond.READ["quick"][1] >= 10
 
 
 def test_a_quick_sensitivity_leaves_iteration_to_the_full_size(small, shared_runs):
@@ -273,16 +264,16 @@ def test_largest_jobs_that_efficiency_moves_contradict_almost_no_effect():
     assert [check.outcome for check in checks] == ["holds", "holds", "fails"]
 
 
-def compared(*factors, jobs):
-    """Make ten draws in which one scheme takes these factors of the turnaround of another, a factor a load."""
+def compared(*factors, jobs, cases=((0, grids.ALL), (0.1, grids.ALL), (0.2, grids.ALL))):
+    """Make ten draws in which one scheme takes these factors of another's turnaround, a factor a load and class."""
     rng = np.random.default_rng(2)
     rows = [
-        (load / 10, seed, name, grids.ALL, turnaround * rng.normal(1, 0.001))
-        for load, factor in enumerate(factors)
+        (load, seed, name, group, turnaround * rng.normal(1, 0.001))
+        for (load, group), factor in zip(cases, factors, strict=False)
         for seed in SEEDS
         for name, turnaround in ((str(ONE), 100 * factor), (str(OTHER), 100))
     ]
-    return runs_of(*rows, jobs=jobs).assign(scenario="", sigma="")
+    return runs_of(*rows, jobs=jobs)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +307,9 @@ def test_the_whole_log_is_judged_and_its_first_jobs_stand_below():
     ]
 
 
-def test_quick_runs_are_among_those_of_the_full_size():
+def test_quick_runs_are_among_those_of_the_full_size_which_have_ten_draws():
+    assert all(draws >= 10 for _, draws in grids.SAMPLES["full"].values())
+    assert beyond.READ["quick"][1] >= 10
     ((jobs, (loads, draws)),) = grids.SAMPLES["quick"].items()
     more, most = grids.SAMPLES["full"][jobs]
     assert set(loads) <= set(more)
@@ -327,7 +320,7 @@ def test_growth_compares_the_highest_load_with_the_lowest():
     rows = [(load, 0, "FCFS", "all jobs", 100) for load in (0.2, 0.5, 0.8)]
     rows += [(load, 0, "EASY", "all jobs", new) for load, new in ((0.2, 100), (0.5, 1), (0.8, 150))]
     whole = runs_of(*[row for row in rows if row[0] < 0.8], jobs="whole log")  # has no run at the highest load
-    both = pd.concat([runs_of(*rows), whole]).assign(scenario="", sigma="")
+    both = pd.concat([runs_of(*rows), whole])
     found = ledger._growth(ledger._compared(both, [(ONE, OTHER)])).set_index("jobs")
     assert found["value"].to_dict() == pytest.approx({"first 5,000 jobs": np.log(1.5), "whole log": np.log(0.01)})
     assert found["loads"].to_dict() == {"first 5,000 jobs": "load 0.8 against 0.2", "whole log": "load 0.5 against 0.2"}
@@ -337,7 +330,7 @@ def test_growth_compares_the_highest_load_with_the_lowest():
 def test_most_classes_gain_if_the_median_one_does(gains, sign):
     rows = [(0.5, 0, "FCFS", name, 100) for name in grids.CLASSES]
     rows += [(0.5, 0, "EASY", name, 100 * gain) for name, gain in zip(grids.CLASSES, gains, strict=True)]
-    runs = runs_of(*rows).assign(scenario="", sigma="")
+    runs = runs_of(*rows)
     (value,) = ledger._median(ledger._compared(runs, [(ONE, OTHER)], groups=grids.CLASSES))["value"]
     assert np.sign(value) == sign
 
@@ -352,15 +345,8 @@ def test_most_classes_gain_if_the_median_one_does(gains, sign):
     ],
 )
 def test_the_region_is_where_no_case_contradicts(factors, region):
-    cases = list(itertools.product((0.3, 0.5), ("tiny", "200-3,200")))
-    rng = np.random.default_rng(4)
-    rows = [
-        (load, seed, name, group, rng.normal(100, 0.1) * (factor if name == str(ONE) else 1))
-        for (load, group), factor in zip(cases, factors, strict=True)
-        for seed in SEEDS
-        for name in (str(ONE), str(OTHER))
-    ]
-    runs = runs_of(*rows, jobs=ledger.WHOLE).assign(scenario="", sigma="")
+    cases = [*itertools.product((0.3, 0.5), ("tiny", "200-3,200"))]
+    runs = compared(*factors, jobs=ledger.WHOLE, cases=cases)
     (check,) = ledger._checks(runs, [(ONE, OTHER)], "lower", groups=grids.CLASSES)
     assert ledger.region(check) == (region and f"No case contradicts {region}")
 
@@ -372,8 +358,8 @@ def test_changes_by_class_are_geometric_means_over_draws_and_loads_of_the_whole_
     mean = 100 * ((0.3 * 0.6 * 0.5 * 1.0) ** (1 / 4) - 1)
     words = f"EASY against FCFS by class, in processor-seconds: {mean:+.0f} % (tiny)."
     for runs in (whole, pd.concat([first, whole])):
-        assert ledger.by_class(runs.assign(scenario="", sigma=""), ONE, OTHER) == words
-    assert ledger.by_class(first.assign(scenario="", sigma=""), ONE, OTHER) != words
+        assert ledger.by_class(runs, ONE, OTHER) == words
+    assert ledger.by_class(first, ONE, OTHER) != words
 
 
 def test_of_a_claim_about_every_case_the_smallest_effect_is_told():
@@ -433,11 +419,14 @@ def test_each_reading_of_the_shares_can_be_chosen(small, shared_runs):
     assert "430 processors" in str(paper.live(jobs=60, machine=430)[0].to_dict())
 
 
-def test_live_decision(small, shared_runs):
+def test_live_decision(small, shared_runs, monkeypatch):
     chart, _ = paper.live_decision(step=2, nth=10**6, jobs=60, load=0.9)
     assert "Step 2 of" in str(chart.to_dict())
     with pytest.raises(ValueError, match="no decision on 3 to 12 jobs"):
         paper.live_decision(jobs=2)
+    instants = decisions.instants
+    monkeypatch.setattr(decisions, "instants", lambda schedule: (*instants(schedule)[:2], 1))  # little is free
+    assert "Tried: job " in str(paper.live_decision(jobs=60, load=0.9)[0].to_dict())
 
 
 def test_sliders_of_a_decision_end_with_it(small, shared_runs):
@@ -458,13 +447,6 @@ def test_controls_of_fair_share_are_idle_under_other_schemes(small, shared_runs)
         about = {"jobs": 60, "scheme": scheme, "share": share}
         one, other = (paper.live(**about, overbooking=f, efficiency=f / 8)[1].data.iloc[:, 1:] for f in (1, 8))
         assert one.to_numpy().tolist() == other.to_numpy().tolist()
-
-
-def test_a_decision_is_shown_though_little_is_free(small, monkeypatch):
-    found = decisions.instants
-    monkeypatch.setattr(decisions, "instants", lambda schedule: (*found(schedule)[:2], 1))
-    chart, _ = paper.live_decision(jobs=60, load=0.9)
-    assert "Tried: job " in str(chart.to_dict())
 
 
 @pytest.mark.traces

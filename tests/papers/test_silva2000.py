@@ -186,9 +186,7 @@ def test_the_picture_tells_tasks_of_the_row_from_those_chosen_locally(logged):
         ({"window": (61, 60)}, "the window must begin before it ends, got 61 to 60"),
         ({"window": (60.9, 61.1)}, "the window, 60.9 to 61.1 s, must lie in what was logged, 60 to 61 s"),
         ({"window": (0, 1)}, "the window, 0 to 1 s, must lie in what was logged, 60 to 61 s"),
-        ({"window": 5}, "window is 5, expected two times in seconds"),
-        ({"window": (60, 60.5, 61)}, r"window is \(60, 60.5, 61\), expected two times in seconds"),
-        ({"window": ("a", "b")}, r"window is \('a', 'b'\), expected two times in seconds"),
+        *(({"window": window}, "window is .*, expected two times in seconds") for window in (5, (60, 60.5, 61), "ab")),
     ],
 )
 def test_a_picture_that_cannot_be_drawn(logged, settings, message):

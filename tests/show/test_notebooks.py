@@ -34,13 +34,15 @@ every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: pat
 
 
 @every_notebook
-def test_is_committed_without_outputs(path):
+def test_is_committed_without_outputs_and_with_controls_in_words(path):
     notebook = nbformat.read(path, 4)
     nbformat.validate(notebook)
     assert "widgets" not in notebook.metadata
     for cell in notebook.cells:
         if cell.cell_type == "code":
             assert (cell.outputs, cell.execution_count) == ([], None)
+            if "widgets.live(" in cell.source and "paper." not in cell.source:
+                assert re.search(r"\blabels=", cell.source), cell.source  # those of the papers have them in docstrings
 
 
 @every_notebook
@@ -61,13 +63,6 @@ def test_runs_and_draws_and_its_ledger_is_what_is_kept(path, tmp_path):
         assert expected is not None, f"nothing is kept: schedlab figures {paper} --size full --keep"
         moved = kept.moved(expected, pd.read_pickle(saved))
         assert not moved, "\n".join(moved)
-
-
-@every_notebook
-def test_controls_of_live_figures_are_in_words(path):
-    for cell in nbformat.read(path, 4).cells:
-        if cell.cell_type == "code" and "widgets.live(" in cell.source and "paper." not in cell.source:
-            assert re.search(r"\blabels=", cell.source), cell.source  # those of the papers have them in docstrings
 
 
 every_paper = pytest.mark.parametrize(("notebook", "paper"), PAPERS.items(), ids=PAPERS)

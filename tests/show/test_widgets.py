@@ -35,6 +35,16 @@ def alone(request, monkeypatch, tmp_path):
         monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
 
 
+def keys_of(page):
+    """Return the keys of all figures of a page, and of those that are not hidden."""
+    keys = re.findall(r'class="live-figure" data-key="([^"]+)"( hidden)?', page)
+    return [key for key, _ in keys], [key for key, hidden in keys if not hidden]
+
+
+def specs_of(page):
+    return [json.loads(text.replace("<\\/", "</")) for text in re.findall(r"json\" id=\"[^>]+>(.*?)</script>", page)]
+
+
 @pytest.fixture
 def page_of(monkeypatch):
     """Return the page that a live figure becomes where there is no kernel."""
@@ -347,6 +357,7 @@ def test_the_code_is_python_whatever_the_values():
     ]
 
 
+BACKWARD = [(5, 1), (1, 1), (1, 5, 0), (1.0, 2.0, -0.1)]
 NO_CONTROL = "no control can have this name"
 NO_LABELS = f"labels is .*, expected a mapping of parameters to words; {NO_CONTROL}"
 
@@ -355,21 +366,14 @@ NO_LABELS = f"labels is .*, expected a mapping of parameters to words; {NO_CONTR
     ("settings", "kind", "message"),
     [
         *(({"load": value}, TypeError, r"load is .*, expected \(low, high\)") for value in (None, (), [], {}, 3.5)),
-        *(
-            ({"load": ends}, ValueError, "load is from .* expected low < high")
-            for ends in ((5, 1), (1, 1), (1, 5, 0), (1.0, 2.0, -0.1))
-        ),
+        *(({"load": ends}, ValueError, "load is from .* expected low < high") for ends in BACKWARD),
         ({"code": ["a", "b"]}, TypeError, f"code is .*, expected .*; {NO_CONTROL}"),
         *(({"height": value}, TypeError, f"height is .*, expected .*; {NO_CONTROL}") for value in ((1, 5), 0)),
         *(({"labels": labels}, TypeError, NO_LABELS) for labels in (["a", "b"], "load", {"load": 5}, 3)),
         ({"labels": {"lode": "x"}}, ValueError, "labels has 'lode', which is no .*: load, scheme; did you mean 'load'"),
         ({"limits": 3}, TypeError, f"limits is 3, expected a function; {NO_CONTROL}"),
         ({"groups": 3}, TypeError, "groups is 3, expected lists of controls by name"),
-        (
-            {"groups": {"x": ["lode"]}},
-            ValueError,
-            "groups has 'lode', which is no .*: load, scheme; did you mean 'load'",
-        ),
+        ({"groups": {"x": ["lode"]}}, ValueError, "groups has 'lode', which is no .*; did you mean 'load'"),
     ],
 )
 def test_what_is_no_control_and_no_setting_is_refused(settings, kind, message):
@@ -551,15 +555,12 @@ def test_on_a_page_a_live_figure_has_figures_made_beforehand(monkeypatch):
     options = re.findall(r'<option value="(\d)"( selected)?>([^<]+)</option>', page)
     assert [text for _, _, text in options] == ["easy", "fcfs", "no", "yes"]
     assert [(place, text) for place, chosen, text in options if chosen] == [("0", "easy"), ("0", "no")]
-    keys = re.findall(r'class="live-figure" data-key="([^"]+)"( hidden)?', page)
     combined = [f"load={load} scheme={scheme} fast={fast}" for load in range(4) for scheme in "01" for fast in "01"]
-    assert [key for key, _ in keys] == combined
-    assert [key for key, hidden in keys if not hidden] == ["load=1 scheme=0 fast=0"]
+    assert keys_of(page) == (combined, ["load=1 scheme=0 fast=0"])
     assert "There you can change, too: name." in page
-    specs = [json.loads(text.replace("<\\/", "</")) for text in re.findall(r"json\" id=\"[^>]+>(.*?)</script>", page)]
-    assert len(specs) == 16
-    said = [spec["title"]["subtitle"][-1] for spec in specs]
-    assert said[:2] == ["load 0.55, scheme: easy, fast: no, name: x", "load 0.55, scheme: easy, fast: yes, name: x"]
+    settings = [spec["title"]["subtitle"][-1] for spec in specs_of(page)]
+    assert len(settings) == 16
+    assert settings[:2] == ["load 0.55, scheme: easy, fast: no, name: x", "load 0.55, scheme: easy, fast: yes, name: x"]
     assert figure.settings == {"load": 0.7, "scheme": "easy", "fast": False, "name": "x"}
 
 
@@ -582,12 +583,9 @@ def test_a_page_offers_a_default_of_none_and_keeps_to_the_limits(page_of):
     slider = ipywidgets.SelectionSlider(options=[("as it is", widgets.controls.NOTHING), ("0.5", 0.5)])
     figure = widgets.live(drawn, limits=limits, load=slider, order=["a", "b"])
     page = page_of(figure)
-    keys = re.findall(r'data-key="([^"]+)"( hidden)?', page)
-    assert [key for key, _ in keys] == [f"load={load} order={order}" for load in "01" for order in "01"]
-    assert [key for key, hidden in keys if not hidden] == ["load=0 order=0"]
+    assert keys_of(page) == ([f"load={load} order={order}" for load in "01" for order in "01"], ["load=0 order=0"])
     assert figure.settings == {"load": None, "order": "a"}
-    specs = [json.loads(text.replace("<\\/", "</")) for text in re.findall(r"json\" id=\"[^>]+>(.*?)</script>", page)]
-    assert [spec["title"]["text"] for spec in specs] == ["a", "b", "a", "a"]  # the last as in JupyterLab
+    assert [spec["title"]["text"] for spec in specs_of(page)] == ["a", "b", "a", "a"]  # the last as in JupyterLab
 
 
 def test_controls_without_values_to_list_stay_off_a_page(page_of):
