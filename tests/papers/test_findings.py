@@ -53,13 +53,8 @@ def means(factor):
     return {"cases": lambda cases: [case | {"mean": str(factor * float(case["mean"] or "nan"))} for case in cases]}
 
 
-OPPOSITE = {
-    "supports": "contradicts",
-    "contradicts": "supports",
-    "open": "supports",
-    "holds": "fails",
-    "fails": "holds",
-}
+OPPOSITE = {"supports": "contradicts", "contradicts": "supports", "open": "supports"}
+OPPOSITE |= {"holds": "fails", "fails": "holds"}
 
 
 def opposite(case):

@@ -188,11 +188,8 @@ def test_each_form_of_a_ledger_has_its_claims():
     assert len(lines) == 2 + 3
     assert lines[2].startswith("| A-1 | reproduced | B is faster than A | by 10 % | change: -6.0 %")
     assert summary(table)["verdict"].tolist() == table["verdict"].tolist()
-    assert [(row["id"], len(row["cases"])) for row in json.loads(as_json(table))] == [
-        ("A-1", 3),
-        ("A-2", 1),
-        ("A-3", 0),
-    ]
+    records = json.loads(as_json(table))
+    assert [(row["id"], len(row["cases"])) for row in records] == [("A-1", 3), ("A-2", 1), ("A-3", 0)]
     assert [*counted(table).items()] == [*zip(VERDICTS, (1, 0, 1, 0, 1), strict=True)]
     assert table[table["verdict"] == "reproduced"]._repr_html_().count('<tbody class="row-') == 1
     assert "schedlab-ledger" not in table[["id", "verdict"]]._repr_html_()  # which is no ledger

@@ -636,11 +636,9 @@ def stepping(step=1, of="ten", kind="steps", share=0.5, noise=0):
 
 
 def stepping_limits(of, kind):
-    limits = {
-        "step": {"ten": 10, "three": 3, "one": 1}[of],
-        "share": "steps have no shares" if kind == "steps" else None,
-    }
-    return limits | {"kind": (["steps", "both"], "one has no parts") if of == "one" else None}
+    share = "steps have no shares" if kind == "steps" else None
+    kinds = (["steps", "both"], "one has no parts") if of == "one" else None
+    return {"step": {"ten": 10, "three": 3, "one": 1}[of], "share": share, "kind": kinds}
 
 
 @pytest.fixture
