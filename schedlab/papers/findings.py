@@ -133,15 +133,10 @@ class Findings:
 
     def _repr_html_(self) -> str:
         rows = None if self.ledger is None else Rows(self.ledger)
-        sentences = [
-            (
-                sentence.text,
-                {claim: rows.verdict(claim) for claim in sentence.claims},
-                "" if sentence.follows else STALE,
-            )
-            for sentence in self.sentences
-        ]
-        return page.findings(sentences)
+        verdicts = [{claim: rows.verdict(claim) for claim in sentence.claims} for sentence in self.sentences]
+        stale = ["" if sentence.follows else STALE for sentence in self.sentences]
+        texts = [sentence.text for sentence in self.sentences]
+        return page.findings(list(zip(texts, verdicts, stale, strict=True)))
 
 
 def percent(*values: float) -> str:

@@ -57,9 +57,8 @@ def kernels_of(paper: str) -> dict[str, str]:
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{KERNELS}."):
             functions = [value for value in vars(module).values() if getattr(value, "__module__", None) == name]
-            used |= {
-                name for function in functions if getattr(function, "signatures", ())
-            }  # compiled for some arguments
+            if any(getattr(function, "signatures", ()) for function in functions):  # compiled for some arguments
+                used.add(name)
     return {name: digest for name in sorted(used) if (digest := kernel_digest(name)) is not None}
 
 
@@ -74,11 +73,8 @@ def kernel_digest(name: str) -> str | None:
         if module not in codes and (source := _source(module)) is not None:
             codes[module], imported = source
             left += imported
-    return (
-        hashlib.sha256("\n".join(codes[module] for module in sorted(codes)).encode()).hexdigest()[:16]
-        if codes
-        else None
-    )
+    text = "\n".join(codes[module] for module in sorted(codes))
+    return hashlib.sha256(text.encode()).hexdigest()[:16] if codes else None
 
 
 @cache  # every figure in a notebook asks for it, and kernels share most modules

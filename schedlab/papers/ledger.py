@@ -259,10 +259,8 @@ def _agreement(row, full):
         return {"verdict": UNCOMPARED, "reason": ""}
     apart = [now for now, then in pairs if not _in_spread(now, then, LEVEL / len(pairs))]
     cases = "; ".join(f"{case['check']}, {case['case']}: {case['measured']}" for case in apart)
-    return {
-        "verdict": DIFFERS if apart else AGREES,
-        "reason": f"Not within the spread of single runs: {cases}." * bool(cases),
-    }
+    reason = f"Not within the spread of single runs: {cases}." * bool(cases)
+    return {"verdict": DIFFERS if apart else AGREES, "reason": reason}
 
 
 def _in_spread(now, then, level):

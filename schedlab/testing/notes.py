@@ -60,11 +60,8 @@ def _promised(scheme, seen):
         promised = outcome.promise >= 0
         if not scheme.promises(workload.case.machine) or (promised & (outcome.promise != outcome.start)).any():
             return None
-    return (
-        "promises are declared, but no promise was made: no job was promised a start other than its own"
-        if seen
-        else None
-    )
+    message = "promises are declared, but no promise was made: no job was promised a start other than its own"
+    return message if seen else None
 
 
 def _waits(scheme, real):

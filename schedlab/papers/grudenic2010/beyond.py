@@ -58,10 +58,8 @@ def _gain_of_means(runs):
 def _at_load(log, load, seed):
     """Simulate a shaken copy of a log at a load: the mean bounded slowdown under EASY and under DPSAn."""
     copy = log.scale_load(load).shake(grids.SHAKE, seed)
-    return {
-        "trace": label(log),
-        **{str(scheme): grids.mean_slowdown(simulate(copy, scheme)) for scheme in (EASY(), DPSA())},
-    }
+    means = {str(scheme): grids.mean_slowdown(simulate(copy, scheme)) for scheme in (EASY(), DPSA())}
+    return {"trace": label(log), **means}
 
 
 def _pays_from(gains):
@@ -124,13 +122,10 @@ def _draw_readings(runs):
     rows = data.assign(reading=data["reading"].str.replace(r" \(.*", "", regex=True))
     largest = rows.groupby("trace")["change"].agg(lambda column: column.abs().max())
     rows = rows.sort_values("trace", key=lambda logs: -logs.map(largest), kind="stable")
-    titles = {
-        "title": "Mean bounded slowdown against EASY, change (%)",
-        "subtitle": "blue is less than EASY, orange is more",
-    }
-    chart = charts.changes(
-        rows, "scheme", "reading", "change", panel="trace", interval=("change_low", "change_high"), **titles
-    )
+    title = "Mean bounded slowdown against EASY, change (%)"
+    how = {"panel": "trace", "interval": ("change_low", "change_high"), "title": title}
+    how["subtitle"] = "blue is less than EASY, orange is more"
+    chart = charts.changes(rows, "scheme", "reading", "change", **how)
     return Drawing(
         f"Whatever the paper leaves open, DPSAn is better than EASY beyond chance in {better.sum()} of {len(narrow)} "
         f"cases, worse in {worse.sum() or 'none'}",

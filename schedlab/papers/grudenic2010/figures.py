@@ -168,12 +168,8 @@ def _draw_gains(runs):
             {"trace": data["trace"], "gain": data[GAIN], "utilization": 100 * data["utilization"]}
         ).melt("trace", var_name="series", value_name="percent")
     )
-    options = {
-        "published": _published(gains, "percent", -1),
-        "rings": rings,
-        "title": f"{DPSAN}'s gain and utilization",
-    }
-    in_order = charts.bars(rows, "trace", "percent", color="series", width=BROAD, **options)
+    options = {"color": "series", "width": BROAD, "title": f"{DPSAN}'s gain and utilization", "rings": rings}
+    in_order = charts.bars(rows, "trace", "percent", published=_published(gains, "percent", -1), **options)
     least, most = gains.iloc[0], gains.loc[gains[GAIN].idxmax()]
     return Drawing(
         f"The gain of {DPSAN} and the utilization of a log: rank correlation {_rank_correlation(gains):.2f} over all "

@@ -233,11 +233,9 @@ def _draw_readings(runs):
     rows = pd.concat(cells[:-1])  # the loss of capacity stands in the table
     for long, brief in BRIEF.items():
         rows["reading"] = rows["reading"].str.replace(long, brief, regex=True)
-    titles = {
-        "title": "What shredding changes (%), by reading",
-        "subtitle": "blue is less than without shredding, orange is more",
-    }
-    chart = charts.changes(rows, "of", "reading", "change", panel="jobs", interval=("low", "high"), **titles)
+    how = {"panel": "jobs", "interval": ("low", "high"), "title": "What shredding changes (%), by reading"}
+    how["subtitle"] = "blue is less than without shredding, orange is more"
+    chart = charts.changes(rows, "of", "reading", "change", **how)
     return Drawing(
         f"Whatever the paper leaves open, shredding makes the slowdown of sweeps {_ends(gains)}",
         "Each row reads one thing differently that the paper does not say; less is better in every column.",

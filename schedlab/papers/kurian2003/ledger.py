@@ -34,28 +34,20 @@ def read(size: str, progress: bool = True) -> list[dict[str, pd.DataFrame]]:
     """
 
     def under(readings, drawn, traces, seeds, scheme, **more):
-        several = readings.items() if size == "full" else ()
+        several = readings if size == "full" else {}
         settings = {"schemes": (scheme,), "progress": progress, **more}
-        return {
-            AS_DRAWN: drawn,
-            **{name: grids.draws(traces, seeds, **settings, **options) for name, options in several},
-        }
+        others = {name: grids.draws(traces, seeds, **settings, **options) for name, options in several.items()}
+        return {AS_DRAWN: drawn, **others}
 
     seeds, plain, users = grids.READ_SEEDS[size], [subset()], [subset(estimates="user")]
+    loads = {"loads": grids.SITE_LOADS[size]}
     data = grids.single(size, progress)
     shredding, flooding = (data[data["scheme"] == scheme] for scheme in (SHREDDING, FLOODING))
     inaccurate = grids.draws(users, seeds, schemes=(SHREDDING,), progress=progress)
     return [
         under(VARIED, shredding, plain, seeds, SHREDDING),
         under(FLOODING_VARIED, flooding, plain, seeds, FLOODING),
-        under(
-            SITES_VARIED,
-            several(size, progress),
-            grids.months(),
-            grids.SITE_SEEDS[size],
-            SHREDDING,
-            loads=grids.SITE_LOADS[size],
-        ),
+        under(SITES_VARIED, several(size, progress), grids.months(), grids.SITE_SEEDS[size], SHREDDING, **loads),
         under(VARIED, inaccurate, users, seeds, SHREDDING),
     ]
 
@@ -78,6 +70,7 @@ def _tested(shredding, flooding, sites, users):
     best = {key: {"others": [_gains(plain, key)], "why": _best_words(plain, key)} for key in ("slowdown", "loss")}
     best["loss"]["why"] += f" {MORE_SWEEPS}"
     sometimes = _under(shredding, _sometimes_better)
+    later = _improvement(flooded, [OTHERS], BOTH[:1], "lower")
     return {
         "KUR-1": (_under(shredding, _up_to, "slowdown", 70), best["slowdown"]),
         "KUR-2": (_under(shredding, _up_to, "loss", 21), best["loss"]),
@@ -89,10 +82,7 @@ def _tested(shredding, flooding, sites, users):
         "KUR-6a": (_under(flooding, _gains, *BOTH), {}),
         "KUR-6b": (_under(flooding, _gains, "loss"), {}),
         "KUR-6c": (_under(flooding, _improvement, [OTHERS], BOTH, "lower"), {}),
-        "KUR-7": (
-            _under(flooding, _slowdown_suffers_more),
-            {"others": [_improvement(flooded, [OTHERS], BOTH[:1], "lower")]},
-        ),
+        "KUR-7": (_under(flooding, _slowdown_suffers_more), {"others": [later]}),
         "KUR-8a": (_under(flooding, _shrinks, "share", BOTH), {}),
         "KUR-8b": (_under(flooding, _shrinks, "load", BOTH[:1]), {}),
         "KUR-9": (_under(flooding, _narrow_suffer_most), {}),

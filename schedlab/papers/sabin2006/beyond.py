@@ -12,21 +12,7 @@ from schedlab.schedule.statistics import geometric_means
 from ..cards import Drawing, rebuilt
 from . import grids
 from .figures import AGAINST, AXIS, NAMED, NOTES, against_plain
-from .grids import (
-    BESIDE,
-    ITERATIVE,
-    LOG,
-    OTHER_LOGS,
-    PLAIN,
-    RANDOM,
-    SCENARIOS,
-    SEVEN,
-    SYSTEM,
-    WIDE,
-    how_many,
-    of_all,
-    short,
-)
+from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SEVEN, WIDE, how_many, of_all, short
 
 READ = {"quick": (1_000, 10), "full": (grids.JOBS, 10)}  # jobs and draws
 # For each reading: changes of the workload, changes of the shares' settings, and the iterative scheme.
@@ -59,8 +45,8 @@ def _draw_readings(runs):
     at = {name: part[part["compared"] == AGAINST_PLAIN[short(WIDE)]] for name, part in rows.groupby("scenario")}
     better = {name: f"{(part['high'] < 0).sum()} of {len(part)}" for name, part in at.items()}
     return Drawing(
-        f"{short(WIDE)} beats plain shares under {better[SYSTEM]} readings if jobs scale to the machine, under "
-        f"{better[RANDOM]} if not",
+        f"{short(WIDE)} beats plain shares under {better[grids.SYSTEM]} readings if jobs scale to the machine, under "
+        f"{better[grids.RANDOM]} if not",
         f"Each row reads one thing differently that the paper does not say, at effective load {BESIDE:g}. {NAMED}",
         f"{runs.title(LOG)}, {how_many(jobs)}, {draws} draws; in the fold of numbers: 95 % intervals.{without}",
         chart,
@@ -166,7 +152,8 @@ def _draw_mixes(runs):
     jobs, draws = runs.data["jobs"].iloc[0], runs.data["draw"].nunique()
     ends = means[(means["scenario"] == grids.SYSTEM) & (means["scheme"] == str(ITERATIVE))].sort_values(MOLDABLE)
     less = 100 * (1 - ends["turnaround"].iloc[-1] / ends["turnaround"].iloc[0])
-    wide = means[(means["scenario"] == RANDOM) & (means["scheme"] == short(WIDE))].sort_values(MOLDABLE)["turnaround"]
+    wide = means[(means["scenario"] == grids.RANDOM) & (means["scheme"] == short(WIDE))].sort_values(MOLDABLE)
+    wide = wide["turnaround"]
     more = 100 * (wide.iloc[-1] / wide.iloc[0] - 1)
     return Drawing(
         f"If all jobs are moldable, the iterative scheme's mean turnaround is {less:.0f} % shorter than if none is "

@@ -47,11 +47,7 @@ READINGS = {
     "shares among queued jobs only": {"mix": "queued"},
     "backfilled jobs start at once or wait": {"backfill": "start-now"},
 }
-SIDE = {
-    "quick": (1_000, 3),
-    "now": (JOBS, 1),
-    "full": (JOBS, 10),
-}  # jobs and draws of experiments outside the paper's figures
+SIDE = {"quick": (1_000, 3), "now": (JOBS, 1), "full": (JOBS, 10)}  # jobs and draws outside the paper's figures
 BESIDE = 0.5  # and their load
 SHAKE = 60  # seconds
 ALL = "all jobs"
@@ -168,10 +164,8 @@ def _samples(size, reading):
 
 def _under(reading, label, progress, schemes, **values):
     """Run schemes under a reading of the shares; in the table they have their names of the figures."""
-    read = {
-        scheme: replace(scheme, **READINGS[reading]) if isinstance(scheme, FairShareMoldable) else scheme
-        for scheme in schemes
-    }
+    shares = {scheme for scheme in schemes if isinstance(scheme, FairShareMoldable)}
+    read = {scheme: replace(scheme, **READINGS[reading]) if scheme in shares else scheme for scheme in schemes}
     label = label if reading == AS_DRAWN else f"{label}, {reading}"
     data = compare(label, progress, **values, scheme=list(read.values()))
     return data.assign(scheme=data["scheme"].map({str(variant): str(scheme) for scheme, variant in read.items()}))

@@ -51,8 +51,5 @@ PAPER = Paper(
 )
 table1, table2, table3, table4, table5, table6 = PAPERS_TABLES
 figure3, figure4, figure5, figure6, figure7, figure8, figure9, figure10, figure11 = PAPERS_FIGURES
-FIGURES = (
-    *PAPERS_TABLES,
-    *PAPERS_FIGURES,
-    *(picture, time_spent, memberships, sensitivity, slice_lengths, machine_sizes, options),
-)
+BESIDE = (picture, time_spent, memberships, sensitivity, slice_lengths, machine_sizes, options)
+FIGURES = (*PAPERS_TABLES, *PAPERS_FIGURES, *BESIDE)

@@ -78,12 +78,8 @@ RATIO_FIGURES = {  # mix; scheduler, compared with the next simpler one; what th
 }
 MEASURED = "measure and machine"
 BROAD = 760  # pixels, for bars that have the page to themselves
-SAID = {
-    "IO": "compute and use the disk by turns",
-    "Msg": "send messages",
-    "BSP": "meet at barriers",
-    "Emb": "only compute",
-}
+SAID = {"IO": "compute and use the disk by turns", "Msg": "send messages"}
+SAID |= {"BSP": "meet at barriers", "Emb": "only compute"}
 
 
 def _kinds(mix):

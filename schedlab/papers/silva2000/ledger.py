@@ -63,10 +63,8 @@ def claims(size: str, progress: bool) -> list[dict]:
     for name, main in checked[AS_DRAWN].items():
         several = [reading for reading in checked if reading != UNEVEN or name.startswith(BARRIERS)]
         readings = {reading: checked[reading][name] for reading in several}
-        others = [
-            replace(by_claim[name], quantity=f"{by_claim[name].quantity}, {label}")
-            for label, by_claim in beside.items()
-        ]
+        further = {label: by_claim[name] for label, by_claim in beside.items()}
+        others = [replace(check, quantity=f"{check.quantity}, {label}") for label, check in further.items()]
         about = {"why": reasons.get(name, ""), "conjecture": CONJECTURES.get(name, ""), "others": others}
         about |= {"details": f"{LABELLED} {READ_SO}", "measured": _as_printed(name, main) if name in PRINTED else None}
         rows.append(judged(CLAIMS[name], readings, trace, **about))

@@ -426,13 +426,8 @@ class Verdicts(pd.DataFrame):
 
 @cache
 def _known_mistakes(scheme):
-    return {
-        name
-        for probe in probes()
-        if probe.scheme == scheme
-        for names in mistakes()[probe.number].values()
-        for name in names
-    }
+    known = [mistakes()[probe.number] for probe in probes() if probe.scheme == scheme]
+    return {name for starts in known for names in starts.values() for name in names}
 
 
 def _mistakes_giving(probe, starts):

@@ -166,13 +166,10 @@ class LogVerdict:
         if at is None:
             return {}
         place = self.ours.trace.table.index.get_loc(at.job)
-        schedules = {"ours": self.ours, "theirs": self.theirs}
+        both = {"ours": self.ours, "theirs": self.theirs}
         # A job that starts before its submission did not wait.
-        return {
-            name: schedule.why(at.job)
-            for name, schedule in schedules.items()
-            if schedule.start[place] >= schedule.submit[place]
-        }
+        waited = {name: schedule for name, schedule in both.items() if schedule.start[place] >= schedule.submit[place]}
+        return {name: schedule.why(at.job) for name, schedule in waited.items()}
 
     def chart(self):
         """Draw both schedules around their first difference as Gantt charts below one another.
@@ -323,24 +320,14 @@ class LogVerdict:
             parts += [show.line(line.strip()) for line in (first, free, *starts)]
             parts.append(within(self.chart(), first))
             table = self.first_difference.waiting[:WAITING]
-            rows = [
-                (str(job), *(f"{value:,}" for value in row))
-                for job, row in zip(table.index, table.to_numpy(), strict=True)
-            ]
+            rows = [(str(job), *(f"{value:,}" for value in row)) for job, *row in table.itertuples()]
             parts.append(show.folded("waiting jobs", show.table(("job", *table.columns), rows)))
             for which, reason in self.why.items():
                 parts.append(show.folded(f"why, in {which}", *map(show.line, str(reason).splitlines())))
         best = self.candidates[:WAITING]
         rows = [
-            (
-                candidate.scheme,
-                candidate.events,
-                candidate.overrun,
-                candidate.estimates,
-                f"{candidate.agree:,} of {candidate.jobs:,}",
-                f"{candidate.mean_difference:,.4g}",
-            )
-            for candidate in best.itertuples()
+            (*setting, f"{agree:,} of {jobs:,}", f"{mean:,.4g}")
+            for *setting, jobs, agree, _, mean, _ in best.itertuples(index=False)
         ]
         names = ("scheme", "events", "overrun", "estimates", "same start", "mean difference (s)")
         parts.append(show.folded(self._tried(), show.table(names, rows, (0, 1, 2, 3))))
