@@ -41,6 +41,7 @@ RING = "○ "  # the mark of what was simulated just now
 HEADS = {"trace": "log", "pes": "PEs", "procs": "processors", "group": "jobs, by processor-seconds in the log"}
 TIMES = {"s": 1, "minutes": 60}  # units of columns, in seconds
 TIME = re.compile(rf"(.*) \(({'|'.join(TIMES)})\)")
+BROAD = 760  # pixels, for bars that have the page to themselves
 LONG = 1_000  # seconds; columns that reach it are written in minutes, hours or days
 NO_RUN = "Drawn from what is kept: none of it was simulated again just now."
 

@@ -128,16 +128,9 @@ def judged(
         verdict, reason = CANNOT, [STAND_INS]
     elif verdict != REPRODUCED:
         reason += [why, conjecture and f"Conjecture: {conjecture}"]
-    return _row(
-        claim,
-        measured or f"{main.quantity}: {main.effect}",
-        trace,
-        verdict,
-        " ".join(filter(None, reason)),
-        summary,
-        details,
-        pd.concat(tables, ignore_index=True).to_dict("records"),
-    )
+    measured = measured or f"{main.quantity}: {main.effect}"
+    cases = pd.concat(tables, ignore_index=True).to_dict("records")
+    return _row(claim, measured, trace, verdict, " ".join(filter(None, reason)), summary, details, cases)
 
 
 DENIED = (FAILS, MIXED)  # outcomes of readings that make a claim that holds under others hold in part

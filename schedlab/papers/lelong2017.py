@@ -156,12 +156,9 @@ def _draw_orders(runs):
         panels.append(charts.bars(means, QUEUES[0], measure, color=QUEUES[1], rings=rings, title=f"{log}: {measure}"))
     best = learned(runs.data)
     winners = "; ".join(f"{log}: {first}, backfilling {then}" for log, (first, then) in best.items())
-    gains = [
-        _of_pairs(runs.data[runs.data["log"] == log], measure)
-        .query("`order of the queue` == @pair[0] and `order of backfilling` == @pair[1]")[measure]
-        .iloc[0]
-        for log, pair in best.items()
-    ]
+    chosen = "`order of the queue` == @pair[0] and `order of backfilling` == @pair[1]"
+    means = {log: _of_pairs(runs.data[runs.data["log"] == log], measure) for log in best}
+    gains = [means[log].query(chosen)[measure].iloc[0] for log, pair in best.items()]
     return Drawing(
         f"The best pair of orders lowers the mean wait by {-max(gains):.0f} to {-min(gains):.0f} % on the half it is "
         f"learned on",
@@ -197,17 +194,12 @@ def _draw_bounds(runs):
         ends = {name: means[f"{measure}{end}"] for name, end in (("change", ""), ("low", "_low"), ("high", "_high"))}
         of = means[["log", "bound on waiting"]].assign(of=measure.partition(",")[0], **ends)
         cells.append(of.assign(times=[f"{1 + change / 100:.3g}" for change in of["change"]]))
-    chart = charts.changes(
-        pd.concat(cells),
-        "log",
-        "bound on waiting",
-        "change",
-        panel="of",
-        interval=("low", "high"),
-        written="times",
-        title="Waits, times that of EASY, by bound on waiting",
-        subtitle="blue is less than EASY, orange is more",
-    )
+    how = {"panel": "of", "interval": ("low", "high"), "written": "times"}
+    how |= {
+        "title": "Waits, times that of EASY, by bound on waiting",
+        "subtitle": "blue is less than EASY, orange is more",
+    }
+    chart = charts.changes(pd.concat(cells), "log", "bound on waiting", "change", **how)
     mean, longest = CHANGES.values()
     without, day = (means[means["hours"] == hours].set_index("log") for hours in (inf, BOUND))
     return Drawing(

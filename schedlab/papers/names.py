@@ -2,14 +2,8 @@
 
 from importlib import import_module
 
-_HOMES = {
-    **{
-        paper: f"{__package__}.{paper}"
-        for paper in ("base", "sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008", "lelong2017")
-    },
-    "arena": "schedlab.contest.study",
-}
-PAPERS = tuple(_HOMES)
+PAPERS = ("base", "sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008", "lelong2017", "arena")
+_HOMES = {paper: f"{__package__}.{paper}" for paper in PAPERS} | {"arena": "schedlab.contest.study"}
 
 
 def module_of(paper: str):

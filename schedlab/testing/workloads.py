@@ -427,14 +427,5 @@ class Coverage:
         load = [f"loads up to {self.load:.2f}"] if self.load else []
         rules = [rule for rule in (*OVERRUN, KEEP) if rule in self.overruns]
         rules = f"overrun {', '.join(dict.fromkeys(rules))}"
-        return ", ".join(
-            [
-                f"{self.count:,} workloads of up to {self.jobs:,} jobs",
-                f"{self.waiting:,} waiting at once",
-                span,
-                f"{self.procs:,} processors",
-                *load,
-                *clock,
-                rules,
-            ]
-        )
+        jobs = f"{self.count:,} workloads of up to {self.jobs:,} jobs, {self.waiting:,} waiting at once"
+        return ", ".join([jobs, span, f"{self.procs:,} processors", *load, *clock, rules])

@@ -8,12 +8,11 @@ from schedlab.schedule.simulation import simulate
 from schedlab.schedule.statistics import NOISE
 from schedlab.show import formatted
 
-from ..cards import Drawing, rebuilt
+from ..cards import BROAD, Drawing, rebuilt
 from . import grids
 from .grids import BASE, CODES, DPSAN, LEFT_OUT, MEASURE, MOST_JOBS, SINGLE, USERS, as_gains, changes, example, logs
 
 GAIN = "gain (%)"
-BROAD = 760  # pixels, for bars that have the page to themselves
 
 
 def left_out_of(size, which="This leaves out"):

@@ -9,11 +9,10 @@ from schedlab.schedule import metrics
 from schedlab.schedule.statistics import over_seeds
 from schedlab.show import interval
 
-from ..cards import Drawing, rebuilt
+from ..cards import BROAD, Drawing, rebuilt
 from . import grids
 from .grids import DRAWN, FLOODING, IMPROVED, JOBS, LOG, MONTHS, OTHERS, PROCS, READ_SEEDS, SHREDDING, SWEEPS, subset
 
-BROAD = 760  # pixels, for bars that have the page to themselves
 THREE_SITES = "shredding over three sites"
 IN_TEXT = {11: ("KUR-1", "KUR-3", "KUR-11", "KUR-13"), 14: ("KUR-2",)}  # claims that name no figure
 GROUPS, BY_CLASS, LOSS = "sweeps and other jobs", "other jobs by class", "loss of capacity"

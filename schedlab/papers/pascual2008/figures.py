@@ -12,7 +12,7 @@ from schedlab.schedule.statistics import crossing
 from schedlab.show import duration, interval
 from schedlab.workload.conventions import KILL_BACKFILLED
 
-from ..cards import Drawing, rebuilt
+from ..cards import BROAD, Drawing, rebuilt
 from . import grids
 from .grids import BACKFILLING, BESIDE, CASE, COARSE, CONTIGUOUS, DRAWN, HOURS, HPC2N, SAMPLES, SHARE, TOTAL, WAIT, log
 
@@ -21,7 +21,6 @@ RULES = (
     "head of the queue is promised the time when enough nodes are free anywhere, and only jobs that end by then may "
     "pass it. By block, it is promised specific nodes, and other jobs may use the rest."
 )
-BROAD = 760  # pixels, for bars that have the page to themselves
 PROMISED = "The head of the queue is promised a time (count) or nodes (block)."
 UNCUT = "Jobs run on past their estimates; a backfilled one is killed when the head could start without it."
 
@@ -216,16 +215,10 @@ def _draw_allocations(runs):
     forms = {"hops": "{:.1f}".format, "wait": _minutes}
     texts = [forms[of](value) for of, value in zip(cells["of"], cells["value"], strict=True)]
     cells = cells.assign(told=texts, change=100 * (cells["value"] / cells["base"] - 1))
-    chart = charts.changes(
-        cells.assign(of=cells["of"].map({"hops": "hops between nodes of a job", "wait": "mean wait"})),
-        "allocation",
-        "case",
-        "change",
-        panel="of",
-        written="told",
-        title="What each allocation gives",
-        subtitle=f"colour: blue is less than {grids.ANYWHERE} of the same row, orange is more",
-    )
+    cells["of"] = cells["of"].map({"hops": "hops between nodes of a job", "wait": "mean wait"})
+    how = {"panel": "of", "written": "told", "title": "What each allocation gives"}
+    how["subtitle"] = f"colour: blue is less than {grids.ANYWHERE} of the same row, orange is more"
+    chart = charts.changes(cells, "allocation", "case", "change", **how)
     return Drawing(
         f"Contiguous jobs are {hops[CONTIGUOUS]:.1f} hops wide on average, those placed at random {hops['random']:.1f}",
         "Hops: links between two nodes of a job, averaged over its pairs. Allowing one stage more "

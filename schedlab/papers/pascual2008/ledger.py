@@ -41,16 +41,11 @@ def claims(size: str, progress: bool) -> list[dict]:
     for name, (check, logs, *why) in CHECKS.items():
         logs = SAMPLES[size] if logs is LOGS else logs
         part = data[data["trace"].isin(logs)]
-        readings = {
-            reading: check(readings_of[policy][readings_of[policy]["trace"].isin(logs)], ("FCFS", policy))
-            for reading, policy in RULE.items()
-            if policy in readings_of
-        }
-        details = " ".join(
-            filter(
-                None, [grids.CHOSEN, grids.copies_in_words(size), "" if check in ON_TIMES else _censored(part), READ_SO]
-            )
-        )
+        several = {policy: runs[runs["trace"].isin(logs)] for policy, runs in readings_of.items()}
+        policies = {reading: policy for reading, policy in RULE.items() if policy in several}
+        readings = {reading: check(several[policy], ("FCFS", policy)) for reading, policy in policies.items()}
+        censored = "" if check in ON_TIMES else _censored(part)
+        details = " ".join(filter(None, [grids.CHOSEN, grids.copies_in_words(size), censored, READ_SO]))
         reasons = {"why": _free_waits(part) if _free_waits in why else ""}
         reasons["conjecture"] = NODES_PROMISED if NODES_PROMISED in why else ""
         rows.append(judged(CLAIMS[name], readings, ", ".join(titles[log] for log in logs), details=details, **reasons))

@@ -108,17 +108,10 @@ def _draw_other_logs(runs):
         return table.assign(scheme=table["scheme"].map(short))
 
     means, rings = runs.both(apart)
-    panels = [
-        charts.bars(
-            part,
-            "log",
-            AGAINST,
-            rings=None if rings is None else rings[rings["scenario"] == scenario],
-            title=scenario,
-            width=700,
-        )
-        for scenario, part in means.groupby("scenario", sort=False)
-    ]
+    panels = []
+    for scenario, part in means.groupby("scenario", sort=False):
+        now = None if rings is None else rings[rings["scenario"] == scenario]
+        panels.append(charts.bars(part, "log", AGAINST, rings=now, title=scenario, width=700))
     iterative = means[means["scheme"] == str(ITERATIVE)]
     jobs, draws = runs.data["jobs"].iloc[0], runs.data["draw"].nunique()
     return Drawing(

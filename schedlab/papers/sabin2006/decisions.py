@@ -391,19 +391,16 @@ def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
     plans = {title: planned(coloured, decision, widths) for title, widths in plans.items()}
     until = now + max(int((decision.reserved(widths) + decision.lasting(widths)).max()) for widths in (before, after))
     ruling = f"{job} keeps {more}" if kept else f"{job} goes back to {fewer} and is not tried again"
-    chart = charts.gantts(
-        plans,
-        (now, until),
-        color="state",
-        label="job_number",
-        processors=_processors_of(names, plans.values()),
-        height=DRAWN,
-        title=f"Step {step:,} of {len(steps):,}: one more processor for {job}",
-        subtitle=(
-            f"sum of estimated completions: {decision.total(before) / 3600:,.2f} h before, "
-            f"{decision.total(after) / 3600:,.2f} h tried, so {ruling}"
-        ),
-    )
+    sums = [f"{decision.total(widths) / 3600:,.2f} h" for widths in (before, after)]
+    how = {
+        "color": "state",
+        "label": "job_number",
+        "processors": _processors_of(names, plans.values()),
+        "height": DRAWN,
+    }
+    how["title"] = f"Step {step:,} of {len(steps):,}: one more processor for {job}"
+    how["subtitle"] = f"sum of estimated completions: {sums[0]} before, {sums[1]} tried, so {ruling}"
+    chart = charts.gantts(plans, (now, until), **how)
     columns = {"job": names}
     for prefix, widths in (("", before), ("with it: ", after)):
         columns |= {f"{prefix}processors": widths, f"{prefix}estimate (h)": decision.lasting(widths) / 3600}

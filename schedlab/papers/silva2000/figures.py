@@ -10,7 +10,7 @@ from schedlab.gang import Config, GangSchedule, Workload
 from schedlab.schedule.statistics import over_seeds
 from schedlab.show import interval
 
-from ..cards import Drawing, rebuilt
+from ..cards import BROAD, Drawing, rebuilt
 from . import grids
 from .grids import DRAWN, FITS, JOBS, LABELLED, MACHINES, SPIN, TABLES, UTILIZATION, WITH, WITHOUT, WORDS, workload
 
@@ -77,7 +77,6 @@ RATIO_FIGURES = {  # mix; scheduler, compared with the next simpler one; what th
     11: ("Emb/BSP", WITH, CLOSE_GAIN),
 }
 MEASURED = "measure and machine"
-BROAD = 760  # pixels, for bars that have the page to themselves
 SAID = {"IO": "compute and use the disk by turns", "Msg": "send messages"}
 SAID |= {"BSP": "meet at barriers", "Emb": "only compute"}
 

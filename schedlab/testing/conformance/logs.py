@@ -293,11 +293,8 @@ class LogVerdict:
 
     def _tried(self):
         parts = self.candidates["jobs"].value_counts().sort_index()
-        part = "; ".join(
-            f"{count:,} on the first {jobs:,} jobs only"
-            for jobs, count in parts.items()
-            if jobs < len(self.output.start)
-        )
+        parts = parts[parts.index < len(self.output.start)]
+        part = "; ".join(f"{count:,} on the first {jobs:,} jobs only" for jobs, count in parts.items())
         schemes = self.candidates["scheme"].nunique()
         summary = f"tried: {count(len(self.fits), 'setting')} of {schemes} schemes"
         return summary + (f" ({part}: these do not give all starts of that part, or of the whole log)" if part else "")
