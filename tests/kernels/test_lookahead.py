@@ -181,6 +181,19 @@ def test_the_objective_of_expected_slowdown_favours_short_jobs():
     assert ranked[3] > 1
 
 
+def test_an_objective_takes_its_values_by_name():
+    jobs = [(0, 10, 10, 6), (0, 1, 1, 4), (0, 10, 10, 10), (0, 8, 8, 4), (0, 2, 2, 4)]  # as above
+    by_name, in_order, other = (
+        sl.simulate(trace_of(jobs, 10), sl.DPSA(objective=worth)).start.tolist()
+        for worth in (
+            lambda estimate, procs: 1 / (estimate * procs),
+            lambda now, submit, estimate, procs: 1 / (estimate * procs),
+            lambda procs, estimate: estimate * procs,
+        )
+    )
+    assert by_name == in_order != other
+
+
 def test_an_objective_that_gives_nan_is_an_error():
     with pytest.raises(ValueError, match="objective <lambda> gives nan, expected a number"):
         sl.simulate(trace_of(EXAMPLE, 7), sl.DPSA(objective=lambda now, submit, estimate, procs: np.nan))

@@ -393,6 +393,12 @@ def schedule():
     return sl.simulate(trace_of([(0, 10, 20, 2), (5, 30, 25, 1), (5, 7, 7, 3), (20, 4, 9, 1)], 4))
 
 
+def test_classes_of_a_column(schedule):
+    measured = schedule.metrics(by="procs")
+    assert measured["jobs"].to_dict() == {1: 2, 2: 1, 3: 1}
+    assert measured.index.name == "procs"
+
+
 def test_classes_by_edges_are_half_open_and_leave_nobody_out(schedule):
     measured = schedule.metrics(by={"procs": [1, 2, 3]})
     assert measured["jobs"].tolist() == [2, 1, 1]  # the last: the job of three, in no interval

@@ -99,6 +99,11 @@ def test_every_mutant_is_refused_by_name(kind, name):
         assert f"one mistake explains all of these probes: the scheduler {names}" in str(verdicts)
 
 
+def test_the_library_is_of_all_kinds():
+    assert len({name for _, name in WRONG}) >= 100
+    assert min(len(members) for members in MUTANTS.values()) >= 30
+
+
 @pytest.mark.parametrize(("kind", "name"), RIGHT_ONES)
 def test_every_convention_passes_as_itself(kind, name):
     verdicts = judge(made_of_the_probes(kind, RIGHT[kind][name]), kind)

@@ -316,6 +316,7 @@ def test_every_form_is_read(trace, easy, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("job,start,end\n1,2\n", ":2: 2 fields, expected 3"),
         ("job,end\n1,2\n", ":1: no start among job, end; expected a column starting_time"),
         ("1;1;2001-01-31 12:00:00__1;1;1;NA;9__;", ":1: start is '', expected a time"),
         ("1;2;3;4;5;6;7;x;9", ":1: start is 'x'"),

@@ -301,6 +301,10 @@ def test_two_clocks_are_merged():
     pd.testing.assert_frame_equal(batch, alone.head(len(batch)))
     assert alone.loc[len(batch), "submit_time"] >= both["submit_time"].iloc[-1]
     pd.testing.assert_frame_equal(both, lublin_feitelson(6000, 128, 12, (BATCH, INTERACTIVE)))
+    # Jobs are shared in proportion to the rates of the clocks.
+    many = lublin_feitelson(50_000, 128, seed=12, classes="batch+interactive")["queue"].value_counts()
+    spans = [lublin_feitelson(50_000, seed=1, classes=cls)["submit_time"].max() for cls in (BATCH, INTERACTIVE)]
+    assert many[1] / many[0] == pytest.approx(spans[1] / spans[0], rel=0.1)
 
 
 def test_sizes_for_a_machine():

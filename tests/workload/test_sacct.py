@@ -704,6 +704,7 @@ HEADLESS = "48211|48211|short|ann|2024-03-04T06:10:25|2024-03-04T06:10:25|2024-0
     ("text", "hint"),
     [
         (PRETTY, "; these are aligned columns, in which sacct cuts long values: give it --parsable2; run"),
+        ("\n   " + PRETTY, "; these are aligned columns, in which sacct cuts long values: give it --parsable2; run"),
         (COMMAS, "; there are commas: give sacct --parsable2, and no --delimiter; run"),
         (HEADLESS, "JobID among them (--parsable2, no --noheader); there is no header line; run"),
     ],

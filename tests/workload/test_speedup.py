@@ -94,6 +94,18 @@ def test_a_function_of_the_size_too_is_evaluated_once_for_each_size():
     assert laws.speedup(SIZES).tolist() == SIZES.tolist()
 
 
+@pytest.mark.reduced
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_durations_are_those_of_the_kernel(model):
+    laws = trace().with_speedup(model, share=0.8).laws()
+    seconds = np.array([run for _, run, _, _ in JOBS])
+    for width in (1, 3, 16):
+        widths = np.full(400, width)
+        expected = np.where(laws.moldable, laws.durations(seconds, SIZES, widths), seconds)
+        assert kernel.durations(seconds, SIZES, widths, laws).tolist() == expected.tolist()
+    assert laws.durations(seconds, SIZES, SIZES).tolist() == seconds.tolist()
+
+
 # --- What is drawn ---
 def test_draws_are_what_downey_says_and_independent_of_each_other():
     assert set(column("parallelism", sl.Downey())) == {16}
@@ -188,6 +200,15 @@ def test_scaling_reaches_the_effective_load_within_rounding(model):
     scaled = trace().with_speedup(model, share=0.5).scale_load(0.7, by="effective")
     assert scaled.effective_load() == pytest.approx(0.7, rel=0.01)
     assert (scaled.jobs["requested_time"] >= scaled.jobs["run_time"]).all()
+
+
+def test_jobs_of_downeys_model_are_moldable_as_they_are():
+    jobs = sl.model_trace("downey", jobs=300, machine=32, seed=4)
+    laws = jobs.laws()
+    assert laws.law == kernel.DOWNEY
+    assert laws.moldable.all()
+    assert laws.a.tolist() == jobs.jobs["parallelism"].tolist()
+    assert jobs.effective_load() < jobs.offered_load()
 
 
 # --- Bad input ---
