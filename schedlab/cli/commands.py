@@ -179,7 +179,7 @@ def grid(options):
     _check_folder(options.out)
     plan = studies.read_study(options.study)
     if not len(plan):
-        raise ValueError(f"{plain(options.study)}: nothing to run: cases is empty")
+        raise ValueError(f"{plain(options.study)}: nothing to run: combinations is empty")
     if options.status:
         _print_status(*studies.status(plan, options.store))
         return

@@ -40,7 +40,7 @@ class RunError(RuntimeError):
 
 def grid(
     run: Callable,
-    cases: Iterable[Mapping] | None = None,
+    combinations: Iterable[Mapping] | None = None,
     /,
     *,
     threads: int | None = None,
@@ -62,8 +62,8 @@ def grid(
         Takes the values by name and returns measures: a number; a mapping or Series of numbers or texts for one row; or
         a DataFrame for several rows. Its result must depend only on its values: pass seeds and names of logs, not open
         files or generators.
-    cases : iterable of mapping, optional
-        Values that belong together, for a study that is not a full product. Each case is combined with all of `values`.
+    combinations : iterable of mapping, optional
+        Values that belong together, for a study that is not a full product. Each is combined with all of `values`.
     threads : int, optional
         How many runs at a time. Default: the setting of `joblib.parallel_config`, else one per core. The table does not
         depend on it.
@@ -86,8 +86,8 @@ def grid(
     Returns
     -------
     DataFrame
-        The values of each run, then its measures, in the order of `cases` and of the product. Traces and schemes appear
-        by name; different ones with the same name are numbered.
+        The values of each run, then its measures, in the order of `combinations` and of the product. Traces and schemes
+        appear by name; different ones with the same name are numbered.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def grid(
     (['load', 'scheme', 'seed', 'wait_time', 'utilization'], 12)
     """
     check_known("errors", errors, ("raise", "keep"))
-    plan = planned(run, cases, **values)
+    plan = planned(run, combinations, **values)
     return carried_out(plan, threads, progress, errors, activity, store, retry)
 
 
@@ -172,15 +172,15 @@ class Plan:
         return columns | {name: written_or_text(value) for name, value in (self.settings or {}).items()}
 
 
-def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) -> Plan:
+def planned(run: Callable, combinations: Iterable[Mapping] | None = None, /, **values) -> Plan:
     """Make the plan of a grid: every combination of the values that `grid` takes."""
     sets = {name: several(name, value, not is_several(value)) for name, value in values.items()}
-    cases = [{}] if cases is None else _cases(cases)
-    combined = [dict(zip(sets, combination, strict=True)) for combination in product(*sets.values())]
-    for case in cases:
-        if both := ", ".join(sorted(case.keys() & sets.keys())):
-            raise ValueError(f"{both}: given both in the cases and as values of their own; give them once")
-    runs = [case | more for case in cases for more in combined]
+    combinations = [{}] if combinations is None else _combinations(combinations)
+    products = [dict(zip(sets, chosen, strict=True)) for chosen in product(*sets.values())]
+    for combination in combinations:
+        if both := ", ".join(sorted(combination.keys() & sets.keys())):
+            raise ValueError(f"{both}: given both in the combinations and as values of their own; give them once")
+    runs = [combination | more for combination in combinations for more in products]
     _check_names(run, runs)
     return Plan(run, runs, named(runs))
 
@@ -366,19 +366,19 @@ def several(name: str, given, single: bool) -> list:
     return [without_numpy(value) for value in values]
 
 
-def _cases(argument):
+def _combinations(argument):
     if isinstance(argument, Iterable) and not isinstance(argument, str | Mapping):
-        cases = list(argument)
-        if all(isinstance(case, Mapping) for case in cases):
-            return [dict(case) for case in cases]
-    raise TypeError(f"cases is {argument!r}, expected mappings such as [{{'load': 0.7, 'scheme': 'easy'}}]")
+        combinations = list(argument)
+        if all(isinstance(combination, Mapping) for combination in combinations):
+            return [dict(combination) for combination in combinations]
+    raise TypeError(f"combinations is {argument!r}, expected mappings such as [{{'load': 0.7, 'scheme': 'easy'}}]")
 
 
 def _check_names(run, runs):
     """Raise if the function does not take the values."""
     parameters = inspect.signature(run).parameters
     needed = {name for name, parameter in parameters.items() if parameter.default is parameter.empty}
-    settings = inspect.signature(grid).parameters.keys() - {"run", "cases", "values"}
+    settings = inspect.signature(grid).parameters.keys() - {"run", "combinations", "values"}
     if reserved := ", ".join(sorted(settings & needed)):
         raise ValueError(f"{reserved}: names of grid's own parameters; give the function's parameters other names")
     for values in runs:

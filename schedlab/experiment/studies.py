@@ -13,15 +13,15 @@ from .grids import Known, Plan, planned
 from .results import tabled
 from .stores import Store
 
-TAKEN = ("run", "values", "cases")  # names that a study file defines
+TAKEN = ("run", "values", "combinations")  # names that a study file defines
 EXPECTED = "expected a study: a Python file that defines a function run, and values as grid takes them"
 
 
 def read_study(path: str | os.PathLike) -> Plan:
     """Read the plan of a study: a Python file that defines ``run`` and ``values``, as `grid` takes them.
 
-    It may also define ``cases``, a list of mappings. The file is executed. Raises ValueError if these names are missing
-    or something else.
+    It may also define ``combinations``, a list of mappings. The file is executed. Raises ValueError if these names are
+    missing or something else.
     """
     path, file = Path(path), plain(str(path))
     if not path.is_file():
@@ -32,14 +32,14 @@ def read_study(path: str | os.PathLike) -> Plan:
         namespace = runpy.run_path(str(path), run_name="schedlab_study")
     except (Exception, SystemExit) as error:  # whatever the user's file raises
         raise ValueError(f"{file} cannot be run: {type(error).__name__}: {error}") from error
-    run, values, cases = (namespace.get(name) for name in TAKEN)
+    run, values, combinations = (namespace.get(name) for name in TAKEN)
     if not callable(run):
         raise ValueError(f"{file} defines no function run, {EXPECTED}")
-    if not isinstance(values or {}, Mapping) or (values is None and cases is None):
+    if not isinstance(values or {}, Mapping) or (values is None and combinations is None):
         expected = "expected a mapping such as {'load': [0.7, 0.8]}; the file only names them, and does not call grid"
         raise ValueError(f"{file}: values is {values!r}, {expected}")
     try:
-        return planned(run, cases, **(values or {}))
+        return planned(run, combinations, **(values or {}))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file}: {error}") from None
 

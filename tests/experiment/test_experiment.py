@@ -244,7 +244,7 @@ def test_a_grid_runs_on_the_backend_that_joblib_is_told(backend, jobs):
     assert (os.getpid() in set(table["pid"])) == (backend != "loky")
 
 
-def test_cases_are_combined_with_all_values_and_runs_give_several_rows_or_numbers_alone():
+def test_combinations_are_joined_with_all_values_and_runs_give_several_rows_or_numbers_alone():
     table = sl.grid(product_of, [{"a": 1, "b": 2}, {"a": 5, "b": 6}], seed=[7, 8], progress=False)
     assert table[["a", "b", "seed"]].to_numpy().tolist() == [[1, 2, 7], [1, 2, 8], [5, 6, 7], [5, 6, 8]]
     assert sl.grid(product_of, [], seed=[7, 8], progress=False).empty
@@ -323,7 +323,10 @@ CLASH = "the run gives a, which is also one of its values; rename the measure"
     [
         (lambda: sl.grid(product_of, a=[]), "a is an empty list, expected at least one a"),
         (lambda: sl.grid(product_of, a=1, errors="some"), "unknown errors 'some'; known: raise, keep"),
-        (lambda: sl.grid(product_of, [{"a": 1}], a=[1]), "a: given both in the cases and as values of their own; give"),
+        (
+            lambda: sl.grid(product_of, [{"a": 1}], a=[1]),
+            "a: given both in the combinations and as values of their own; give",
+        ),
         (lambda: sl.grid(product_of, c=1), "the function takes a, b, seed; with c: .*'a'|'c'"),
         (lambda: sl.grid(lambda threads: {}, threads=2), "threads: names of grid's own parameters"),
         *[(lambda a=a: sl.grid(lambda a: {"a": 1}, a=a), CLASH) for a in (1, [1, 2])],
@@ -339,8 +342,8 @@ CLASH = "the run gives a, which is also one of its values; rename the measure"
         (lambda: sl.grid(lambda a: "abc", a=1), "the run gave a str, expected measures"),
         (lambda: sl.grid(lambda a: {"error": a}, a=1, errors="keep"), "gives error, which is a reserved column"),
         *[
-            (lambda cases=cases: sl.grid(product_of, cases), "cases is .*, expected mappings such as")
-            for cases in (3, "abc", [1], {"a": 1})
+            (lambda rows=rows: sl.grid(product_of, rows), "combinations is .*, expected mappings such as")
+            for rows in (3, "abc", [1], {"a": 1})
         ],
         *[
             (lambda number=number: sl.grid(product_of, a=1, threads=number), f"greater than 0, got {number}")
@@ -581,8 +584,8 @@ def test_times_and_equal_lists_stand_in_the_table_as_they_are():
     table = sl.grid(lambda day: day.month, day=days, progress=False)
     assert table["day"].tolist() == [pd.Timestamp("1996-07-01"), pd.Timestamp("1996-08-01")]
     assert table["value"].tolist() == [7, 8]
-    cases = [{"limits": [1, 2], "seed": seed} for seed in range(2)]
-    table = sl.grid(lambda limits, seed: limits[0] + seed, cases, progress=False)
+    rows = [{"limits": [1, 2], "seed": seed} for seed in range(2)]
+    table = sl.grid(lambda limits, seed: limits[0] + seed, rows, progress=False)
     assert table["limits"].tolist() == ["[1, 2]", "[1, 2]"]
     assert sl.grid(lambda load: load, load=np.array(0.7), progress=False)["load"].tolist() == [0.7]
 

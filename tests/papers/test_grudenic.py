@@ -322,6 +322,14 @@ def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, 
     assert rows.loc["GRU-1a to GRU-4", ["trace", "verdict"]].tolist() == ["SDSC-Par-1995", "cannot be tested"]
 
 
+def test_a_stand_in_is_not_taken_for_its_log(small, monkeypatch):
+    before, real = grids.changes("quick", progress=False), grids.log
+    standins = {name: sl.Trace(**{**vars(real(name)), "source": "stand-in"}) for name in NAMES}
+    replaced(monkeypatch, paper, log=lambda name, estimates=None: standins.get(name))
+    after = grids.changes("quick", progress=False)
+    assert (set(before["trace"]), set(after["trace"])) == ({*NAMES}, {f"{name} (stand-in)" for name in NAMES})
+
+
 def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(small, shared_runs, monkeypatch):
     short = grids.log
     longer = sl.model_trace("lublin", jobs=400, machine=64, seed=9).scale_load(0.9).rename(NAMES[1])

@@ -114,7 +114,7 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
     new, old : str
         Columns.
     by : list of str
-        The columns that identify a case; its rows differ only in their seeds.
+        The columns that say what was run; rows alike in them differ only in their seeds.
 
     Examples
     --------
@@ -263,14 +263,14 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
 def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confidence: float = 0.95) -> pd.DataFrame:
     """Compare a measure of two tables of runs, seed by seed, by the geometric mean of its ratios.
 
-    Swapping the tables inverts the ratio, so chance alone favours neither. For each case the table has `by`, seeds
+    Swapping the tables inverts the ratio, so chance alone favours neither. For each comparison the table has `by`, seeds
     (those in both tables), change, and the ends of its interval, low and high. All in percent; below 0, the new values
     are lower.
 
     Parameters
     ----------
     new, old : DataFrame
-        One row per run, with a column seed. No two runs of a table have the same case and seed.
+        One row per run, with a column seed. No two runs of a table are of one comparison and seed.
     name, by, confidence : optional
         As in `geometric_means`.
 
@@ -289,8 +289,8 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
     for runs in (new, old):
         _logarithms(runs[name])
         if (again := runs.duplicated(keys)).any():
-            case = ", ".join(f"{column} {runs.loc[again, column].iloc[0]}" for column in keys)
-            raise ValueError(f"the table has several runs of {case}")
+            place = ", ".join(f"{column} {runs.loc[again, column].iloc[0]}" for column in keys)
+            raise ValueError(f"the table has several runs of {place}")
     after, before = (runs.set_index(keys)[name] for runs in (new, old))
     runs = np.log(after / before).rename("change").reset_index()
     changes = over_seeds(runs.dropna(subset="change"), by, confidence)
