@@ -263,9 +263,9 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
 def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confidence: float = 0.95) -> pd.DataFrame:
     """Compare a measure of two tables of runs, seed by seed, by the geometric mean of its ratios.
 
-    Swapping the tables inverts the ratio, so chance alone favours neither. For each comparison the table has `by`, seeds
-    (those in both tables), change, and the ends of its interval, low and high. All in percent; below 0, the new values
-    are lower.
+    Swapping the tables inverts the ratio, so chance alone favours neither. For each comparison the table has `by`,
+    seeds (those in both tables), change, and the ends of its interval, low and high. All in percent; below 0, the new
+    values are lower.
 
     Parameters
     ----------
