@@ -7,20 +7,16 @@ import math
 
 import numpy as np
 
+from schedlab.schedule.metrics import MEASURES
+
 from ._altair import alt
 
 LEAST = 3  # ticks within a logarithmic axis, at least
-AXES = {
+IN_HOURS = {name for name, (_, unit) in MEASURES.items() if unit == "s"}
+AXES = {name: f"{MEASURES[name][0]} (hours)" for name in IN_HOURS} | {
     "load": "offered load",
     "offered_load": "offered load",
     "effective_load": "effective load",
-    "wait_time": "mean wait (hours)",
-    "median_wait_time": "median wait (hours)",
-    "p95_wait_time": "95th percentile of the wait (hours)",
-    "max_wait_time": "longest wait (hours)",
-    "turnaround": "mean turnaround (hours)",
-    "area_weighted_turnaround": "mean turnaround, weighted by area (hours)",
-    "makespan": "makespan (hours)",
     "bounded_slowdown": "mean bounded slowdown (tau = 10 s)",
     "per_processor_slowdown": "mean per-processor slowdown (tau = 10 s)",
     "slowdown": "mean slowdown",
@@ -41,10 +37,6 @@ AXES = {
     "pes": "PEs",
     "trace": "log",
     "week": "week since the first submission",
-}
-IN_HOURS = {
-    *("wait_time", "median_wait_time", "p95_wait_time", "max_wait_time"),
-    *("turnaround", "area_weighted_turnaround", "makespan"),
 }
 # Columns of `Schedule.jobs`: values of one job, not means over jobs.
 PER_JOB = {

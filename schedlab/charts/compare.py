@@ -18,7 +18,7 @@ from .overlays import across, having
 from .palette import INK, coloured, turned
 from .series import LABEL, LINE, MOST_LABELS, NAME, SHIFT, lines, names_at_ends, room_for, shifts
 from .sizes import HEIGHT, MARGIN, PAGE, WIDE, beside
-from .theme import about, about_trace, headed, unchecked
+from .theme import about, headed, unchecked
 
 POINTS = 400  # points of a curve
 ALONE = 480  # pixels; narrower charts stand beside others, where names at ends of lines have no room
@@ -119,9 +119,7 @@ def distribution(
     chart = alt.layer(line, *layers, data=steps, width=wide, height=HEIGHT)
     if subtitle is None:
         drawn = [part for part in named.values() if isinstance(part, Schedule | Trace)]
-        subtitle = "; ".join(
-            dict.fromkeys((about if isinstance(part, Schedule) else about_trace)(part) for part in drawn)
-        )
+        subtitle = "; ".join(dict.fromkeys(map(about, drawn)))
     title = f"Distribution of the {_title(column).partition(' (')[0]}" if title is None else title
     thinning = f"{most} points of each curve" if thinned else ""
     return headed(chart, title, WIDE, subtitle, zeros, thinning, size=(width, height))
@@ -233,7 +231,7 @@ def weekly(
     if not traces:
         raise ValueError("there is no trace to draw, give one or more")
     table = pd.concat(map(_by_week, traces, labels(traces)), ignore_index=True)
-    subtitle = "; ".join(map(about_trace, traces)) if subtitle is None else subtitle
+    subtitle = "; ".join(map(about, traces)) if subtitle is None else subtitle
     return lines(table, "week", "offered_load", "trace", title=title, subtitle=subtitle, width=width, height=height)
 
 

@@ -8,18 +8,7 @@ import pandas as pd
 
 from ._altair import alt
 from .axes import AXES, axis, log_scale, log_ticks
-from .overlays import (
-    PUBLISHED,
-    Rows,
-    across,
-    having,
-    interval_layers,
-    published_layers,
-    published_tips,
-    range_layers,
-    ring_layers,
-    tips,
-)
+from .overlays import PUBLISHED, Rows, across, having, interval_layers, published_layers, range_layers, ring_layers
 from .palette import INK, coloured
 from .sizes import CHARACTER, HEIGHT, MARGIN, PAGE, WIDE, WIDTH, beside, in_lines
 from .theme import headed, unchecked
@@ -202,7 +191,7 @@ def _groups(rows, x, y, color, axes, measure, form, baseline, range_label, width
     place = {"x": along, "xOffset": alt.XOffset(f"{color}:N", sort=schemes)}
     names = [alt.Tooltip(f"{color}:N"), alt.Tooltip(f"{x}:N", title=AXES.get(x, x))]
     unit = f" ({measure.rpartition('(')[2]}" if measure.endswith(")") else ""
-    tooltip = [*names, alt.Tooltip(f"{y}:Q", title=measure, format=form), *tips(rows, unit, form, range_label)]
+    tooltip = [*names, alt.Tooltip(f"{y}:Q", title=measure, format=form), *rows.tips(unit, form, range_label)]
     upward = alt.Y(f"{y}:Q", **axes)
     # The bars are placed side by side: JupyterLab's Vega-Lite 5 would stack them.
     stands = {"y": across(y, upward, stack=None), "y2": alt.Y2Datum(baseline)}
@@ -214,7 +203,7 @@ def _groups(rows, x, y, color, axes, measure, form, baseline, range_label, width
     if rows.published:
         keys = [name for name, key in zip(names, (color, x), strict=True) if key in rows.keys]
         centred = place if color in rows.keys else {"x": along}
-        about = published_tips(rows, keys, measure, form)
+        about = rows.published_tips(keys, measure, form)
         under, over = published_layers(rows, upward, about, **(centred if x in rows.keys else {}))
         layers += under
     layers += [*interval_layers(rows, upward, **place), *over]

@@ -15,7 +15,7 @@ from .axes import DURATIONS, PER_JOB
 from .checks import check_columns, check_kind, check_names, check_numbers
 from .palette import BLUE, INK, VERMILION
 from .sizes import WIDTH
-from .theme import about, about_trace, headed, unchecked
+from .theme import about, headed, unchecked
 
 RUN_TIMES = {
     "under 1 min": 0,
@@ -66,25 +66,21 @@ def heatmap(
     >>> chart = sl.charts.heatmap(trace, "area")
     """
     check_kind(jobs, pd.DataFrame, Trace, Schedule)
-    described = ""
-    if isinstance(jobs, Schedule):
-        jobs, described = jobs.jobs, about(jobs)
-    elif isinstance(jobs, Trace):
-        jobs, described = jobs.jobs, about_trace(jobs)
+    described = "" if isinstance(jobs, pd.DataFrame) else about(jobs)
+    jobs = getattr(jobs, "jobs", jobs)
     if "procs" not in jobs.columns:
         check_columns(jobs, ["requested_procs"])
         jobs = jobs.assign(procs=jobs["requested_procs"])
     check_columns(jobs, ["run_time"])
     _check_jobs(jobs)
     amounts, measure, sum_up = _amounts(jobs, value)
-    sizes = metrics.classes(jobs, "size")
-    lengths = np.searchsorted(list(RUN_TIMES.values()), jobs["run_time"].to_numpy(), side="right") - 1
-    groups = amounts.groupby([sizes.cat.codes.to_numpy(), lengths])
-    cells = getattr(groups, sum_up)().rename_axis(["size", "length"]).rename("value").reset_index()
-    columns = list(sizes.cat.categories[cells["size"].min() : cells["size"].max() + 1])
-    rows = list(RUN_TIMES)[cells["length"].min() : cells["length"].max() + 1]
-    cells["size"] = [sizes.cat.categories[code] for code in cells["size"]]
-    cells["length"] = [list(RUN_TIMES)[code] for code in cells["length"]]
+    sizes = metrics.classes(jobs, "size").rename("size")
+    lengths = pd.cut(jobs["run_time"], [*RUN_TIMES.values(), np.inf], right=False, labels=list(RUN_TIMES))
+    groups = amounts.groupby([sizes, lengths.rename("length")], observed=True)
+    cells = groups.agg(sum_up).rename("value").reset_index()
+    classes = (cells["size"].cat, cells["length"].cat)  # drawn from the first to the last that has jobs
+    columns, rows = (list(axis.categories[axis.codes.min() : axis.codes.max() + 1]) for axis in classes)
+    cells = cells.astype({"size": str, "length": str})
     cells["text"] = [f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}" for amount in cells["value"]]
     along = alt.X("size:N", title="processors", sort=columns)
     down = alt.Y("length:N", title="run time", sort=rows[::-1])
@@ -169,7 +165,7 @@ def arrivals(
     down = alt.Y("day:N", title=None, sort=list(WEEKDAYS))
     chart = _mosaic(cells, "mean jobs submitted per hour", along, down, CELL * 24, ROW * 7)
     title = "Jobs submitted an hour, by weekday and hour" if title is None else title
-    return headed(chart, title, CELL * 24, about_trace(trace) if subtitle is None else subtitle, size=(width, height))
+    return headed(chart, title, CELL * 24, about(trace) if subtitle is None else subtitle, size=(width, height))
 
 
 def _hours_of_week(zero, seconds):

@@ -157,6 +157,18 @@ class Rows:
                 self.ends[name] = f"{name}_drawn"
                 self.shown[self.ends[name]] = drawn
 
+    def tips(self, unit: str, form: str, label: str) -> list[alt.Tooltip]:
+        """Return the tooltips of interval and range, with their true ends."""
+        titles = {name: name.rpartition("_")[2] + unit for name in self.interval}
+        titles |= {name: f"{label}, {name.rpartition('_')[2]}{unit}" for name in self.spread}
+        return [alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in titles.items()]
+
+    def published_tips(self, keys: list, measure: str, form: str) -> list:
+        """Return the tooltips of published numbers: where they belong, and their values."""
+        ends = {name: name.removeprefix(PUBLISHED).replace("_", ", ") for name in self.published}
+        titles = {name: f"{PUBLISHED}{end}: {measure}" for name, end in ends.items()}
+        return [*keys, *(alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in titles.items())]
+
 
 # -- layers ----------------------------------------------------------------------------------------------
 
@@ -170,20 +182,6 @@ def across(name: str, like: alt.X | alt.Y, **settings) -> alt.X | alt.Y:
     """Encode another column along the same axis."""
     shared = {key: like[key] for key in ("title", "scale", "axis") if like[key] is not alt.Undefined}
     return type(like)(f"{name}:Q", **shared, **settings)
-
-
-def tips(rows: Rows, unit: str, form: str, label: str) -> list[alt.Tooltip]:
-    """Return the tooltips of interval and range, with their true ends."""
-    titles = {name: name.rpartition("_")[2] + unit for name in rows.interval}
-    titles |= {name: f"{label}, {name.rpartition('_')[2]}{unit}" for name in rows.spread}
-    return [alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in titles.items()]
-
-
-def published_tips(rows: Rows, keys: list, measure: str, form: str) -> list:
-    """Return the tooltips of published numbers: where they belong, and their values."""
-    ends = {name: name.removeprefix(PUBLISHED).replace("_", ", ") for name in rows.published}
-    titles = {name: f"{PUBLISHED}{end}: {measure}" for name, end in ends.items()}
-    return [*keys, *(alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in titles.items())]
 
 
 def interval_layers(rows: Rows, y: alt.Y, **where) -> list[alt.Chart]:

@@ -5,18 +5,7 @@ import pandas as pd
 
 from ._altair import alt
 from .axes import AXES, axis, vertical
-from .overlays import (
-    PUBLISHED,
-    Rows,
-    across,
-    having,
-    interval_layers,
-    published_layers,
-    published_tips,
-    range_layers,
-    ring_layers,
-    tips,
-)
+from .overlays import PUBLISHED, Rows, across, having, interval_layers, published_layers, range_layers, ring_layers
 from .palette import INK, coloured, dashes, turned
 from .sizes import CHARACTER, HEIGHT, MARGIN, PAGE, SYMBOL, WIDTH, beside, panels
 from .theme import headed, unchecked
@@ -27,11 +16,9 @@ TICKS = 5  # about so many on the vertical axis of a panel
 APART = 20  # pixels between two panels
 LOW = 170  # height of a panel, in pixels, if there are several rows of them: all are to fit on a screen
 MOST_LABELS = 6  # lines that have their names at their ends
-LABEL, NAME, SHIFT = (
-    "label at",
-    "label text",
-    "label shift",
-)  # columns: where a line ends, its name there, and pixels to it
+LABEL = "label at"  # columns: where a line ends, its name there, and pixels to it
+NAME = "label text"
+SHIFT = "label shift"
 ZERO = "zero"  # column of the baseline
 _SHIFT = {"expr": f"datum['{SHIFT}']"}
 LINE = 15  # of text, in pixels
@@ -169,7 +156,7 @@ def lines(
         *about_line,
         alt.Tooltip(f"{x}:Q", title=AXES.get(x, x), format=".3~g"),
         alt.Tooltip(f"{y}:Q", title=AXES.get(y, y), format=",.4~g"),
-        *tips(rows, "", ",.4~g", range_label),
+        *rows.tips("", ",.4~g", range_label),
     ]
     path = having(y).mark_line(strokeWidth=2).encode(y=vertically, **place, tooltip=tooltip)
     points = having(y).mark_circle(size=36, opacity=1).encode(y=vertically, **place, tooltip=tooltip)
@@ -190,7 +177,7 @@ def lines(
         layers.insert(0, shade.encode(detail=alt.Detail(f"{dash}:N")) if dash else shade)
     if rows.published:
         keys = [name for name in (color, x) if name in rows.keys]
-        about = published_tips(rows, [*map(alt.Tooltip, keys)], AXES.get(y, y), ",.4~g")
+        about = rows.published_tips([*map(alt.Tooltip, keys)], AXES.get(y, y), ",.4~g")
         under, over = published_layers(rows, vertically, about, **({"x": horizontal} if x in keys else {}))
         layers += [*under, *over]
         if {color, x} <= rows.keys and PUBLISHED in rows.published and len(names) > 1:
@@ -366,7 +353,7 @@ def points(
     tooltip = [
         alt.Tooltip(f"{label}:N"),
         *(alt.Tooltip(f"{name}:Q", title=AXES.get(name, name), format=",.4~g") for name in (x, y)),
-        *tips(rows, "", ",.4~g", range_label),
+        *rows.tips("", ",.4~g", range_label),
     ]
     circles = alt.Chart().mark_circle(size=60, opacity=1, color=INK).encode(x=along, y=upward, tooltip=tooltip)
     rows.shown["side"] = _sides(rows, x, y, label, wide)

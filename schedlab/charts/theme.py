@@ -236,18 +236,15 @@ def headed(chart, title: str, width: int, *subtitle: str, size: tuple = (None, N
     return resize(chart, *size)
 
 
-def about(schedule) -> str:
-    """Say what was simulated: the trace (the name of a stand-in says so), its load and its jobs."""
-    trace = schedule.trace
+def about(subject) -> str:
+    """Say what a chart shows, a schedule or a trace: the trace (the name of a stand-in says so), its load, its jobs."""
+    trace = getattr(subject, "trace", subject)
+    if subject is trace:
+        return f"{trace.title}, {_load_words('offered', trace.offered_load())}, {len(trace):,} jobs"
     what, load = ("effective", trace.effective_load) if trace.has_speedup else ("offered", trace.offered_load)
-    load = load(schedule.overrun) * trace.procs / schedule.machine.procs
-    jobs = f"{trace.title}, {_load_words(what, load)}, {len(schedule):,} jobs on {schedule.machine}"
-    return "; ".join([jobs, *schedule.notes])
-
-
-def about_trace(trace) -> str:
-    """Say which jobs are shown: the trace (the name of a stand-in says so), its load and its jobs."""
-    return f"{trace.title}, {_load_words('offered', trace.offered_load())}, {len(trace):,} jobs"
+    load = load(subject.overrun) * trace.procs / subject.machine.procs
+    jobs = f"{trace.title}, {_load_words(what, load)}, {len(subject):,} jobs on {subject.machine}"
+    return "; ".join([jobs, *subject.notes])
 
 
 def _load_words(what, load):

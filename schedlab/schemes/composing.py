@@ -106,7 +106,7 @@ def _said(scheme, order=None, **settings):
         machine = settings.pop("machine", None)
         if isinstance(machine, KaryTree):
             machine = machine.holding(PROCS)
-        case, _ = case_of(small(ordered), ordered, machine, **settings)
+        case, _ = case_of(small(ordered.needs), ordered, machine, **settings)
         ordered.check_whole(case)
     except ValueError as error:
         return str(error)
@@ -120,13 +120,9 @@ def in_order(scheme: Scheme, order) -> Scheme:
     return replace(scheme, order=order)
 
 
-def small(scheme: Scheme) -> Trace:
-    """Return a trace of a few jobs, in two partitions, with the data that a scheme needs."""
-    return _few_jobs(scheme.needs)
-
-
 @cache
-def _few_jobs(needs):
+def small(needs: str | None) -> Trace:
+    """Return a trace of a few jobs, in two partitions, with the data that a scheme needs."""
     submit = range(0, 60, 5)
     jobs = {
         "submit": submit,

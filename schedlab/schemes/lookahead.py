@@ -20,7 +20,7 @@ from schedlab.workload.conventions import OVERRUN
 from .._runtime.words import Shadow
 from . import placement
 from .base import Case, Outcome
-from .orders import check_worth, explained, no_question, order_name, prepare_worth
+from .orders import check_order, explained, no_question, order_name, prepare_worth
 from .rigid import Queued
 
 VARIANTS = {"p": kernel.PRIORITY, "n": kernel.NARROW, "w": kernel.WIDE}
@@ -103,7 +103,7 @@ class DPSA(Queued):
         check_known("variant", self.variant, VARIANTS)
         check_known("search", self.search, SEARCHES)
         check_known("shadow", self.shadow, placement.RULES)
-        check_worth(self.objective, OBJECTIVES)
+        check_order(self.objective, "objective", OBJECTIVES)
         for name, least in (("depth", 1), ("budget", 0)):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):

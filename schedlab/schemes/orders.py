@@ -113,17 +113,8 @@ def _with(function, **values):
     return partial(function, **values)
 
 
-def check_order(order: str | Callable) -> None:
-    """Raise unless something is the name of an order, or a function that can serve as one."""
-    _check_policy(order, "order", NAMES)
-
-
-def check_worth(worth: str | Callable, names: Collection[str]) -> None:
-    """Raise unless something is one of the names, or a function of a job whose value changes with time."""
-    _check_policy(worth, "objective", names)
-
-
-def _check_policy(policy, what, names):
+def check_order(policy: str | Callable, what: str = "order", names: Collection[str] = NAMES) -> None:
+    """Raise unless something is the name of an order, or of what else is said, or a function that can serve as one."""
     if is_function(policy):
         Policy.of(policy, what)
     elif policy not in names:
@@ -230,46 +221,36 @@ def _handed(callback):
     return getattr(callback, "address", callback)  # in the form that kernels take
 
 
-def run_policies(run: Callable):
-    """Run a simulation; if a user's function fails in it, report its line and the values of the job by a `PolicyError`.
+def explained(simulate: Callable):
+    """Make a scheme's `simulate` say, by a `PolicyError`, where a user's function fails: at which line, for which job.
 
     A compiled function cannot raise by itself: numba passes the exception to `sys.unraisablehook`, in the context of
     the kernel, and continues with the value 0. The simulation is then run once more, with the same result. This time,
     for the job at which it fails, the function is called in plain Python, which knows the line.
     """
-    running = _Running()
-    token = _running.set(running)
-    try:
-        try:
-            outcome = run()
-        except ValueError as error:  # for example from a kernel that was given nan
-            if isinstance(error, PolicyError) or not running.of_user:
-                raise
-            raise _failure(run, running) or error from None
-        if running.errors:
-            failure = _failure(run, running) or PolicyError(f"the order failed: {running.errors[0]!r}")
-            raise failure from None
-        return outcome
-    finally:
-        _running.reset(token)
-
-
-def explained(simulate: Callable):
-    """Make a scheme's `simulate` report where a user's function fails in it, as `run_policies` does."""
 
     @wraps(simulate)
     def run(scheme, case):
-        return run_policies(lambda: simulate(scheme, case))
+        running = _Running()
+        token = _running.set(running)
+        try:
+            try:
+                outcome = simulate(scheme, case)
+                if not running.errors:
+                    return outcome
+                failure = PolicyError(f"the order failed: {running.errors[0]!r}")
+            except ValueError as error:  # for example from a kernel that was given nan
+                if isinstance(error, PolicyError) or not running.of_user:
+                    raise
+                failure = error
+            running.failures = []
+            with suppress(ValueError):
+                simulate(scheme, case)
+            raise (running.failures[0] if running.failures else failure) from None
+        finally:
+            _running.reset(token)
 
     return run
-
-
-def _failure(run, running):
-    """Run a simulation again, and return the failure of the user's function if there is one."""
-    running.failures = []
-    with suppress(ValueError):
-        run()
-    return running.failures[0] if running.failures else None
 
 
 @dataclass

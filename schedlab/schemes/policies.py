@@ -23,7 +23,7 @@ import numpy as np
 from schedlab._runtime.text import plain, suggestion
 
 from .outside import ChangingError, Outside, attributes_of
-from .values import Count, Usage
+from .values import Code, Count, Usage
 
 MOVING = ("now", "submit", "estimate", "procs")
 UNITS = {"now": " s", "submit": " s", "estimate": " s"}
@@ -289,22 +289,13 @@ def _is_asked(value):
     return value is _NAMED or isinstance(value, Usage | Count)
 
 
-class _Whole(int):
-    """A whole number of a job; comparing it with text is an error, not always false."""
-
-    __hash__ = int.__hash__
-
-    def __eq__(self, other):
-        if isinstance(other, str):
-            raise _ComparesWithTextError
-        return int.__eq__(self, other)
-
-    def __ne__(self, other):
-        return not self == other
-
-
 class _ComparesWithTextError(TypeError):
     """A function compares a value of a job with text."""
+
+
+class _Whole(Code):
+    def is_compared_with(self, text):
+        raise _ComparesWithTextError
 
 
 def checked_in_python(policy: Policy, call: Call) -> Callable:

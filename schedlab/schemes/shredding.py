@@ -447,17 +447,15 @@ def _flooded(entries, machines, tasks):
         (when, what), batch = np.unique(np.stack([began[task], number[task]]), axis=1, return_counts=True)
         same = np.ones_like(when)
         events.append(np.stack([what, site * same, when, batch, kernel.TASKS_START * same], axis=1))
-        lost.append(_lost(jobs, began, machine))
+        lost.append(_lost(outcome, machine))
     return start, promise, end, np.zeros(tasks.size, "int64"), np.concatenate(events), np.array(lost)
 
 
-def _lost(jobs, start, machine):
+def _lost(outcome, machine):
     """Return the loss of capacity when each job runs in one piece."""
-    time = np.concatenate([jobs.submit, start, start + jobs.run])
+    time, (used, _, wanted) = outcome.changes()
     order = np.argsort(time, kind="stable")
-    zeros = np.zeros_like(jobs.procs)
-    wanted = np.cumsum(np.concatenate([jobs.procs, -jobs.procs, zeros])[order])
-    used = np.cumsum(np.concatenate([zeros, jobs.procs, -jobs.procs])[order])
+    used, wanted = (np.cumsum(change[order]) for change in (used, wanted))
     return int((np.minimum(wanted, machine - used)[:-1] * np.diff(time[order])).sum())
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from schedlab._runtime.text import suggestion
 from schedlab._runtime.threads import go_on
 
+from .values import Code
+
 OFTEN = 1_000  # passes between two checks whether to continue
 MOST = 2**62  # seconds
 # What other simulators' schemes can do to running jobs.
@@ -59,15 +61,8 @@ class Job(_ReadOnly):
     __slots__ = ("_clock", "end", "estimate", "number", "place", "procs", "start", "submit")
 
     def __init__(self, clock, place, number, submit, estimate, procs):
-        facts = {
-            "_clock": clock,
-            "place": place,
-            "number": number,
-            "submit": submit,
-            "estimate": estimate,
-            "procs": procs,
-        }
-        for name, value in (facts | {"start": None, "end": None}).items():
+        values = (clock, None, estimate, number, place, procs, None, submit)  # neither started nor ended
+        for name, value in zip(self.__slots__, values, strict=True):
             _set(self, name, value)
 
     def __getattr__(self, name):
@@ -92,24 +87,15 @@ class Job(_ReadOnly):
         return f"<Job {self.number}: {self.procs} processors, {self.estimate} s, submitted at {self.submit} s, {when}>"
 
 
-class _Code(int):
-    """A whole number of a job, which may stand for text; comparing it with text is an error, not always false."""
-
+class _Code(Code):
     def __new__(cls, value, column):
         code = super().__new__(cls, value)
         code.column = column
         return code
 
-    __hash__ = int.__hash__
-
-    def __eq__(self, other):
-        if isinstance(other, str):
-            column, way_out = self.column, f"trace.codes({self.column!r})[{other!r}]"
-            raise SchemeError(f"{column} is compared with {other!r}, but text comes as codes; compare with {way_out}")
-        return int.__eq__(self, other)
-
-    def __ne__(self, other):
-        return not self == other
+    def is_compared_with(self, text):
+        column, way_out = self.column, f"trace.codes({self.column!r})[{text!r}]"
+        raise SchemeError(f"{column} is compared with {text!r}, but text comes as codes; compare with {way_out}")
 
     def __reduce__(self):
         return int, (int(self),)

@@ -16,6 +16,20 @@ TOTAL = "total"  # instead of a column: all jobs
 COUNT = "count"
 
 
+class Code(int):
+    """A whole number of a job, which may stand for text; comparing it with text is an error, not always false."""
+
+    __hash__ = int.__hash__
+
+    def __eq__(self, other):
+        if isinstance(other, str):
+            self.is_compared_with(other)
+        return int.__eq__(self, other)
+
+    def __ne__(self, other):
+        return not self == other
+
+
 @dataclass(frozen=True)
 class Sum:
     """A running sum over the jobs with the same value of a column, or over all; it may have a half-life (seconds)."""
@@ -106,9 +120,8 @@ class Row:
     def __init__(self, case):
         jobs = case.jobs
         self.case, self.moving = case, False
-        self.columns, self.sums, self.unknown = {}, {}, ""
-        for name, column in (("submit", jobs.submit), ("estimate", jobs.estimate), ("procs", jobs.procs)):
-            self.columns[name] = column
+        self.columns = {"submit": jobs.submit, "estimate": jobs.estimate, "procs": jobs.procs}
+        self.sums, self.unknown = {}, ""
 
     def ask(self, name: str, what: object = None) -> bool:
         """Add a value by the policy's name for it, or by `what` if the name does not say. Return whether it exists."""

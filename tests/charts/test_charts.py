@@ -19,7 +19,7 @@ import schedlab as sl
 from schedlab import charts
 from schedlab.charts import files, palette, theme, timeline
 from schedlab.charts.palette import LOGS, MODELS
-from schedlab.charts.theme import about, about_trace
+from schedlab.charts.theme import about
 from schedlab.show.ledgers import SHAPES
 from schedlab.show.reading import MINUS
 
@@ -135,7 +135,7 @@ def test_title_and_subtitle(table, single):
 def test_what_arrives_at_one_instant_has_no_load_in_words():
     trace = sl.model_trace("lublin", jobs=5, machine=8, seed=1)
     trace = replace(trace, table=trace.table.assign(submit_time=7))
-    words = [about(sl.simulate(trace)), about_trace(trace), repr(trace), trace._repr_html_()]
+    words = [about(sl.simulate(trace)), about(trace), repr(trace), trace._repr_html_()]
     assert words[0] == f"{trace.title}, all submitted at one instant, 5 jobs on 8 processors"
     assert words[1] == f"{trace.title}, all submitted at one instant, 5 jobs"
     assert "offered load none (all arrive at once)" in words[2]

@@ -21,11 +21,11 @@ def test_what_goes_can_be_simulated_and_what_does_not_is_refused_in_these_words(
         order = settings.pop("order", None)
         if said == YES:
             chosen = scheme if order is None else in_order(scheme, order)
-            schedule = sl.simulate(small(chosen), chosen, **settings).validate()
+            schedule = sl.simulate(small(chosen.needs), chosen, **settings).validate()
             assert len(schedule) == 12
         elif order is None:
             with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
-                sl.simulate(small(scheme), scheme, **settings)
+                sl.simulate(small(scheme.needs), scheme, **settings)
         else:
             assert not hasattr(scheme, "order")
 
@@ -69,7 +69,7 @@ def test_one_scheme_will_do_and_need_not_be_a_dataclass():
 
 def test_orders_of_users_go():
     assert sl.compositions(["easy-fairshare", "conservative-multifactor"])["tree, nodes of one block"].eq(YES).all()
-    schedule = sl.simulate(small(sl.EASY()), "easy-fairshare")
+    schedule = sl.simulate(small(None), "easy-fairshare")
     assert len(schedule.validate()) == 12
 
 
