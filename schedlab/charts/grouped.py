@@ -86,11 +86,7 @@ def bars(
         rows.shown, y = _against(rows.shown, x, y, color, str(base)), "change"
         title_of_y = f"change of {re.sub(r' [(].*[)]$', '', name)} against {base} (%)"
         name = f"change against {base} (%)"
-    rows.contain(y)
-    if published is not None:
-        rows.publish(published, measure, x, color)
-    if rings is not None:
-        rows.ring(rings, measure, x, color)
+    rows.overlay(y, measure, published, rings, x, color)
     rows.cut_off(y, baseline=[0])
     axes = {"title": in_lines(title_of_y, (height or HEIGHT) // 6), "axis": axis()}
     chart, wide = _groups(rows, x, y, color, axes, name, "+,.1f", 0, range_label, width)
@@ -162,11 +158,7 @@ def ratios(
     bad = rows.shown.loc[~(rows.shown[y] > 0), y]
     if len(bad):
         raise ValueError(f"{y} is {bad.iloc[0]}, expected a ratio above 0")
-    rows.contain(y)
-    if published is not None:
-        rows.publish(published, y, x, color)
-    if rings is not None:
-        rows.ring(rings, y, x, color)
+    rows.overlay(y, y, published, rings, x, color)
     rows.cut_off(y, log=True, baseline=[1])
     drawn = rows.values(y).dropna()
     ticks = axis(values=log_ticks([np.append(drawn[drawn > 0], 1)]))

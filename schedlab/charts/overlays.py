@@ -91,6 +91,14 @@ class Rows:
                 f"name a range of another quantity {name}_range_low and {name}_range_high"
             )
 
+    def overlay(self, y, measure, published, rings, x, color, dash=None, panel=None):
+        """Check the intervals of y; append published numbers and what was simulated just now, where they are given."""
+        self.contain(y)
+        if published is not None:
+            self.publish(published, measure, x, color, panel=panel)
+        if rings is not None:
+            self.ring(rings, measure, x, color, dash, panel)
+
     def publish(self, published, measure, x, *named, panel=None):
         """Append published numbers to the rows.
 

@@ -139,7 +139,7 @@ def colours(names: list[str]) -> list[str]:
     """
     known = schemes.colours() | CLASSES | IN_WORDS | GROUPS | MEMBERSHIPS | _registered
     beside = _beside_their_log(names)
-    return [known.get(name) or _of_log(name, name in beside) or _of_model(name) or _made_of(name) for name in names]
+    return [known.get(name) or _of_log(name, name in beside) or _of_model(name) for name in names]
 
 
 def _beside_their_log(names):
@@ -165,12 +165,6 @@ def _of_log(name, beside):
     return _like(colour) if match["standin"] else colour
 
 
-def _of_model(name):
-    """Return the colour of a model of workloads, with any seed."""
-    match = MODEL.fullmatch(name)
-    return match and MODELS[match["model"]]
-
-
 def _like(colour):
     """Return a colour of the same hue: light instead of dark, dark instead of light."""
     parts = _parts_of(colour)
@@ -178,7 +172,10 @@ def _like(colour):
     return _shaded(hue, saturation, SEEN[-1] if _luminance(parts) < SEEN[1] else SEEN[0])
 
 
-def _made_of(name):
+def _of_model(name):
+    """Return the colour of a model of workloads, with any seed; for any other name one that is made of its letters."""
+    if match := MODEL.fullmatch(name):
+        return MODELS[match["model"]]
     number = crc32(name.encode())
     return _shaded(number % 360 / 360, 0.65, SEEN[number // 360 % len(SEEN)])
 

@@ -222,16 +222,11 @@ def _encode(view, grey, thin):
             continue  # without a scale, the data hold the colours
         scale = dict(encoding.get("scale", {}))
         if encoding["type"] in ("nominal", "ordinal") and "domain" in scale:
-            scale["range"] = _ramp(len(scale["domain"]), *(LINE_GREYS if thin else FILL_GREYS))
+            darkest, lightest = LINE_GREYS if thin else FILL_GREYS
+            scale["range"] = [_grey(light) for light in np.linspace(darkest, lightest, len(scale["domain"]))]
         else:
             scale = {**{name: value for name, value in scale.items() if name != "range"}, "scheme": "greys"}
         encoding["scale"] = scale
-
-
-def _ramp(count, first, last):
-    """Return this many greys, darkest first."""
-    steps = [first + (last - first) * i / max(count - 1, 1) for i in range(count)]
-    return [_grey(step) for step in steps]
 
 
 def _grey(light):

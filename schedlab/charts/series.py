@@ -101,11 +101,7 @@ def lines(
         place = f"{row[color]} at {x} {row[x]}"
         raise ValueError(f"the table has several rows of {place}, aggregate them first or give them a dash or a column")
     names = list(dict.fromkeys(rows.shown[color]))
-    rows.contain(y)
-    if published is not None:
-        rows.publish(published, y, x, color, panel=column)
-    if rings is not None:
-        rows.ring(rings, y, x, *named)
+    rows.overlay(y, y, published, rings, x, color, dash, column)
     rows.in_hours(x, y)
     rows.cut_off(y, log=log, baseline=[] if log else [0], panel=column)
     rows.shown = turned(rows.shown, color, names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 import pandas as pd
 
@@ -180,35 +181,25 @@ class Setting:
     tau: float = TAU
 
 
-def _cells(traces, setting):
-    """Yield the columns and the values of each copy of each trace at each load."""
-    for name, trace in traces.items():
-        for load in setting.loads:
-            for seed in setting.seeds:
-                values = {"trace": trace, "load": load, "seed": seed, "shake": setting.shake, "by": setting.by}
-                yield {"log": name, "load": load, "seed": seed}, values
-
-
 def runs_of(traces, entrants, setting, how):
-    names, runs = [], []
-    for about, values in _cells(traces, setting):  # all entrants in turn, so that each copy is made once
-        for entrant in entrants:
-            names.append(about | {"scheme": entrant.name, "kind": entrant.kind})
-            runs.append(values | {"entrant": entrant, "tau": setting.tau})
-    return _tabled(_measured, runs, names, setting, how | {"activity": "simulating"})
+    # All entrants in turn, so that each copy is made once.
+    several = [({"scheme": entrant.name, "kind": entrant.kind}, {"entrant": entrant}) for entrant in entrants]
+    return _tabled(_measured, traces, setting, several, how | {"activity": "simulating"})
 
 
 def bounds_of(traces, setting, rounds, how):
+    return _tabled(_bounded, traces, setting, [({}, {"rounds": rounds})], how | {"activity": "bounding"})
+
+
+def _tabled(function, traces, setting, several, how):
+    """Run a function on each copy of each trace at each load, once for each of several names and values of a run."""
+    common = {"shake": setting.shake, "by": setting.by, "tau": setting.tau}
     names, runs = [], []
-    for about, values in _cells(traces, setting):
-        names.append(about)
-        runs.append(values | {"tau": setting.tau, "rounds": rounds})
-    return _tabled(_bounded, runs, names, setting, how | {"activity": "bounding"})
-
-
-def _tabled(function, runs, names, setting, how):
-    about = {"shake": setting.shake, "by": setting.by, "tau": setting.tau}
-    return table_of(function, runs, names, about, **how)
+    for (log, trace), load, seed in product(traces.items(), setting.loads, setting.seeds):
+        for named, values in several:
+            names.append({"log": log, "load": load, "seed": seed} | named)
+            runs.append({"trace": trace, "load": load, "seed": seed} | common | values)
+    return table_of(function, runs, names, common, **how)
 
 
 @remember(4)

@@ -322,31 +322,18 @@ class Arena:
 
     def _win(self, values, measure):
         sign = -1 if measure in LARGEST else 1
-        means = (sign * values.mean()).sort_values(kind="stable")
-        winner = means.index[0]
-        others = {}
-        for other in means.index[1:]:
-            level = 1 - (1 - self.confidence) / (len(means) - 1)
-            ratio, low, high = _ratio(values[other].to_numpy(), values[winner].to_numpy(), level)
-            others[other] = (ratio, low, high) if sign == 1 else (ratio, high, low)
-        tied = [
-            other
-            for other, (ratio, low, _) in others.items()
-            if not (sign * (low - 1) > 0 and 100 * abs(ratio - 1) >= NOISE)
-        ]
-        clear = [other for other in others if other not in tied]
-        row = {
-            "winner": winner,
-            "value": values[winner].mean(),
-            "tied": BETWEEN.join(tied),
-            "next": "",
-            "behind": np.nan,
-        }
-        row |= {"low": np.nan, "high": np.nan}
-        if clear:
-            behind = [100 * sign * (factor - 1) for factor in others[clear[0]]]
-            row |= {"next": clear[0]} | dict(zip(("behind", "low", "high"), behind, strict=True))
-        return row
+        winner, *others = (sign * values.mean()).sort_values(kind="stable").index
+        tied, clear = [], []
+        for other in others:
+            level = 1 - (1 - self.confidence) / len(others)
+            ratio, *ends = _ratio(values[other].to_numpy(), values[winner].to_numpy(), level)
+            behind, low, high = (100 * sign * (factor - 1) for factor in (ratio, *ends[::sign]))
+            if low > 0 and abs(behind) >= NOISE:
+                clear.append({"next": other, "behind": behind, "low": low, "high": high})
+            else:
+                tied.append(other)
+        row = {"winner": winner, "value": values[winner].mean(), "tied": BETWEEN.join(tied)}
+        return row | next(iter(clear), {"next": "", "behind": np.nan, "low": np.nan, "high": np.nan})
 
     def against(self, base: str = "EASY", measure: str | None = None) -> pd.DataFrame:
         """Compare every scheme with one of them in each cell, pair by pair over the copies.

@@ -9,8 +9,6 @@ from schedlab.workload import swf
 
 
 class Exporting:
-    """A schedule as a file."""
-
     def to_swf(self, path) -> None:
         """Write the simulated log as SWF: the trace's records with the simulated waits and run times.
 

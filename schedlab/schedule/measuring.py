@@ -17,8 +17,6 @@ PERIODS = {"throughput_sd_day": metrics.DAY, "throughput_sd_week": metrics.WEEK}
 
 
 class Measuring:
-    """What is measured of a schedule: means by class, queue and load over time, fairness."""
-
     def classes(self, by) -> pd.Series:
         """Return the class of each job (`schedlab.metrics.classes`).
 
@@ -145,6 +143,8 @@ class Measuring:
         begin, until = metrics.pile_up(timeline["time"].to_numpy(), timeline["queued"].to_numpy())
         capacity, pieces = size * makespan, self.outcome.pieces
         held = (self.seconds(pieces.start), self.seconds(pieces.end), pieces.procs)
+        work = self._sequential_work
+        effective = metrics.effective_work(self.run, self.procs) if work is None else float(work.sum())
         return {
             "utilization": metrics.utilization(*held, size, windows[window] if isinstance(window, str) else window),
             "makespan": makespan,
@@ -156,13 +156,8 @@ class Measuring:
             "max_queue": int(timeline["queued"].max()),
             "longest_pile_up": float((until - begin) / makespan) if makespan else 0.0,
             "offered_load": self.trace.offered_load(self.overrun) * self.trace.procs / size,
-            "effective_load": self._effective_work() / (size * int(last - first)) if last > first else float("inf"),
+            "effective_load": effective / (size * int(last - first)) if last > first else float("inf"),
         }
-
-    def _effective_work(self):
-        if self._sequential_work is None:
-            return metrics.effective_work(self.run, self.procs)
-        return float(self._sequential_work.sum())
 
     def loss_of_capacity(self) -> float:
         """Add up what idled while queued jobs could have used it, in processor-seconds

@@ -15,8 +15,6 @@ from . import laws
 
 
 class Places:
-    """Where the jobs of a schedule ran: on which processors, and on which nodes of a tree."""
-
     def locality(self) -> pd.DataFrame:
         """Measure how close to each other the nodes of each job on a tree are.
 

@@ -284,18 +284,13 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conven
     True
     >>> chart = sl.charts.distribution(schedules)
     """
-    return list(simulate_each(runs, threads=threads, **conventions))
-
-
-def simulate_each(runs: Iterable[tuple], *, threads: int | None = None, **conventions) -> Iterator[Schedule]:
-    """Do what `simulate_many` does, but yield each schedule, in order, as soon as it is ready."""
 
     def simulated(run):
         trace, scheme, *machine = run
         return simulate(trace, scheme, **conventions, **({"machine": machine[0]} if machine else {}))
 
     with pool(threads) as executor:
-        yield from executor.map(simulated, runs)
+        return list(executor.map(simulated, runs))
 
 
 def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, trace: Trace):

@@ -3,7 +3,6 @@
 import inspect
 import re
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import overload
@@ -21,7 +20,7 @@ from schedlab.kernels.sorted_pairs import NEVER, back, front
 from schedlab.machine import Flat
 from schedlab.workload.conventions import OVERRUN
 
-from .base import Case, Outcome, Scheme
+from .base import Case, Outcome
 from .orders import explained
 from .policies import line_of, reason_of
 from .python import by_its_name
@@ -64,11 +63,9 @@ class CompiledScheme(Queued):
 
     @property
     def label(self) -> str:
-        """The name of the function."""
         return plain(self.function.__name__)
 
     def promises(self, machine: Flat) -> bool:
-        """As of `Scheme`: what was declared."""
         return self.keeps
 
     @explained
@@ -177,27 +174,11 @@ class _Cache(KernelCache):
         return sig, codegen.magic_tuple()
 
 
-_fixed = {}  # kernels of functions that stay as they are, by function and how it is run
 _kernels = {}  # by what the function is and uses (the function itself if it has no digest), and how it is run
-
-
-@contextmanager
-def unchanged(scheme: Scheme):
-    """Within it, a compiled scheme stays as it is: to look through all that it uses takes 1 ms a simulation."""
-    compiled = isinstance(scheme, CompiledScheme)
-    key = (scheme.function, scheme.keeps) if compiled else None
-    if compiled:
-        _fixed[key] = _kernel_of(*key)
-    try:
-        yield
-    finally:
-        _fixed.pop(key, None)
 
 
 def _kernel_of(function, noted):
     """Return the kernel that calls a function at each pass; make it unless it exists for the function as it is now."""
-    if (function, noted) in _fixed:
-        return _fixed[function, noted]
     try:
         code = f"{digest(function)}{'_noted' if noted else ''}"
     except NoDigestError:  # something that it uses has no digest: compiled once per process
@@ -262,6 +243,5 @@ def note_promises(c, first, begun):
 
 @part
 def note_promise(c, first, job):
-    """Note the promise of a job, unless it had one."""
     if first[job] < 0:
         first[job] = c.promise[job]

@@ -314,7 +314,7 @@ def checked_in_python(policy: Policy, call: Call) -> Callable:
             failure = policy.failed(f"failed: {type(error).__name__}: {error}", arguments, error)
             raise failure from None
         if not isinstance(result, Real | np.bool_):
-            raise policy.failed(f"gives {_shortened(result)}, expected a number", arguments)
+            raise policy.failed(f"gives {_clipped(repr(result), 60)}, expected a number", arguments)
         if math.isnan(result):
             raise policy.failed("gives nan, expected a number", arguments)
         return float(result)
@@ -475,10 +475,8 @@ def _place(filename, line):
 
 def _in_a_label(value):
     """Write a fixed value in one short line."""
-    text = str(value) if isinstance(value, Usage | Count | float | int | str) else type(value).__name__
-    return text if len(text) <= 40 else f"{text[:39]}…"
+    return _clipped(str(value) if isinstance(value, Usage | Count | float | int | str) else type(value).__name__, 40)
 
 
-def _shortened(value):
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+def _clipped(text, most):
+    return text if len(text) <= most else f"{text[: most - 1]}…"

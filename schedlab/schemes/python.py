@@ -35,7 +35,6 @@ class PythonScheme(Scheme):
         return plain(getattr(self.function, "__name__", type(self.function).__name__))
 
     def promises(self, machine: Flat) -> bool:
-        """As of `Scheme`: what was declared."""
         return self.keeps
 
     def decide(self, state: State) -> None:

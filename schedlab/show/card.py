@@ -10,7 +10,7 @@ import pandas as pd
 from .ledgers import COLOURS, FAILURES_FIRST, SHAPES, VERDICT_STYLE, badge, in_words, of_row, standing
 from .page import image as picture
 from .page import note, text_beside
-from .reading import readable, typeset, unbroken
+from .reading import in_html, readable, unbroken
 
 CONTRADICTED = re.compile(r"\d+ of \d+ cases? .*contradict")  # how a reason begins
 OF_CASES = re.compile(
@@ -79,7 +79,7 @@ def below(
         folds.append(_fold(count, "".join(_claims(claims))))
     if numbers and not opened:
         folds.append(_fold("numbers", numbers))
-    readings = "".join(f"<p>{_text(text)}</p>" for text in notes)
+    readings = "".join(f"<p>{in_html(text)}</p>" for text in notes)
     folds.append(_fold("sample and readings", readings) if readings else "")
     folds.append(_fold("code", f"<pre>{escape(code)}</pre>") if code else "")
     fine = " ".join(filter(None, (sample, "" if warning else agreement)))
@@ -89,7 +89,7 @@ def below(
             f'<p class="schedlab-caption">{escape(unbroken(seen))}</p>',
             why,
             *map(note, (*standins, *[agreement] * warning)),
-            f'<p class="fine">{_text(fine)}</p>' if fine else "",
+            f'<p class="fine">{in_html(fine)}</p>' if fine else "",
             f'<div class="folds">{"".join(folds)}</div></div>',
         ]
     )
@@ -105,7 +105,7 @@ def _why(claims, elsewhere):
         explained = [row for row in rows if row["id"] not in elsewhere]
         for row in explained[:MOST_REASONS]:
             why = f" ({_reason(row)})".replace(" ()", "")
-            lines.append(f"{_mark(verdict)}: {_text(row['id'] + ', ' + _claimed(row) + why)}")
+            lines.append(f"{_mark(verdict)}: {in_html(row['id'] + ', ' + _claimed(row) + why)}")
         if left := [row["id"] for row in explained[MOST_REASONS:]]:
             lines.append(f"{_mark(verdict)}, too: {escape(', '.join(left))}")
         if others := [f"{row['id']} (see {elsewhere[row['id']]})" for row in rows if row not in explained]:
@@ -141,7 +141,7 @@ def _in_lines(claims, defaults=None, others=()):
         claims = f"{among}{_listed(lines)}" if len(lines) > 1 else f" {lines[0]}"
         items[group[0][1] == "reproduced"][place] = f"<b>{escape(place)}</b>{claims}"
     holds, fails = items[True], items[False]
-    named = _listed(f"<b>{escape(place)}</b>: {_text(why)}" for place, why in others) if others else ""
+    named = _listed(f"<b>{escape(place)}</b>: {in_html(why)}" for place, why in others) if others else ""
     if not fails:
         return _listed(holds.values()) + named
     read = [f"{name} {reading}{_against(defaults.get(reading), reading)}" for reading, name in names.items()]
@@ -192,7 +192,7 @@ def _short_line(row, verdict, shared, names):
         why = "; ".join(filter(None, (f"{value} here", why)))
     why = f" ({why})" if why else ""
     shape = f'<b class="schedlab-{COLOURS[verdict]}" title="{verdict}">{SHAPES[verdict]}</b>'
-    return f"{shape} {escape(row['id'])}: {_text(_claimed(row)[len(shared) :])}{_text(why)}"
+    return f"{shape} {escape(row['id'])}: {in_html(_claimed(row)[len(shared) :])}{in_html(why)}"
 
 
 def _counted(cases, verdict):
@@ -236,10 +236,6 @@ def _reason(row):
     return reason or readings
 
 
-def _text(text):
-    return escape(typeset(text))
-
-
 def _wide(content):
     return f'<div style="overflow-x: auto">{content}</div>'
 
@@ -251,12 +247,12 @@ def _fold(summary, content):
 def _claims(claims):
     yield '<table class="claims">'
     for row, verdict in zip(claims.to_dict("records"), standing(claims), strict=True):
-        readings = f"<br>{_text(row['readings'][0].upper() + row['readings'][1:])}." if row["readings"] else ""
-        reason = f"<br>{_text(row['reason'])}" if row["reason"] else ""
-        measured = f"Measured: {_text(row['measured'])}" if row["measured"] else ""
+        readings = f"<br>{in_html(row['readings'][0].upper() + row['readings'][1:])}." if row["readings"] else ""
+        reason = f"<br>{in_html(row['reason'])}" if row["reason"] else ""
+        measured = f"Measured: {in_html(row['measured'])}" if row["measured"] else ""
         cells = (
             escape(row["id"]).replace(" to ", "<br>to "),
-            f"{_text(row['statement'])}<br>Published: {_text(row['published'])}",
+            f"{in_html(row['statement'])}<br>Published: {in_html(row['published'])}",
             f"{measured}{reason}{readings}".removeprefix("<br>"),
             badge(verdict),
         )
@@ -299,12 +295,12 @@ def wall(
     parts = [f'<p class="lead">{lead}</p>']
     if claims is not None and len(claims):
         parts.append(_fold("all claims, in a line each", _in_lines(in_words(claims), defaults, others)))
-    if lines := "".join(f"<li><b>{escape(word)}</b>: {_text(meaning)}</li>" for word, meaning in glossary):
+    if lines := "".join(f"<li><b>{escape(word)}</b>: {in_html(meaning)}</li>" for word, meaning in glossary):
         parts.append(_fold("words and codes of this paper", f"<ul>{lines}</ul>"))
     parts.append(_tiled(tiles))
     if beyond := _tiled(beyond):
         parts.append(f'<p class="fine">Behind the figures, and beyond the paper</p>{beyond}')
-    if readings := "".join(f"<p>{_text(text)}</p>" for text in notes):
+    if readings := "".join(f"<p>{in_html(text)}</p>" for text in notes):
         parts.append(_fold("sample and readings of these figures", readings))
     return f'{STYLE}<div class="schedlab-wall">{"".join(parts)}</div>'
 
@@ -321,7 +317,7 @@ def findings(sentences: Iterable[tuple[str, Mapping[str, str], str]]) -> str:
             for verdict, names in groups.items()
         ]
         fine = f' <span class="fine">({", ".join(marks)})</span>' if marks else ""
-        lines.append(f"<li>{_text(sentence)}{fine}{note(warning) if warning else ''}</li>")
+        lines.append(f"<li>{in_html(sentence)}{fine}{note(warning) if warning else ''}</li>")
     return f'{STYLE}<div class="schedlab-card"><ul>{"".join(lines)}</ul></div>'
 
 
@@ -358,8 +354,8 @@ def _beside(claim):
     """Say what the paper claims beside what was measured, in a line."""
     verdict, row = claim
     measured = readable(str(of_row(row, "measured")))
-    measured = f"<br>Measured: {_text(measured)}" if measured else ""
-    return f"<div>{_state(verdict)} {escape(row['id'])}: {_text(_claimed(row))}{measured}</div>"
+    measured = f"<br>Measured: {in_html(measured)}" if measured else ""
+    return f"<div>{_state(verdict)} {escape(row['id'])}: {in_html(_claimed(row))}{measured}</div>"
 
 
 def _state(verdict, count=""):

@@ -4,7 +4,6 @@ A ledger is a table with a row a claim, as `schedlab.papers.ledger` makes it; th
 the full size.
 """
 
-import html
 import json
 import re
 from collections import Counter
@@ -13,7 +12,7 @@ from zlib import crc32
 import pandas as pd
 
 from .page import interval, text_beside
-from .reading import readable, typeset
+from .reading import in_html, readable
 from .reading import reason as readable_reason
 
 KEPT = ("kept", *(f"kept_{name}" for name in ("trace", "verdict", "reason", "readings", "details", "cases")))
@@ -139,9 +138,11 @@ def as_html(table: pd.DataFrame, most: int | None = None) -> str:
         for (_, row), verdict, name in zip(table.iterrows(), verdicts, before, strict=False)
     )
     if same:
-        about += f'<p class="trace">Measured on {_text(traces[0])}.</p>'
+        about += f'<p class="trace">Measured on {in_html(traces[0])}.</p>'
     if shared:
-        about += f"<details><summary>what holds for most claims</summary><div>{_text(' '.join(shared))}</div></details>"
+        about += (
+            f"<details><summary>what holds for most claims</summary><div>{in_html(' '.join(shared))}</div></details>"
+        )
     return (
         f'<div class="schedlab-ledger"><style>{STYLE}{VERDICT_STYLE}{"".join(rules)}</style>{about}{"".join(filters)}'
         f"<table><thead><tr>{head}</tr></thead>{rows}</table></div>"
@@ -216,7 +217,7 @@ def _about_standins(table):
     if not names:
         return ""
     many = "stand-ins, not the real logs" if len(names) > 1 else "a stand-in, not the real log"
-    return f"<p>Simulated just now on {many}: {_text(', '.join(names))}.</p>"
+    return f"<p>Simulated just now on {many}: {in_html(', '.join(names))}.</p>"
 
 
 def _logs(traces):
@@ -237,26 +238,26 @@ def _html_rows(row, verdict, same_trace, most, shared, standins, again):
     details = " ".join(sentence for sentence in _sentences(details) if sentence not in shared)
     measured, below = _unbroken(row["kept"] if full else row["measured"]) or "-", []
     if full and (row["measured"], row["verdict"]) != (row["kept"], row["kept_verdict"]):
-        other = "" if row["trace"] == row["kept_trace"] else f", on {_text(row['trace'])}"
+        other = "" if row["trace"] == row["kept_trace"] else f", on {in_html(row['trace'])}"
         other = ", on stand-ins" if standins else other
         agrees = row["verdict"] or "no case in common"
         again_measured = f"just now{other}: {_unbroken(row['measured']) or '-'}, {agrees}"
         if row["verdict"] == AGREEMENTS[1]:  # below, where there is room
-            below.append(f'<div class="quick">Just now, it does not agree. {_text(row["reason"])}</div>')
+            below.append(f'<div class="quick">Just now, it does not agree. {in_html(row["reason"])}</div>')
         measured = f'full size: {measured}<span class="quick">{again_measured}</span>'
-    name = _text(row["id"])
+    name = in_html(row["id"])
     cells = {
         "id": f'<span class="again">{name}</span>' if again else name.replace(" to ", "<br>to "),
-        "statement": f'{_text(row["statement"])} <span class="where">({_text(row["where"])})</span>',
-        "published": _text(row["published"]),
+        "statement": f'{in_html(row["statement"])} <span class="where">({in_html(row["where"])})</span>',
+        "published": in_html(row["published"]),
         "measured": measured,
         "verdict": badge(verdict) if verdict else "-",
     }
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
     chosen = f"Our choice, stated before the runs: {row['tolerance']}." * bool(row["tolerance"])
-    readings = f"<div>{_text(readings[0].upper() + readings[1:])}.</div>" if readings else ""
+    readings = f"<div>{in_html(readings[0].upper() + readings[1:])}.</div>" if readings else ""
     fold = _fold(f"{chosen} {details}".strip(), "" if same_trace else _source(row), cases, most)
-    below = "".join([_text(reason), readings, *below, fold])
+    below = "".join([in_html(reason), readings, *below, fold])
     below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
     return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'
 
@@ -265,12 +266,12 @@ def _fold(details, traces, cases, most):
     """Write a claim's fold: on it how many cases and which traces, behind it the details."""
     names = _logs(traces)
     many = len(names) > 2
-    on = f"{len(names)} logs" if many else " and ".join(f'<span class="trace">{_text(name)}</span>' for name in names)
+    on = f"{len(names)} logs" if many else " and ".join(f'<span class="trace">{in_html(name)}</span>' for name in names)
     count = sum(case["case"] != TOGETHER for case in cases)
     head = " ".join([f"{count} case{'s' * (count > 1)}"] * bool(cases) + [f"on {on}"] * bool(on))
     if not (many or details or cases):
         return f"<div>{head}</div>" if head else ""
-    parts = [f"<div>{_text(text)}</div>" for text in (details, f"Measured on {traces}." * many) if text]
+    parts = [f"<div>{in_html(text)}</div>" for text in (details, f"Measured on {traces}." * many) if text]
     if cases:
         if most is not None and most < len(cases):
             cases = sorted(cases, key=lambda case: (case["case"] != TOGETHER, case["outcome"] == "supports"))
@@ -281,20 +282,16 @@ def _fold(details, traces, cases, most):
 
 
 def _html_line(cells, tag):
-    return "<tr>" + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
+    return "<tr>" + "".join(f"<{tag}>{in_html(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 def _unbroken(text):
     """Escape a text whose intervals stay on one line."""
-    return re.sub(r"\[[^][]* to [^][]*\]", r'<span class="ends">\g<0></span>', _text(text))
+    return re.sub(r"\[[^][]* to [^][]*\]", r'<span class="ends">\g<0></span>', in_html(text))
 
 
 def _class(verdict):
     return verdict.replace(" ", "-")
-
-
-def _text(value):
-    return html.escape(typeset(str(value)))
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:

@@ -142,11 +142,7 @@ def table(names: Iterable[str], rows: Iterable[Iterable[str]], texts: Collection
         )
 
     head = cells("th", names, f"{FAINT};white-space:normal;vertical-align:bottom")
-    return _table([head, *(cells("td", row) for row in rows)])
-
-
-def _table(rows):
-    body = "".join(f'<tr style="background:none">{row}</tr>' for row in rows)
+    body = "".join(f'<tr style="background:none">{row}</tr>' for row in (head, *(cells("td", row) for row in rows)))
     style = "margin:.3em 0;border-collapse:collapse;font-variant-numeric:tabular-nums"
     return f'<table style="{style}">{body}</table>'
 

@@ -5,6 +5,7 @@ are, and each place that shows them passes them through `readable`.
 """
 
 import re
+from html import escape
 
 from .page import duration, without_exponent
 
@@ -35,6 +36,11 @@ def typeset(text: str) -> str:
     'minus 5 % to +5,569 % of CTC-SP2, 3-4'
     """
     return _HYPHEN.sub(MINUS, _LARGE.sub(lambda match: f"{int(match[0]):,}", text))
+
+
+def in_html(text) -> str:
+    """Write a text as it is printed, for HTML."""
+    return escape(typeset(str(text)))
 
 
 def unbroken(text: str) -> str:

@@ -1,7 +1,6 @@
 """The report: every figure and the ledger of every paper, in one HTML page that needs no network."""
 
 import hashlib
-import html
 import json
 import os
 import platform
@@ -14,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
+from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -273,7 +273,6 @@ class Section:
             part.write_text(json.dumps(content), encoding="utf-8")
 
     def pieces(self) -> list[Path]:
-        """Return the files of the finished pieces."""
         return sorted(self.folder.glob("[!.]*.json"))
 
     def figures(self) -> list[dict]:
@@ -283,7 +282,7 @@ class Section:
     def standins(self) -> str:
         """Return the notes about logs that are not at hand, each once."""
         notes = dict.fromkeys(note for figure in self.figures() for note in figure["standins"])
-        return "".join(f'<p class="note">{_text(note)}</p>' for note in notes)
+        return "".join(f'<p class="note">{escape(note)}</p>' for note in notes)
 
     def ledger(self) -> dict | None:
         """Return the ledger, if it is done: the counts of verdicts, the body, and the wall."""
@@ -321,10 +320,10 @@ def script() -> str:
 
 def _contents(sections):
     parts = [
-        f"<li><details{' open' if len(sections) == 1 else ''}><summary>{_text(section.paper.TITLE)}</summary><ul>"
+        f"<li><details{' open' if len(sections) == 1 else ''}><summary>{escape(section.paper.TITLE)}</summary><ul>"
         f'<li><a href="#{section.name}">Figures and verdicts</a></li>'
         + "".join(
-            f'<li><a href="#{section.name}-{figure["name"]}">{_text(figure["title"])}</a></li>' for figure in figures
+            f'<li><a href="#{section.name}-{figure["name"]}">{escape(figure["title"])}</a></li>' for figure in figures
         )
         + f'<li><a href="#{section.name}-ledger">Ledger</a></li>'
         + "</ul></details></li>"
@@ -340,15 +339,15 @@ def _front(sections, size, note):
     return "".join(
         [
             '<header id="front" data-page="Summary"><h1>Papers on job scheduling, rebuilt</h1>',
-            f'<p class="note">{_text(note)}</p>' if note else "",  # first, since only a part of the rest is there
+            f'<p class="note">{escape(note)}</p>' if note else "",  # first, since only a part of the rest is there
             f'<div class="schedlab-wall"><p class="total">{_total(sections)}</p></div>',
             '<p><input id="search" type="search" placeholder="search figures and claims" aria-label="search"></p>',
             '<ul id="found"></ul>',
             f'<ul class="index schedlab-wall">{"".join(map(_entry, in_order))}</ul>',
             *map(_card, in_order),
-            f'<p class="says">{_text(ABOUT)}</p>',
-            f'<details><summary>How claims are judged</summary><p class="says">{_text(RULE)}</p></details>',
-            f"<p>{_text(_settings(size))}</p></header>",
+            f'<p class="says">{escape(ABOUT)}</p>',
+            f'<details><summary>How claims are judged</summary><p class="says">{escape(RULE)}</p></details>',
+            f"<p>{escape(_settings(size))}</p></header>",
         ]
     )
 
@@ -361,7 +360,7 @@ def _total(sections):
     five = [section for section in sections if section.name in FIVE]
     ledgers = [ledger for section in five if (ledger := section.ledger())]
     if not ledgers:
-        return _text(NOT_YET) if five else ""
+        return escape(NOT_YET) if five else ""
     sums = {verdict: sum(ledger["counts"][verdict] for ledger in ledgers) for verdict in ledgers[0]["counts"]}
     return cards.counts(sums, "one paper" if len(ledgers) == 1 else f"{NUMBERS[len(ledgers)]} papers")
 
@@ -373,23 +372,23 @@ def _entry(section):
     """Return a paper in a line of the front page, with its verdicts."""
     ledger = section.ledger()
     verdicts = cards.brief(ledger["counts"]) if ledger else NOT_YET
-    return f'<li><a href="#{section.name}">{_text(section.paper.TITLE)}</a> {verdicts}</li>'
+    return f'<li><a href="#{section.name}">{escape(section.paper.TITLE)}</a> {verdicts}</li>'
 
 
 def _card(section):
     """Return a paper on the front page: what it is, what was found, its verdicts and the tiles of its figures."""
     paper, ledger = section.paper.PAPER, section.ledger()
-    notes = section.standins().replace('<p class="note">', f'<p class="note">{_text(section.paper.TITLE)}: ')
+    notes = section.standins().replace('<p class="note">', f'<p class="note">{escape(section.paper.TITLE)}: ')
     return (
-        f'<article><h2><a href="#{section.name}">{_text(section.paper.TITLE)}</a></h2>'
-        f"<p>{_text(paper.authors)}, <em>{_text(paper.title)}</em>, {_text(paper.venue)} {paper.year}</p>"
+        f'<article><h2><a href="#{section.name}">{escape(section.paper.TITLE)}</a></h2>'
+        f"<p>{escape(paper.authors)}, <em>{escape(paper.title)}</em>, {escape(paper.venue)} {paper.year}</p>"
         f'{notes}{_findings(paper)}<div id="{section.name}-wall">{ledger["wall"] if ledger else f"<p>{NOT_YET}</p>"}'
         "</div></article>"
     )
 
 
 def _findings(paper):
-    return f"<ul>{''.join(f'<li>{_text(finding)} ({_text(claim)}).</li>' for finding, claim in paper.findings)}</ul>"
+    return f"<ul>{''.join(f'<li>{escape(finding)} ({escape(claim)}).</li>' for finding, claim in paper.findings)}</ul>"
 
 
 def _settings(size):
@@ -402,10 +401,10 @@ def _settings(size):
 
 
 def _section(section):
-    ledger, claim = section.ledger(), _text(section.paper.PAPER.says)
+    ledger, title, claim = section.ledger(), escape(section.paper.TITLE), escape(section.paper.PAPER.says)
     claim = claim if section.name in NO_PAPER else f"The paper says: {claim}"  # the arena is a study of our own
     parts = [
-        f'<section id="{section.name}" data-page="{_text(section.paper.TITLE)}"><h2>{_text(section.paper.TITLE)}</h2>',
+        f'<section id="{section.name}" data-page="{title}"><h2>{title}</h2>',
         f'<p class="says">{claim} Here:</p>{_findings(section.paper.PAPER)}',
         section.standins(),
         f'<div data-wall="{section.name}"></div>',
@@ -458,7 +457,6 @@ def _by_columns(rows):
 
 @cache
 def _look():
-    """Return what all charts share."""
     chart = charts.themed(alt.Chart().mark_point())
     return json.loads(json.dumps(charts.specified(chart)["config"]))
 
@@ -475,19 +473,15 @@ def _kept(name):
         return ""
     old = " The kernels have changed since." if kept.stale(name) else ""
     sentence = f"Full size: made {about['made']} with schedlab {about['schedlab']} on {about['machine']}.{old}"
-    return f"<p>{_text(sentence)}</p>"
+    return f"<p>{escape(sentence)}</p>"
 
 
 def _traces():
     thanked = archive.catalogue()["acknowledge"]
-    rows = [f"<li>{_text(name)}: {_text(str(whom))}</li>" for name, whom in thanked.items() if archive.find(name)]
+    rows = [f"<li>{escape(name)}: {escape(str(whom))}</li>" for name, whom in thanked.items() if archive.find(name)]
     thanks = "<p>Logs at hand, and whom to thank for them:</p><ul>" + "".join(rows) + "</ul>" if rows else ""
     return (
         '<section id="traces" data-page="Traces"><h2>Traces</h2><p>Logs come from the Parallel Workloads Archive: '
         "D. G. Feitelson, D. Tsafrir and D. Krakov, “Experience with using the Parallel Workloads Archive”, J. "
         f"Parallel Distrib. Comput. 74(10), 2014, pp. 2967-2982.</p>{thanks}</section>"
     )
-
-
-def _text(text):
-    return html.escape(text)

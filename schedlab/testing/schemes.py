@@ -11,7 +11,7 @@ import numpy as np
 from schedlab.schemes import EASY, Scheme
 from schedlab.schemes import scheme as scheme_named
 from schedlab.schemes.cases import check_trace
-from schedlab.schemes.compiled import CompiledScheme, unchanged
+from schedlab.schemes.compiled import CompiledScheme
 from schedlab.schemes.python import PythonScheme
 from schedlab.workload.trace import Trace
 
@@ -149,8 +149,7 @@ def check_scheme(
         check_trace(trace)
     run = _Run(scheme, like, known, effort, trace)
     try:
-        with unchanged(scheme), unchanged(like):
-            checks = list(run.checks(remembers, clairvoyant, dated))
+        checks = list(run.checks(remembers, clairvoyant, dated))
     finally:
         run.close()
     remarks = [*run.notes, *notes.of_scheme(scheme, run.seen)] if run.lawful else []

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,6 @@ from .models.common import whole_seconds
 from .models.tsafrir import LEAST_JOBS, Tsafrir, fit_tsafrir
 from .speedup import Amdahl, Downey, Model, Speedup
 
-if TYPE_CHECKING:
-    from .trace import Trace
-
 HOUR = 3_600  # seconds
 # Hours by the names of queues, SDSC Paragon, 1995 and 1996: q32m and qf32m are for jobs of medium length on 32 nodes.
 QUEUE_HOURS = {"t": 1, "s": 1, "m": 4, "l": 12, "ll": 12}
@@ -28,7 +25,7 @@ QUEUE_NAME = re.compile(r"qf?\d+(ll|[tsml])")
 
 
 class Assumptions:
-    def with_estimates(self, kind, factor: float = 2.0, seed: int = 0) -> "Trace":
+    def with_estimates(self, kind, factor: float = 2.0, seed: int = 0) -> Self:
         """Replace the users' estimates (requested times).
 
         Parameters
@@ -127,7 +124,7 @@ class Assumptions:
         changed = self._altered(table, f"{step}; {len(over):,} run times cut to the longest")
         return replace(changed, repaired=pd.concat([self.repaired, cuts], ignore_index=True))
 
-    def cut_at_estimates(self) -> "Trace":
+    def cut_at_estimates(self) -> Self:
         """Cut run times at their estimates permanently, as overrun="kill" in `simulate` does for one run.
 
         Published clairvoyant simulations start from this: their exact estimates are the run times left after the kill.
@@ -144,7 +141,7 @@ class Assumptions:
         table["run_time"] = run_times(table, "kill")
         return self._altered(table, f"{over:,} run times cut at their estimates")
 
-    def with_machine(self, machine: int) -> "Trace":
+    def with_machine(self, machine: int) -> Self:
         """Put the jobs on a machine of another size; jobs wider than the machine are dropped and listed.
 
         Parameters
@@ -178,7 +175,7 @@ class Assumptions:
 
     def with_parameter_sweeps(
         self, fraction: float = 0.05, min_procs: int = 9, breakdown: int = 10, seed: int = 0, of: str = "eligible"
-    ) -> "Trace":
+    ) -> Self:
         """Mark jobs as parameter sweeps: many independent sequential tasks, submitted as one parallel job.
 
         Parameters
@@ -236,7 +233,7 @@ class Assumptions:
             step += f"; {wanted:,} asked for, all {eligible.size:,} eligible jobs taken"
         return self._with(table, step)
 
-    def with_speedup(self, model: Model, share: float = 1.0, seed: int = 0) -> "Trace":
+    def with_speedup(self, model: Model, share: float = 1.0, seed: int = 0) -> Self:
         """Make jobs moldable: say how they speed up, so that a scheme may choose their processors.
 
         On the processors that it requests, a job runs as in the trace.

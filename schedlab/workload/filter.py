@@ -247,7 +247,9 @@ def account(
     """
     rows = []
     lost, total = lost_work(dropped, work) if work is not None and len(dropped) else ({}, 1.0)
-    reasons = [*(_reasons(dropped) if len(dropped) else ()), *(_repairs(repaired) if len(repaired) else ())]
+    repairs = repaired[["field", "reason"]].value_counts() if len(repaired) else {}
+    reasons = [*(_reasons(dropped) if len(dropped) else ())]
+    reasons += [(("repaired", *key), count, _meaning("repaired", *key)) for key, count in repairs.items()]
     for key, count, meaning in reasons:
         kind = meaning.kind or (USUAL if count <= FEW * jobs else LOOK)
         if modelled and key[0] == "repaired" and key[2] in (OTHER_SIZE, RUN_TAKEN):
@@ -328,12 +330,6 @@ def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int,
             count -= never
         if count:
             yield ("dropped", "", reason), count, _meaning("dropped", "", reason)
-
-
-def _repairs(repaired):
-    """Yield the same for each field and reason of repairs."""
-    for (field, reason), count in repaired[["field", "reason"]].value_counts().items():
-        yield ("repaired", field, reason), count, _meaning("repaired", field, reason)
 
 
 def _meaning(table, field, reason):

@@ -207,23 +207,18 @@ class Header:
 
 
 def check_comment(line: str) -> str:
-    """Return a comment line; raise `BadLine` if its label cannot have its value."""
+    """Return a comment line; raise `BadLine` if its label cannot have its value, where words may stand for a number."""
     if match := _LABELLED.match(line):
-        label = match["label"]
         value = match["value"].strip()
-        if expected := _expected_value(label.lower(), value):
-            raise BadLine(0, value, f"{label} is {clipped(value)!r}, expected {expected}")
+        fits, expected = True, A_ZONE
+        if match["label"].lower() == "timezonestring":
+            fits = value.lower() in _NO_ZONE or _zone_name(value)
+        elif (bounds := _NUMBERS.get(match["label"].lower())) and (digits := _DIGITS.match(value)):
+            least, most, expected = bounds
+            fits = least <= _whole(digits[0]) <= most
+        if not fits:
+            raise BadLine(0, value, f"{match['label']} is {clipped(value)!r}, expected {expected}")
     return line
-
-
-def _expected_value(label: str, value: str) -> str | None:
-    """Describe what a header line should hold if its value is wrong; words instead of a number are allowed."""
-    if label == "timezonestring":
-        return None if value.lower() in _NO_ZONE or _zone_name(value) else A_ZONE
-    if label not in _NUMBERS or not (digits := _DIGITS.match(value)):
-        return None
-    least, most, expected = _NUMBERS[label]
-    return None if least <= _whole(digits[0]) <= most else expected
 
 
 def _zone_name(value: str) -> str | None:

@@ -23,19 +23,16 @@ def joined(traces: Sequence, by: str):
     shifts, epoch = _shifts(traces, by)
     numbers, renumbered = _job_numbers(traces)
     tables, names = _with_one_numbering(traces)
-    for i, (table, shift, now) in enumerate(zip(tables, shifts, numbers, strict=True)):
+    repaired = []
+    area = []
+    for i, (trace, table, shift, now) in enumerate(zip(traces, tables, shifts, numbers, strict=True)):
         new_of_old = pd.Series(now, index=table.index)
         known = table["preceding_job"].map(new_of_old).fillna(-1).astype("int64")
         moved = table.assign(submit_time=table["submit_time"] + shift, preceding_job=known)
         tables[i] = moved.set_axis(pd.Index(now, name=table.index.name))
-    repaired = []
-    area = []
-    for trace, now in zip(traces, numbers, strict=True):
-        # Parts of a log share one list of repairs.
-        listed = trace.repaired[trace.repaired["job_number"].isin(trace.table.index)]
-        new_of_old = pd.Series(now, index=trace.table.index)
+        listed = trace.repaired[trace.repaired["job_number"].isin(table.index)]  # parts of a log share one list
         repaired.append(listed.assign(job_number=listed["job_number"].map(new_of_old)))
-        area.append(trace.logged_area.reindex(trace.table.index).set_axis(now))
+        area.append(trace.logged_area.reindex(table.index).set_axis(now))
     lines = [line for line in first.header.lines if not _REPLACED.match(line)]
     lines += [] if epoch is None else [f"; UnixStartTime: {epoch}"]
     for column, label in NAMED.items():

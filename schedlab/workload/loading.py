@@ -224,11 +224,12 @@ def from_log(
     missing_estimate: str | float,
     left_out: pd.DataFrame | None = None,
     files: Mapping[str, str] | None = None,
+    error: type[Exception] = swf.SWFError,
 ) -> Trace:
     """Make a trace of a log, whose records are taken out of it; every reader ends here.
 
     Parameters as in `read_swf` and `Trace`; `left_out` has the records that the reader already left out, in the form of
-    `Trace.dropped`.
+    `Trace.dropped`. It is an `error`, of the reader's own kind, if nothing is left to simulate.
     """
     size = log.header.procs if machine is None else machine
     if size is None:
@@ -242,14 +243,9 @@ def from_log(
     if left_out is not None and len(left_out):
         dropped = pd.concat([left_out, dropped])
     if table.empty:
-        n_records = len(dropped) - len(log.skipped)
-        none = f"{plain(log.path.name)}: none of {n_records:,} records can be simulated"
-        raise swf.SWFError(f"{none}; {_summary(dropped)}")
+        n_records, counts = len(dropped) - len(log.skipped), dropped["reason"].value_counts()
+        reasons = [f"{count:,}: {reason}" for reason, count in counts.iloc[:MOST_REASONS].items()]  # one per bad line
+        listed = "; ".join([*reasons, *["..."] * (len(counts) > MOST_REASONS)])
+        raise error(f"{plain(log.path.name)}: none of {n_records:,} records can be simulated; {listed}")
     warn_of_lost_work(name, dropped, table, stacklevel=4)
     return Trace(table, name, int(size), log.header, source, dropped, repaired, area(table), files=files or {})
-
-
-def _summary(dropped):
-    counts = dropped["reason"].value_counts()
-    reasons = [f"{count:,}: {reason}" for reason, count in counts.iloc[:MOST_REASONS].items()]  # one per bad line
-    return "; ".join([*reasons, "..."] if len(counts) > MOST_REASONS else reasons)

@@ -1,5 +1,6 @@
 """Files of text, plain or gzipped; the content, not the name, decides which."""
 
+import codecs
 import gzip
 import os
 import zlib
@@ -11,7 +12,7 @@ from schedlab._runtime.files import opened
 from schedlab._runtime.text import plain
 
 _GZIP_MAGIC = b"\x1f\x8b"
-DAMAGED = (EOFError, OSError, zlib.error)  # what `unzipped`, and reading from `opener`, raise
+DAMAGED = (EOFError, OSError, zlib.error)  # what reading from `opener` raises
 
 
 @contextmanager
@@ -33,7 +34,6 @@ def content_of(path: Path, expected: str) -> bytes:
 
 
 def is_gzipped(path: str | os.PathLike) -> bool:
-    """Tell whether a file begins like a gzip stream."""
     with open(path, "rb") as stream:
         return stream.read(2) == _GZIP_MAGIC
 
@@ -43,9 +43,19 @@ def opener(path: str | os.PathLike):
     return (gzip.open if is_gzipped(path) else open)(path, "rb")
 
 
-def unzipped(content: bytes) -> bytes:
-    """Undo gzip if it was used."""
-    return gzip.decompress(content) if content.startswith(_GZIP_MAGIC) else content
+def undamaged(content: bytes, file: str, error: type[Exception], expected: str) -> bytes:
+    """Undo gzip if it was used, and refuse what cannot be text by an error of a reader's own kind."""
+    try:
+        content = gzip.decompress(content) if content.startswith(_GZIP_MAGIC) else content
+    except EOFError:
+        raise error(f"{file}: the gzip stream ends early (truncated download?), expected a complete file") from None
+    except (zlib.error, gzip.BadGzipFile) as problem:
+        raise error(f"{file}: the gzip stream is damaged ({problem}), expected a sound file") from None
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise error(f"{file}: the text is UTF-16 (from PowerShell's `>`?), expected UTF-8")
+    if b"\0" in content[:1024]:
+        raise error(f"{file}: the file is binary, expected {expected}")
+    return content
 
 
 def decoded(content: bytes, encoding: str = "utf-8") -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -18,14 +18,11 @@ from .columns import WORDS
 from .conventions import TAKEN
 from .joining import joined
 
-if TYPE_CHECKING:
-    from .trace import Trace
-
 EARLIEST = -62_135_510_400  # seconds since 1970: the second day of year 1, so that the date exists in every time zone
 
 
 class Parts:
-    def head(self, jobs: int) -> "Trace":
+    def head(self, jobs: int) -> Self:
         """Keep the first jobs by submit time.
 
         Parameters
@@ -43,7 +40,7 @@ class Parts:
             raise ValueError(f"jobs must be at least 1, got {jobs}")
         return self._with(self.table.iloc[:jobs], f"first {min(jobs, len(self)):,} jobs")
 
-    def between(self, begin, end) -> "Trace":
+    def between(self, begin, end) -> Self:
         """Keep the jobs submitted in [begin, end).
 
         Parameters
@@ -73,7 +70,7 @@ class Parts:
             raise ValueError(f"no job of {self.name} was submitted from {begin} to {end}; {period}")
         return self._with(kept, f"submitted from {begin} to {end}")
 
-    def where(self, chosen) -> "Trace":
+    def where(self, chosen) -> Self:
         """Keep the jobs that meet a condition; it is an error if none does.
 
         Parameters
@@ -130,7 +127,7 @@ class Parts:
             raise ValueError(f"{condition!r} gives a {type(mask).__name__}, expected true or false for each job")
         return pd.Series(np.where(mask.isna(), False, mask), index=mask.index)  # an unknown value meets no condition
 
-    def sample(self, share: float, seed: int = 0) -> "Trace":
+    def sample(self, share: float, seed: int = 0) -> Self:
         """Keep a random share of the jobs; the load falls with them.
 
         Parameters
@@ -155,7 +152,7 @@ class Parts:
             raise ValueError(f"a sample of {share:g} of the {len(self):,} jobs of {self.name} is empty")
         return self._with(kept, f"sample of {share:g}, seed {seed}: {len(kept):,} of {len(self):,} jobs")
 
-    def rename(self, name: str | None = None, columns: Mapping[str, str] | None = None) -> "Trace":
+    def rename(self, name: str | None = None, columns: Mapping[str, str] | None = None) -> Self:
         """Rename the trace, or columns of it that are not part of SWF.
 
         Parameters
@@ -186,7 +183,7 @@ class Parts:
         changed = replace(self, table=table, header=header, history=history)
         return changed if name is None else replace(changed, name=str(name))
 
-    def concat(self, *others: "Trace", by: str = "date") -> "Trace":
+    def concat(self, *others: Self, by: str = "date") -> Self:
         """Join the jobs of several traces of one machine, such as the months of a log.
 
         Parameters

@@ -1,7 +1,6 @@
 """From records to a trace, for all readers of tables: the log's clock, its machine, its header, what was left out."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -63,12 +62,3 @@ def header_of(
 def names_in_header(label: str, names: Mapping[int, str]) -> list[str]:
     """Return the header lines that name queues or partitions (`label` "Queue" or "Partition")."""
     return [f"; {label}: {number} {plain(str(name))}" for number, name in names.items()]
-
-
-@contextmanager
-def nothing_to_simulate(kind: type[Exception]) -> Iterator[None]:
-    """Raise a reader's own kind of error if nothing is left to simulate."""
-    try:
-        yield
-    except swf.SWFError as error:
-        raise kind(str(error)) from None

@@ -29,7 +29,7 @@ from schedlab._runtime.words import MissingEstimate
 from . import fields, swf
 from . import filter as load_filter
 from .loading import from_log
-from .records import header_of, left_out, most_in_use, nothing_to_simulate, on_the_clock_of_the_log
+from .records import header_of, left_out, most_in_use, on_the_clock_of_the_log
 from .sacct_export import COMMAND, Export, SacctError, cluster_of, text_of
 from .sacct_export import is_export as is_export
 from .trace import Trace
@@ -193,9 +193,8 @@ def read_sacct(
     called = {"partition": {number: name for name, number in partitions.items()}}
     header = header_of(origin, machine, epoch, zone, called, _notes(procs_of, arrival, time_zone, names))
     log = swf.Log(header, jobs[list(swf.FIELDS)], swf.skipped_table(), "", path)
-    with nothing_to_simulate(SacctError):
-        name = Path(path.name.removesuffix(".gz")).stem
-        trace = from_log(log, name, "file", machine, missing_estimate, dropped)
+    name = Path(path.name.removesuffix(".gz")).stem
+    trace = from_log(log, name, "file", machine, missing_estimate, dropped, error=SacctError)
     repaired = pd.concat([renumbered, trace.repaired], ignore_index=True)
     people = {"user_id": _numbers(export, *USER)[1], "group_id": _numbers(export, *GROUP)[1]} if names else None
     pooled = _pooled(jobs[jobs["job_number"].isin(trace.table.index)], partitions, machine)
@@ -347,7 +346,6 @@ def _pooled(jobs, partitions, procs):
 
 
 def _uses(pooled, most=6):
-    """Describe how much each partition used."""
     uses = [f"{name} uses {100 * share:.1f} % (up to {procs:,} at once)" for name, share, procs in pooled[:most]]
     rest = [share for _, share, _ in pooled[most:]]
     return ", ".join([*uses, *[f"{len(rest)} more use {100 * sum(rest):.1f} %"] * (len(rest) > 0)])

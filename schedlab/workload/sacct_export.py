@@ -49,15 +49,8 @@ def is_export(path) -> bool:
 
 
 def text_of(path: Path, file: str) -> str:
-    """Return the text of a file."""
-    content = packed.content_of(path, "the output of sacct")
-    try:
-        content = packed.unzipped(content)
-    except packed.DAMAGED as error:
-        raise SacctError(f"{file}: the gzip stream is damaged ({error}), expected a sound file") from None
-    if b"\0" in content[:1024]:
-        raise SacctError(f"{file}: the file is binary, expected the output of sacct")
-    return packed.decoded(content, "utf-8-sig")
+    expected = "the output of sacct"
+    return packed.decoded(packed.undamaged(packed.content_of(path, expected), file, SacctError, expected), "utf-8-sig")
 
 
 class Export:
@@ -135,7 +128,6 @@ class Export:
         return f"field {place + 1} ({self.fields[place]}) is {clipped(text)!r}, expected {expected}"
 
     def has(self, column: str) -> bool:
-        """Tell whether there is such a column."""
         return column.lower() in self.columns
 
     def require(self, needed: list[tuple[str, ...]]) -> None:

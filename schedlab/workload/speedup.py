@@ -39,16 +39,6 @@ class Laws(kernel.Laws):
             return 1 / (self.a + (1 - self.a) / n)
         return self.curves[self.a.astype("int64"), n]
 
-    def slope(self, n) -> np.ndarray:
-        """Return the right derivative of S, shapes as for `speedup`; for a table S(n + 1) - S(n), and 0 at its end."""
-        if self.law == DOWNEY:
-            return downey_slope(n, self.a, self.b)
-        if self.law == AMDAHL:
-            below = self.a * n + (1 - self.a)
-            return (1 - self.a) / (below * below)
-        last = self.curves.shape[1] - 1
-        return self.speedup(np.minimum(np.asarray(n) + 1, last)) - self.speedup(n)
-
     def durations(self, seconds, procs, n) -> np.ndarray:
         """Return how long work that takes `seconds` on `procs` processors takes on `n`: int64, seconds, at least 1.
 
@@ -154,7 +144,6 @@ class Downey(Model):
         return {"parallelism": A, "sigma": low + (high - low) * uniforms(seed, "sigma", numbers)}
 
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
-        """As in `Model`."""
         A, sigma = (_column(table, *bounds) for bounds in (("parallelism", 1, np.inf), ("sigma", 0, np.inf)))
         return Laws(DOWNEY, A, sigma, np.zeros((1, 1)), _moldable(table))
 
@@ -200,7 +189,6 @@ class Amdahl(Model):
         return {"serial_share": low + (high - low) * uniforms(seed, "serial", numbers)}
 
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
-        """As in `Model`."""
         serial = _column(table, "serial_share", 0, 1)
         return Laws(AMDAHL, serial, np.zeros(len(table)), np.zeros((1, 1)), _moldable(table))
 
@@ -253,7 +241,6 @@ class Speedup(Model):
         return {"curve": size.astype("float64")}
 
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
-        """As in `Model`."""
         sizes, row = np.unique(table["curve"].to_numpy(), return_inverse=True)
         curves = _curves(self, procs, tuple(sizes.astype("int64").tolist())).copy()
         return Laws(TABLE, row.astype("float64"), np.zeros(len(table)), curves, _moldable(table))
@@ -363,42 +350,19 @@ def downey_speedup(n, A, sigma) -> np.ndarray:
     `n` processors, average parallelism `A`, both at least 1, and its variance `sigma`, at least 0; 0 is linear speedup
     up to A. S(1) is 1; S is concave, never decreases, and stays at A once it has reached A (Downey 1998).
     """
-    n, A, sigma = _checked(n, A, sigma)
-    pieces, (first, second, third) = _pieces(n, A, sigma, np.less_equal)
-    values = (A * n / first, A * n / second, n * A * (sigma + 1) / third)
-    return np.select(pieces, values, default=A)
-
-
-def downey_slope(n, A, sigma) -> np.ndarray:
-    """Return the derivative of `downey_speedup` in n; where S has a kink, the right derivative."""
-    n, A, sigma = _checked(n, A, sigma)
-    pieces, (first, second, third) = _pieces(n, A, sigma, np.less)
-    # Squares are written as products, here and in the kernels, so that all agree to the last bit.
-    slopes = (
-        A * (A - sigma / 2) / (first * first),
-        A * sigma * (A - 0.5) / (second * second),
-        A * (sigma + 1) * (sigma * (A - 1) + A) / (third * third),
-    )
-    return np.select(pieces, slopes, default=0.0)
-
-
-def _pieces(n, A, sigma, before):
-    """Tell where each of the paper's formulas holds, in the paper's order, with its denominator; beyond them S is A."""
-    low = sigma <= 1
-    pieces = low & before(n, A), low & before(n, 2 * A - 1), ~low & before(n, A + A * sigma - sigma)
-    denominators = (
-        A + sigma * (n - 1) / 2,
-        # Only where it is used: for sigma above 2 it passes through 0.
-        np.where(low, sigma * (A - 0.5) + n * (1 - sigma / 2), 1),
-        sigma * (n + A - 1) + A,
-    )
-    return pieces, denominators
-
-
-def _checked(n, A, sigma):
     arrays = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (n, A, sigma)))
     for name, values, least in zip(("n", "A", "sigma"), arrays, (1, 1, 0), strict=True):
         bad = ~((values >= least) & np.isfinite(values))
         if bad.any():
             raise ValueError(f"{name} must be at least {least} and finite, got {values[bad].flat[0]:g}")
-    return arrays
+    n, A, sigma = arrays
+    low = sigma <= 1
+    # The paper's formulas, in its order; beyond them S is A.
+    pieces = low & (n <= A), low & (n <= 2 * A - 1), ~low & (n <= A + A * sigma - sigma)
+    values = (
+        A * n / (A + sigma * (n - 1) / 2),
+        # Only where it is used: for sigma above 2 the denominator passes through 0.
+        A * n / np.where(low, sigma * (A - 0.5) + n * (1 - sigma / 2), 1),
+        n * A * (sigma + 1) / (sigma * (n + A - 1) + A),
+    )
+    return np.select(pieces, values, default=A)

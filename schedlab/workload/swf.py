@@ -20,7 +20,6 @@ import gzip
 import hashlib
 import json
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,14 +28,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from schedlab._runtime.files import opened
 from schedlab._runtime.paths import is_own, own_folder, replacing
 from schedlab._runtime.text import plain
 from schedlab.kernels.swf_text import EXACT
 
 from .fields import LATEST, MOST_PROCS, time_zone
 from .header import FIELDS, LABELS, SIZES, Header, SWFError
-from .packed import content_of, readable, unzipped
+from .packed import content_of, undamaged
 from .scanning import compacted, expected_number, narrowed, scanned, skipped_table
 
 __all__ = ["EXACT", "FIELDS", "LABELS", "LATEST", "MOST_PROCS", "SIZES", "Header", "Log", "SWFError"]
@@ -89,17 +87,14 @@ def cached_log(path: str | os.PathLike) -> Log:
     folder = own_folder("tables")
     if folder is None:
         return read_log(path)
-    opened(path)
-    with readable(path, A_LOG), open(path, "rb") as stream:
-        source = hashlib.file_digest(stream, "sha256").hexdigest()
+    content = [content_of(path, A_LOG)]  # released once it has been read
+    source = hashlib.sha256(content[0]).hexdigest()
     kept = folder / f"{source}-{_TABLE_FORMAT}.npz"
     # A damaged npz raises nearly anything: BadZipFile, ValueError, KeyError, NotImplementedError, ...
     with suppress(Exception):
         return _load_table(kept, source, path)
-    content = [content_of(path, A_LOG)]  # released once it has been read
-    unchanged = hashlib.sha256(content[0]).hexdigest() == source  # nobody is still writing the file
     log = _parsed(path, content.pop(), lenient=False)
-    if unchanged and len(log.records.columns) == len(FIELDS):
+    if len(log.records.columns) == len(FIELDS):
         with suppress(OSError):
             _save_table(log, source, kept)
     return log
@@ -125,30 +120,15 @@ def write_log(log: Log | tuple[Header, pd.DataFrame], path: str | os.PathLike) -
 
 def _parsed(path: Path, content: bytes, *, lenient: bool) -> Log:
     name = plain(path.name)
-    text = _text_of(content, name)
+    text = undamaged(content, name, SWFError, "SWF text")
+    if not text:
+        raise SWFError(f"{name}: the file is empty, expected SWF text")
     del content  # the text of a long log is as large as half of its table
     digest = hashlib.sha256(text).hexdigest()
     texts = [text.removeprefix(codecs.BOM_UTF8)]
     del text
     header, columns, skipped = scanned(texts, name, lenient=lenient)
     return Log(header, _table_of(columns), skipped, digest, path)
-
-
-def _text_of(content: bytes, name: str) -> bytes:
-    """Undo gzip if it was used, and refuse what cannot be text."""
-    try:
-        content = unzipped(content)
-    except EOFError:
-        raise SWFError(f"{name}: the gzip stream ends early (truncated download?), expected a complete file") from None
-    except (zlib.error, gzip.BadGzipFile) as error:
-        raise SWFError(f"{name}: the gzip stream is damaged ({error}), expected a sound file") from None
-    if not content:
-        raise SWFError(f"{name}: the file is empty, expected SWF text")
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise SWFError(f"{name}: the text is UTF-16 (from PowerShell's `>`?), expected UTF-8")
-    if b"\0" in content[:1024]:
-        raise SWFError(f"{name}: the file is binary, expected SWF text")
-    return content
 
 
 def _table_of(columns: dict[str, list]) -> pd.DataFrame:

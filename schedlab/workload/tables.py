@@ -20,7 +20,7 @@ from .columns import WORDS
 from .conventions import TAKEN
 from .filter import BAD_ROW
 from .loading import SizeUnknown, from_log
-from .records import header_of, left_out, most_in_use, nothing_to_simulate, on_the_clock_of_the_log
+from .records import header_of, left_out, most_in_use, on_the_clock_of_the_log
 from .trace import Trace
 
 INSTANTS = ("submit", "start", "end")
@@ -223,7 +223,6 @@ def _since_1970(table, role, dates, codes=slice(None)):
 
 
 def _durations(table, role):
-    """Read durations, in seconds."""
     values = table.values(role)
     if pd.api.types.is_timedelta64_dtype(values):
         lengths = _seconds(values)
@@ -253,7 +252,6 @@ def _seconds(lengths):
 
 
 def _sizes(table, role):
-    """Read numbers of processors or nodes."""
     sizes = _numbers(table, role)
     expected = f"a number up to {fields.MOST_PROCS:,}, or -1 for unknown"
     table.refuse(role, (sizes < 0) | (sizes > fields.MOST_PROCS), expected)
@@ -356,8 +354,8 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
         renamed += [f"size of the machine not given; the most processors in use at one instant: {size:,}"]
     header = _header(table, names, size, epoch if dated else None)
     log = swf.Log(header, kept.drop(columns="start_time"), swf.skipped_table(), "", Path(table.file))
-    with nothing_to_simulate(TableError):
-        trace = from_log(log, name, "file", size, missing_estimate, left_out(records, table.refused))
+    dropped = left_out(records, table.refused)
+    trace = from_log(log, name, "file", size, missing_estimate, dropped, error=TableError)
     _warn_of_units(table, trace)
     people = {field: names[field] for field in ("user_id", "group_id") if names.get(field)}
     return replace(trace, history=(*history, *renamed), people=people or None)

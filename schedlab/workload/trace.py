@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -368,10 +368,10 @@ class Trace(Parts, Variations, Assumptions):
         self.check_speedup("laws()")
         return (self.speedup or Downey()).laws(self.table, self.procs if procs is None else procs)
 
-    def _with(self, table, step) -> "Trace":
+    def _with(self, table, step) -> Self:
         return replace(self, table=table, history=(*self.history, step))
 
-    def _altered(self, table, step) -> "Trace":
+    def _altered(self, table, step) -> Self:
         """Do the same for a step after which the log's waits no longer belong to the jobs."""
         return replace(self._with(table, step), altered=self.altered or step)
 

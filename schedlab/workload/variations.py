@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -17,15 +17,12 @@ from .copies import copied
 from .filter import LoadWarning
 from .models.common import whole_seconds
 
-if TYPE_CHECKING:
-    from .trace import Trace
-
 MOST_LOAD = 1.5  # a higher load is probably a mistake
 WEEK = 7 * 24 * 3600  # seconds
 
 
 class Variations:
-    def scale_load(self, load: float, by: Rescaled = "run_time", overrun: Overrun = "kill") -> "Trace":
+    def scale_load(self, load: float, by: Rescaled = "run_time", overrun: Overrun = "kill") -> Self:
         """Scale the trace to a given offered load, or effective load.
 
         Parameters
@@ -65,7 +62,10 @@ class Variations:
         """
         check_positive("load", load)
         if load > MOST_LOAD:
-            warnings.warn(_high_load(float(load)), LoadWarning, stacklevel=2)
+            percent = f"if you mean {load:g} %, give {load / 100:g}"
+            meant = percent if load >= 10 else "the queue grows as long as jobs arrive"
+            message = f"load {load:g} is {100 * load:,.6g} % of the machine; {meant}"
+            warnings.warn(message, LoadWarning, stacklevel=2)
         check_known("by", by, ("run_time", "interarrival", "effective"))
         effective = by == "effective"
         if effective:
@@ -76,7 +76,7 @@ class Variations:
             raise ValueError(f"{self.name} has no {what} load to scale: all its jobs are submitted at one instant")
         return self.scale(load / before, "run_time" if effective else by, f"{what} load {before:.4f} -> {load:g}")
 
-    def scale(self, factor: float, by: Rescaled = "run_time", why: str = "load") -> "Trace":
+    def scale(self, factor: float, by: Rescaled = "run_time", why: str = "load") -> Self:
         """Multiply the load by a factor: run times and estimates, or the rate of submissions.
 
         Parameters
@@ -108,7 +108,7 @@ class Variations:
         table["submit_time"] = first + whole_seconds(np.rint((table["submit_time"] - first) / factor))
         return self._altered(table, f"{why}: inter-arrival times / {factor:.4f}")
 
-    def shake(self, seconds: int = 60, seed: int = 0) -> "Trace":
+    def shake(self, seconds: int = 60, seed: int = 0) -> Self:
         """Move each submission at random, by at most a given number of seconds.
 
         Schedules are chaotic: if one job arrives a second later, thousands start at other times. The spread of a
@@ -150,7 +150,7 @@ class Variations:
         table["submit_time"] = first + (table["submit_time"] - first + moved).abs()
         return self._altered(table, f"submissions shaken by up to {seconds:,} s, seed {seed}")
 
-    def bootstrap(self, seed: int = 0, weeks: int = 1) -> "Trace":
+    def bootstrap(self, seed: int = 0, weeks: int = 1) -> Self:
         """Make another plausible log of the same length: blocks of whole weeks, drawn with replacement.
 
         Blocks start at the weekday and hour of the first submission, in any week, so the daily and weekly cycles
@@ -215,8 +215,3 @@ class Variations:
         repaired = repaired.rename(columns={"new": "job_number"})[self.repaired.columns]
         changed = self._altered(table, step)
         return replace(changed, logged_area=pd.Series(area, index=table.index), repaired=repaired)
-
-
-def _high_load(load):
-    meant = f"if you mean {load:g} %, give {load / 100:g}" if load >= 10 else "the queue grows as long as jobs arrive"
-    return f"load {load:g} is {100 * load:,.6g} % of the machine; {meant}"

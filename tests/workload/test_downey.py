@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+import twin_moldable
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy import stats
@@ -16,7 +17,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab.workload.models.downey import downey, fit_downey
-from schedlab.workload.speedup import downey_slope, downey_speedup
+from schedlab.workload.speedup import downey_speedup
 
 KOLMOGOROV = 2.28
 HALF_DAY = 43_200
@@ -42,7 +43,7 @@ def test_printed_values():
     table = downey_speedup(np.array(PROCS), np.full((3, 1), 64), np.array([[0.5], [1], [2]]))  # arrays are broadcast
     np.testing.assert_allclose(table[:, 0], [1.9922, 1.9845, 1.9794], rtol=0, atol=5.1e-5)
     assert table.shape == (3, 9)
-    assert downey_speedup(4, 64, 0.5).shape == downey_slope(4, 64, 0.5).shape == ()
+    assert downey_speedup(4, 64, 0.5).shape == ()
 
 
 @given(parallelism, variance)
@@ -64,16 +65,16 @@ def test_slope_is_the_derivative(A, sigma, n):
     assume(all(abs(n - joint) > 2 * step for joint in (1, A, 2 * A - 1, A + A * sigma - sigma)))
     assume(n - step >= 1)
     below, above = downey_speedup([n - step, n + step], A, sigma)
-    assert downey_slope(n, A, sigma) == pytest.approx((above - below) / (2 * step), rel=1e-4, abs=1e-8)
+    _, slope = twin_moldable.downey(A, sigma)
+    assert slope(n) == pytest.approx((above - below) / (2 * step), rel=1e-4, abs=1e-8)
 
 
 def test_slope_at_a_joint_is_that_to_its_right():
-    assert downey_slope([1, 9.999, 10, 11], 10, 0).tolist() == [1, 1, 0, 0]
-    assert downey_slope(19, 10, 0.5) == downey_slope(19, 10, 1) == downey_slope(28, 10, 2) == 0
-    assert downey_slope(1, 1, 0.5) == 0
+    joints = [(10, 0, n) for n in (1, 9.999, 10, 11)] + [(10, 0.5, 19), (10, 1, 19), (10, 2, 28), (1, 0.5, 1)]
+    slopes = [twin_moldable.downey(A, sigma)[1](n) for A, sigma, n in joints]
+    assert slopes == [1, 1, 0, 0, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("function", [downey_speedup, downey_slope])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -83,9 +84,9 @@ def test_slope_at_a_joint_is_that_to_its_right():
         ((2, math.nan, 1), "A must be at least 1 and finite, got nan"),
     ],
 )
-def test_numbers_out_of_range(function, arguments, message):
+def test_numbers_out_of_range(arguments, message):
     with pytest.raises(ValueError, match=message):
-        function(*arguments)
+        downey_speedup(*arguments)
 
 
 # --- The workload -------------------------------------------------------------------------------------------

@@ -128,7 +128,6 @@ def placed(control, values):
 
 
 def slides(control) -> bool:
-    """Tell whether a control is a slider."""
     return control.has_trait("continuous_update") and control.has_trait("readout")
 
 

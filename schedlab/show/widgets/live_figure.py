@@ -434,7 +434,6 @@ def _heading(about):
 
 
 def _is_mapping(value, kind):
-    """Tell whether something is a mapping to values of a kind."""
     return isinstance(value, Mapping) and all(isinstance(part, kind) for part in value.values())
 
 

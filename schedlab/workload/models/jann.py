@@ -370,12 +370,8 @@ def _moments(values):
 
 
 def _powers_of_two(procs):
-    ranges = [(1, 1)]
-    largest = 1
-    while largest < procs:
-        ranges.append((largest + 1, min(2 * largest, procs)))
-        largest *= 2
-    return tuple(ranges)
+    powers = [2**power for power in range((procs - 1).bit_length() + 1)]
+    return tuple((power // 2 + 1, min(power, procs)) for power in powers)
 
 
 def _label(smallest, largest):
@@ -393,7 +389,6 @@ def _text(path, file):
 
 
 def _number(where, field, text):
-    """Read one field of a table."""
     column = _COLUMNS[field]
     whole = column in ("smallest", "largest") or column.endswith("order")
     least, most = (1, MOST_PROCS) if whole else (1 / EXACT, EXACT)

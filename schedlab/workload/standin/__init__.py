@@ -62,7 +62,6 @@ def look_alike(name: str, seed: int = SEED) -> swf.Log:
 
 
 def load(path: Path) -> dict:
-    """Read a table."""
     return json.loads(gzip.decompress(path.read_bytes()))
 
 
