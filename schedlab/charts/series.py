@@ -268,10 +268,7 @@ def _if_named(pixels):
 
 
 def shifts(places, values, log, high, gap):
-    """Return by how many pixels names at sorted places of an axis move down, so that they do not touch.
-
-    The axis is over some values, logarithmic or not, and so many pixels high.
-    """
+    """Return by how many pixels names at sorted places of an axis over some values move down, so as not to touch."""
     log = log and (values > 0).all()
     turn = np.log if log else np.asarray
     low, most = float(turn(values.min())), float(turn(values.max()))

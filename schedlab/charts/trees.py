@@ -171,10 +171,7 @@ def _coloured(grid):
 
 
 def _numbers(grid, jobs, colours, pixels, down):
-    """Return a row for each job whose number has room, placed in the largest rectangle of the job's nodes.
-
-    A node has so many pixels in width, and so many down.
-    """
+    """Return a row for each job whose number has room, placed in the largest rectangle of the job's nodes."""
     places, above = {}, {}
     for bottom, line in enumerate(grid.tolist(), 1):
         row, left = {}, 0

@@ -214,10 +214,7 @@ def bounds(size: str, progress: bool) -> pd.DataFrame:
 
 
 def draw_bounds(contest: Arena, log: str | None = None, load: float | None = None) -> alt.LayerChart:
-    """Draw the deciding measure in multiples of its lower bound, for one log at all loads or for all logs at one load.
-
-    Raises ValueError unless one of log and load is given, and known.
-    """
+    """Draw the deciding measure in multiples of its lower bound: for one log at all loads, or all logs at one load."""
     if (log is None) == (load is None):
         raise ValueError(f"log is {log!r} and load is {load!r}, expected one of them")
     cells, measure = contest.cells(), words_of(contest.measure)
@@ -439,10 +436,7 @@ def claims(size: str, progress: bool) -> list[dict]:
 
 
 def tested(runs: pd.DataFrame) -> dict[str, Check | dict[str, Check]]:
-    """Return the check of each statement, or that under each reading, from the runs of the arena.
-
-    Each has a case for each log and load.
-    """
+    """Return the check of each statement, or that under each reading, with a case for each log and load."""
 
     def check(scheme, measure, base=BASE, every=False):
         quantity = f"{measure.replace('_', ' ')} of {scheme}, change against {base}"

@@ -223,10 +223,7 @@ def every_task_runs_once(schedule) -> None:
 
 
 def tasks_disturb_nobody(schedule) -> None:
-    """Whenever tasks start, the local scheduler had nothing left to start, and its promises are the same without them.
-
-    To check this, the site is replayed (`schedlab.kernels.replay`).
-    """
+    """Whenever tasks start, the local scheduler has nothing left to start, and its promises are as without them."""
     outcome, site = schedule.outcome, schedule.site
     shared, pieces = outcome.shared, outcome.pieces
     events = shared.happened(site)

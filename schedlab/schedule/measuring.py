@@ -235,10 +235,9 @@ def _means_of_all(per_job):
     """Do what `_means` does, for one class of all jobs, in a tenth of the time."""
     columns = {name: per_job[name].to_numpy() for name in per_job}
     waits = columns["wait_time"]
-    means = {"jobs": len(waits)} | {name: columns[name].mean() for name in MEANS}
     middle, late = np.quantile(waits, (0.5, 0.95))
-    measures = {"jobs": len(waits), "wait_time": means["wait_time"], "median_wait_time": middle, "p95_wait_time": late}
-    measures |= {"max_wait_time": waits.max(), **means}
+    measures = {"jobs": len(waits), "wait_time": waits.mean(), "median_wait_time": middle, "p95_wait_time": late}
+    measures |= {"max_wait_time": waits.max()} | {name: columns[name].mean() for name in MEANS}
     measures[AREA_WEIGHTED] = metrics.area_weighted_turnaround(columns["turnaround"], columns["area"])
     measures["killed"] = columns["killed"].sum()
     if "sequential_work" in columns:

@@ -173,13 +173,7 @@ def recorded(trace: Trace) -> Schedule:
 
 
 def has_waits(trace: Trace) -> bool:
-    """Tell whether a trace has waits that `recorded` can use.
-
-    Parameters
-    ----------
-    trace : Trace
-        The workload.
-    """
+    """Tell whether a trace has waits that `recorded` can use."""
     real = trace.source not in ("model", "stand-in") and not trace.altered
     return real and bool((trace.table["wait_time"] >= 0).any())
 

@@ -211,17 +211,15 @@ class State(_ReadOnly):
         It follows from the estimates of the running jobs and the reservations of this pass. A job that is past its
         estimate is expected to end a second from now.
         """
-        if not self._time:
-            self._make_profile()
-        return _fixed(self._time, np.int64), _fixed(self._level, np.int64)
+        time, level = self._steps()
+        return _fixed(time, np.int64), _fixed(level, np.int64)
 
     def free_at(self, time: int) -> int:
         """Return the number of free processors at an instant, not before now, by estimates and reservations."""
         if not time >= self.now:
             self._fail(f"free_at({time!r}): expected an instant, not before now")
-        if not self._time:
-            self._make_profile()
-        return self._level[bisect_right(self._time, time) - 1]
+        instants, level = self._steps()
+        return level[bisect_right(instants, time) - 1]
 
     def fits(self, job: Job) -> bool:
         """Tell whether a waiting job can start now without delaying any reservation of this pass, by its estimate."""
@@ -237,9 +235,7 @@ class State(_ReadOnly):
 
         If it is now, the job can start now.
         """
-        time, level = self._time, self._level
-        if not time:
-            self._make_profile()
+        time, level = self._steps()
         procs, estimate, steps, place = job.procs, job.estimate, len(time), 0
         while True:
             while level[place] < procs:  # ends, because the last step has all processors
@@ -312,9 +308,11 @@ class State(_ReadOnly):
             self._fail(f"wake({time!r}): expected a whole second after now")
         heappush(self._alarms, int(time))
 
-    def _make_profile(self):
-        """Make the profile of this pass, from the running jobs and the reservations."""
+    def _steps(self):
+        """Return the instants and levels of the profile of this pass; make it from running jobs and reservations."""
         time, level, now, free = self._time, self._level, self.now, self.free
+        if time:
+            return time, level
         time.append(now)
         level.append(free)
         for end, _, job in self._ends:
@@ -328,6 +326,7 @@ class State(_ReadOnly):
                 level.append(free)
         for job, begin in self._reservations.items():
             self._take(begin, begin + job.estimate, job.procs)
+        return time, level
 
     def _forget_profile(self):
         self._time.clear()
@@ -335,9 +334,7 @@ class State(_ReadOnly):
 
     def _take(self, begin, end, procs):
         """Take processors from the profile on [begin, end), if they are free throughout; tell whether they are."""
-        time, level = self._time, self._level
-        if not time:
-            self._make_profile()
+        time, level = self._steps()
         steps = len(time)
         first = bisect_left(time, begin)
         cut = first == steps or time[first] != begin
@@ -359,9 +356,7 @@ class State(_ReadOnly):
 
     def _stays_free(self, procs, begin, end):
         """Tell whether processors are free throughout [begin, end), by the profile."""
-        time, level = self._time, self._level
-        if not time:
-            self._make_profile()
+        time, level = self._steps()
         place, steps = bisect_right(time, begin) - 1, len(time)
         while place < steps and time[place] < end:
             if level[place] < procs:

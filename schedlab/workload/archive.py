@@ -185,10 +185,7 @@ def fetch(name: str, progress: bool = True) -> Path:
 
 
 def verify(path: str | Path, name: str) -> None:
-    """Read a whole file, gzipped or not, and raise TraceCorrupt unless it is the complete text of a trace.
-
-    If the catalogue has no checksum, the text is compared with the first copy seen.
-    """
+    """Read a whole file, gzipped or not, and raise TraceCorrupt unless it is the complete text of a trace."""
     name = resolve(name)
     path = Path(path)
     digest = _digest(path)

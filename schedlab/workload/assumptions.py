@@ -95,10 +95,7 @@ class Assumptions:
         return self._with(table, "estimates: given by the caller")
 
     def _with_fitted_estimates(self, seed):
-        """Draw missing estimates from the model fitted to those that exist.
-
-        Raise if more jobs run long than the model has long estimates, or if there are too few estimates to fit it.
-        """
+        """Draw missing estimates from the model fitted to those that exist."""
         missing = self.table.index.isin(self.repaired.loc[self.repaired["field"] == "requested_time", "job_number"])
         if not missing.any():
             return self._with(self.table, "estimates: none is missing")

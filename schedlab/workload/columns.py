@@ -138,10 +138,7 @@ def _texts(values: pd.Series) -> pd.Series:
 
 
 def codes_of(columns: Columns, names: Mapping[str, Mapping[int, str]], word: str) -> dict[str, int]:
-    """Return the number behind each name of a column: the log's own numbers, or else the codes of its texts.
-
-    Raise ValueError for an unknown column, or a column of numbers without names.
-    """
+    """Return the number behind each name of a column: the log's own numbers, or else the codes of its texts."""
     name = columns.name_of(word)
     if name is None:
         raise ValueError(f"no column {word!r}; known: {', '.join(columns.known)}{suggestion(word, columns.known)}")

@@ -157,10 +157,7 @@ class Header:
         return list(takewhile(columns.__contains__, names))
 
     def calling(self, names: Mapping[str, str]) -> "Header":
-        """Return a header with other names for further fields: a mapping from present to new names.
-
-        Raises ValueError for a name that a comment cannot contain: it must be one word of letters, digits, underscores.
-        """
+        """Return a header with other names for further fields: a mapping from present to new names."""
         further = range(len(FIELDS) + 1, MOST_FIELDS + 1)
         numbers = {number: name for number in further if (name := names.get(self.field_name(number)))}
         for name in numbers.values():

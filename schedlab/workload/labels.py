@@ -9,13 +9,9 @@ from .trace import Trace
 def labels(families: Iterable[Trace | str | Sequence[Trace]]) -> list[str]:
     """Name traces for a comparison, so that different traces with the same title can be told apart.
 
-    A name is the title (of several traces, that of the first), and the steps that were not applied to all others with
-    that title; a number if the steps do not differ. Equal traces get equal names.
-
-    Parameters
-    ----------
-    families : iterable of Trace, str or sequence of Trace
-        Each entry a trace, the name of a log, or several traces under one name, such as replications.
+    A family is a trace, the name of a log, or several traces under one name, such as replications. Its name is the
+    title (of several traces, that of the first), and the steps that were not applied to all others with that title; a
+    number if the steps do not differ. Equal traces get equal names.
     """
     families = [[family] if isinstance(family, Trace | str) else list(family) for family in families]
     keys = [tuple(part if isinstance(part, str) else id(part) for part in family) for family in families]

@@ -330,18 +330,11 @@ def _with_numbers_of_their_own(jobs, highest):
 
 
 def _pooled(jobs, partitions, procs):
-    """List the partitions by name, with the share of the machine, from the first start to the last end, that each used.
-
-    Also the most processors in use at one instant. The largest share comes first.
-    """
-    begin = jobs["start_time"].min()
-    end = (jobs["start_time"] + jobs["run_time"]).max()
-    work = jobs["run_time"] * jobs["requested_procs"]
-    pooled = []
-    for name, number in partitions.items():
-        part = jobs["partition"] == number
-        if part.any():
-            pooled.append((plain(name), work[part].sum() / (procs * (end - begin)), most_in_use(jobs[part])))
+    """List the partitions with the share of the machine that each used, largest first, and the most in use at once."""
+    capacity = procs * ((jobs["start_time"] + jobs["run_time"]).max() - jobs["start_time"].min())
+    names = {number: plain(name) for name, number in partitions.items()}
+    parts = [(names[number], part) for number, part in jobs.groupby("partition") if number in names]
+    pooled = [(name, load_filter.area(part).sum() / capacity, most_in_use(part)) for name, part in parts]
     return sorted(pooled, key=lambda each: -each[1])
 
 

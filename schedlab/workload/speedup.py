@@ -138,10 +138,8 @@ class Downey(Model):
     def draw(self, numbers, requested, machine: int, seed: int) -> dict[str, np.ndarray]:
         """As in `Model`: parallelism and sigma."""
         named = {"system": (machine, machine), "requested": (requested, 2 * requested), "any": (1, 2 * requested)}
-        low, high = named.get(self.A) or _ends(self.A)
-        A = low + (high - low) * uniforms(seed, "parallelism", numbers)
-        low, high = _ends(self.sigma)
-        return {"parallelism": A, "sigma": low + (high - low) * uniforms(seed, "sigma", numbers)}
+        A = _drawn(named.get(self.A, self.A), uniforms(seed, "parallelism", numbers))
+        return {"parallelism": A, "sigma": _drawn(self.sigma, uniforms(seed, "sigma", numbers))}
 
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
         A, sigma = (_column(table, *bounds) for bounds in (("parallelism", 1, np.inf), ("sigma", 0, np.inf)))
@@ -185,8 +183,7 @@ class Amdahl(Model):
 
     def draw(self, numbers, requested, machine: int, seed: int) -> dict[str, np.ndarray]:
         """As in `Model`: serial_share."""
-        low, high = _ends(self.serial)
-        return {"serial_share": low + (high - low) * uniforms(seed, "serial", numbers)}
+        return {"serial_share": _drawn(self.serial, uniforms(seed, "serial", numbers))}
 
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
         serial = _column(table, "serial_share", 0, 1)
@@ -325,8 +322,10 @@ def _span(name, setting, least, most=np.inf):
     return ends if pair else setting
 
 
-def _ends(span):
-    return span if isinstance(span, tuple) else (span, span)
+def _drawn(span, places):
+    """Return the numbers at some places, from 0 to 1, of a span, which may be a single number."""
+    low, high = span if isinstance(span, tuple) else (span, span)
+    return low + (high - low) * places
 
 
 def _column(table, name, least, most):

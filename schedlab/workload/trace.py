@@ -395,7 +395,8 @@ class Trace(Parts, Variations, Assumptions):
         >>> again.jobs["run_time"].equals(trace.jobs["run_time"])
         True
         """
-        swf.write_log((self.swf_header(), self._records()), path)
+        records = self.table.reset_index()[[*swf.FIELDS, *self.header.further(self.table.columns)]]
+        swf.write_log((self.swf_header(), records), path)
 
     def to_parquet(self, path) -> None:
         """Write the jobs as a Parquet file; needs pyarrow (``pip install "schedlab[parquet]"``).
@@ -406,9 +407,6 @@ class Trace(Parts, Variations, Assumptions):
             The file to write.
         """
         self.table.to_parquet(path)
-
-    def _records(self):
-        return self.table.reset_index()[[*swf.FIELDS, *self.header.further(self.table.columns)]]
 
     def swf_header(self) -> swf.Header:
         """Return the header to write: the log's own lines, and notes of what was done to the trace."""

@@ -276,10 +276,7 @@ def _arrivals(trace):
 
 
 def side_by_side(schedule, other):
-    """Return the measures of two schedules with the paired difference, and a caption that says how certain it is.
-
-    If one of them does not settle, the caption says so, and there are no intervals.
-    """
+    """Return the measures of two schedules with the paired difference, and a caption that says how certain it is."""
     ours, theirs = schedule.metrics()[list(MEASURES)], other.metrics()[list(MEASURES)]
     names, scale = dict(MEASURES), pd.Series(1.0, ours.index)
     for wait in WAITS:
