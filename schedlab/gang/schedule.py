@@ -11,6 +11,7 @@ from schedlab._runtime.text import suggestion
 from schedlab.kernels.gang import state
 from schedlab.kernels.gang.listing import list_operations
 from schedlab.schedule import metrics, statistics
+from schedlab.schedule.statistics.batches import check_warm_up
 
 from . import laws
 from . import programs as tables
@@ -260,7 +261,7 @@ class GangSchedule:
         >>> bool(measures["utilization"] > measures["computing"])  # spinning and switching count as busy
         True
         """
-        statistics.check_warm_up(confidence, warm_up)
+        check_warm_up(confidence, warm_up)
         if by is None and confidence is None:
             shares = self.times.sum(axis=1) / (self.rules.pes * self.rules.horizon)
             values = self._of_all() | {"utilization": self.utilization} | dict(zip(DOES, shares, strict=True))

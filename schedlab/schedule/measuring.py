@@ -10,6 +10,7 @@ from schedlab._runtime.text import check_known, suggestion
 from schedlab.machine import Partitions
 from schedlab.schedule import metrics, statistics
 from schedlab.schedule.metrics import TAU, Measures, MeasureTable
+from schedlab.schedule.statistics.batches import check_warm_up
 
 MEANS = ("wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown")  # over jobs
 AREA_WEIGHTED = "area_weighted_turnaround"
@@ -98,7 +99,7 @@ class Measuring:
         >>> table[["mean", "low", "high"]].round(-3).loc["wait_time"].tolist()
         [2000.0, 1000.0, 4000.0]
         """
-        statistics.check_warm_up(confidence, warm_up)
+        check_warm_up(confidence, warm_up)
         if not (by is None and confidence is None) and not (isinstance(window, str) and window == "makespan"):
             reason = "classes and intervals have no utilization: leave out by and confidence"
             raise ValueError(f"window is {window!r}, but {reason}")

@@ -148,7 +148,7 @@ def _build(name, folder, size, keep):
 @contextmanager
 def _growing(out: Path, sections: list["Section"], size: str, progress: bool) -> Iterator[None]:
     """Rewrite the page as pieces are finished, until the block ends, and once more if the block fails."""
-    over, errors = Event(), []
+    over = Event()
 
     def grow():
         drawn, written = 0, -RELOADED
@@ -158,14 +158,11 @@ def _growing(out: Path, sections: list["Section"], size: str, progress: bool) ->
             finished = sum(len(section.pieces()) for section in sections)
             bar.update(finished - bar.n)
             if finished > drawn and time.monotonic() - written >= RELOADED:
-                try:
+                with suppress(Exception):  # the same error is raised when the final page is written
                     _write(out, sections, size, GROWING)
-                except Exception as error:  # the same error is raised when the final page is written
-                    errors.append(error)
-                    return
-                if not drawn and progress:
-                    tqdm.write(f"{out} can be opened now; it grows until all papers are done", sys.stderr)
-                drawn, written = finished, time.monotonic()
+                    if not drawn and progress:
+                        tqdm.write(f"{out} can be opened now; it grows until all papers are done", sys.stderr)
+                    drawn, written = finished, time.monotonic()
 
     total = sum(len(section.paper.FIGURES) + 1 for section in sections)
     with tqdm(total=total, desc="figures and ledgers", unit="", delay=PAUSE, disable=not progress) as bar:
@@ -176,7 +173,7 @@ def _growing(out: Path, sections: list["Section"], size: str, progress: bool) ->
         except BaseException as error:
             over.set()
             thread.join()
-            if any(section.pieces() for section in sections) and not errors:
+            if any(section.pieces() for section in sections):
                 with suppress(Exception):  # the failure that stopped the run is the one to report
                     _write(out, sections, size, _not_whole(error))
             raise

@@ -168,13 +168,7 @@ def _skewness(values):
 
 
 def check_warm_up(confidence: float | None, warm_up: int | str) -> None:
-    """Raise if a warm-up is asked for without intervals, since measures are those of all jobs.
-
-    Parameters
-    ----------
-    confidence, warm_up : optional
-        As in `batch_means`; without intervals, no confidence is given.
-    """
+    """Raise if a warm-up is asked for without intervals, and so without a confidence: measures are of all jobs."""
     if confidence is None and not (isinstance(warm_up, int | np.integer) and warm_up == 0):
         raise ValueError(f"warm_up is {warm_up!r}, but measures are of all jobs; for intervals give confidence= too")
 
