@@ -12,8 +12,9 @@ from schedlab.schedule.metrics import MEASURES
 from ._altair import alt
 
 LEAST = 3  # ticks within a logarithmic axis, at least
-IN_HOURS = {name for name, (_, unit) in MEASURES.items() if unit == "s"}
-AXES = {name: f"{MEASURES[name][0]} (hours)" for name in IN_HOURS} | {
+AXES = {name: f"{label} (hours)" for name, (label, unit) in MEASURES.items() if unit == "s"}
+IN_HOURS = set(AXES)
+AXES |= {
     "load": "offered load",
     "offered_load": "offered load",
     "effective_load": "effective load",
