@@ -12,8 +12,6 @@ from ..schemes.cases import case_of
 from . import Schedule
 from .simulation import simulate
 
-DEFINITIONS = ("arrivals", "conservative", "fcfs")
-
 
 def fair_starts(
     schedule: Schedule, definition: str = "arrivals", *, jobs=None, threads: int | None = None
@@ -53,7 +51,7 @@ def fair_starts(
     an earlier one. Leung, Sabin and Sadayappan, "Parallel job scheduling policies to improve fairness: a case study",
     ICPP Workshops 2010: CONS_P.
     """
-    check_known("definition", definition, DEFINITIONS)
+    check_known("definition", definition, ("arrivals", "conservative", "fcfs"))
     numbers = schedule.trace.table.index
     place = np.arange(len(numbers)) if jobs is None else numbers.get_indexer(pd.Index(jobs))
     if (place < 0).any():

@@ -20,7 +20,6 @@ COMPRESSION = {
     "none": kernel.NO_COMPRESSION,
     "rebuild": kernel.REBUILD,
 }
-COMPRESS_ON = ("early", "completion")
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Conservative(Queued):
     def __post_init__(self):
         super().__post_init__()
         check_known("compression", self.compression, COMPRESSION)
-        check_known("compress_on", self.compress_on, COMPRESS_ON)
+        check_known("compress_on", self.compress_on, ("early", "completion"))
         if not isinstance(self.repeat, bool):
             raise ValueError(f"repeat must be True or False, got {self.repeat!r}")
         if self.compression in ("none", "rebuild") and (self.compress_on != "early" or self.repeat):
