@@ -1,4 +1,8 @@
-"""Charts: pass a table or a schedule, get an Altair chart. One theme, one colour per scheme, units on every axis."""
+"""Charts: pass a table or a schedule, get an Altair chart. One theme, one colour per scheme, units on every axis.
+
+`width` and `height` are those of the plot, or of all plots of a chart together, in pixels; titles, axes and legends are
+added.
+"""
 
 from .axes import AXES, IN_HOURS
 from .changes import changes

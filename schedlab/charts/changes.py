@@ -59,10 +59,8 @@ def changes(
         below 0.5 % (`schedlab.statistics.NOISE`).
     written : str, optional
         The column with the text of each cell. Default: the changes.
-    title, subtitle : str
+    title, subtitle, width, height : optional
         The subtitle should name the measure and the scheme compared with.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------

@@ -55,10 +55,8 @@ def distribution(
     up_to : float, optional
         End of a logarithmic x axis, where curves are cut off: for charts that are looked at one after the other. Times
         in seconds. Default: the largest value.
-    title, subtitle : str, optional
+    title, subtitle, width, height : optional
         By default, the title is the measure, and the subtitle gives the traces, their loads and jobs.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------
@@ -216,10 +214,8 @@ def weekly(
     ----------
     traces : Trace, or several
         One line each; at least one.
-    title, subtitle : str, optional
+    title, subtitle, width, height : optional
         The subtitle is by default the traces, their loads and jobs.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------
@@ -273,10 +269,8 @@ def scatter(
         so.
     up_to : float, optional
         End of both axes, beyond which nothing is drawn. Times in seconds. Default: the largest value.
-    title, subtitle : str, optional
+    title, subtitle, width, height : optional
         By default both schemes; the trace, its load and its jobs (both, where they differ).
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------

@@ -47,10 +47,8 @@ def slices(
         The period to draw, of at most 5,000 pieces. Default: all that was logged.
     color : {"job", "what"}
         By job, faint while it spins; or by what the PE did.
-    title, subtitle : str, optional
+    title, subtitle, width, height : optional
         By default, the title is the scheduler, and the subtitle gives machine and slice.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------
@@ -189,10 +187,8 @@ def shares(
         Columns that give the bar, the share, and what it is a share of.
     column : str, optional
         A column with one panel for each value.
-    title, subtitle : str
-        Shown above the chart.
-    width, height : float, optional
-        Of all panels together, in pixels.
+    title, subtitle, width, height : optional
+        Texts above the chart, and its size.
 
     Examples
     --------
@@ -246,10 +242,8 @@ def memberships(
         tells them apart. Slices in which the task had no PE are left out.
     column : str, optional
         A column with one panel for each value.
-    title, subtitle : str
-        What stands above the chart.
-    width, height : float, optional
-        Of all panels together, in pixels.
+    title, subtitle, width, height : optional
+        Texts above the chart, and its size.
 
     Examples
     --------

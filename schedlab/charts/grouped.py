@@ -61,10 +61,8 @@ def bars(
         What was simulated just now, to be drawn as rings; columns x, color, and that of the numbers in `published`.
     range_label : str
         Name of the range in the legend.
-    title, subtitle : str
+    title, subtitle, width, height : optional
         The subtitle should name the trace; the name of a stand-in says that it is one.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------
@@ -137,10 +135,8 @@ def ratios(
         What was simulated just now, to be drawn as rings; columns x, color, and that of the numbers in `published`.
     range_label : str
         Name of the range in the legend.
-    title, subtitle : str
+    title, subtitle, width, height : optional
         The subtitle should name the trace; the name of a stand-in says that it is one.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------

@@ -54,10 +54,8 @@ def heatmap(
         A table needs run_time and procs (or requested_procs).
     value : str
         "jobs" counts them; "area" sums processor-hours; a column gives its mean (times in hours).
-    title, subtitle : str, optional
+    title, subtitle, width, height : optional
         By default, the title says what is shown, and the subtitle gives the trace, its load and its jobs.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------
@@ -134,10 +132,8 @@ def arrivals(
         Whose submissions are counted.
     start : date, optional
         Local date and time of second 0 of the log: for a log whose header has no UnixStartTime, and only for that.
-    title, subtitle : str, optional
+    title, subtitle, width, height : optional
         By default, the title says what is shown, and the subtitle gives the trace, its load and its jobs.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------
@@ -225,10 +221,8 @@ def marks(
         Columns that the tooltip shows, too.
     step : int
         Width of a column, in pixels.
-    title, subtitle : str
-        Above the plot; empty: none.
-    width, height : float, optional
-        Of the plot, in pixels.
+    title, subtitle, width, height : optional
+        Texts above the chart, and its size.
 
     Examples
     --------

@@ -40,10 +40,8 @@ def profile(
         Dates at the machine, or seconds on the clock of the log. Default: the whole schedule.
     against : Schedule, optional
         Another schedule of the same log, drawn as a thin line.
-    title, subtitle : str, optional
+    title, subtitle, width, height : optional
         By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
-    width, height : float, optional
-        Of the three plots together, in pixels.
 
     Examples
     --------

@@ -77,10 +77,8 @@ def lines(
         What was simulated just now, to be drawn as rings on the lines: a table of the same form.
     range_label : str
         Name of the range in the legend.
-    title, subtitle : str
+    title, subtitle, width, height : optional
         The subtitle should name the trace; the name of a stand-in says that it is one.
-    width, height : float, optional
-        Of the plot in pixels, or of all panels together.
 
     Examples
     --------
@@ -319,10 +317,8 @@ def points(
         Columns; the label is written beside the point.
     range_label : str
         Name of the range in the legend.
-    title, subtitle : str
+    title, subtitle, width, height : optional
         The subtitle should name the traces; the name of a stand-in says that it is one.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------

@@ -85,10 +85,8 @@ def gantt(
         Dates or seconds to mark with a dashed line, by the words above it.
     always : int, optional
         A job that is drawn even if smaller ones are left out.
-    title, subtitle : str, optional
+    title, subtitle, width, height : optional
         By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------
@@ -136,10 +134,8 @@ def gantts(
         any of the schedules.
     color, label, estimates, processors, opened : optional
         As in `gantt`. The charts move together.
-    title, subtitle : str
-        Shown above all charts.
-    width, height : float, optional
-        Of all plots together, in pixels.
+    title, subtitle, width, height : optional
+        Texts above all charts, and their size together.
 
     Examples
     --------

@@ -41,10 +41,8 @@ def tree(
         A schedule on a `KaryTree` with at most 5,000 nodes installed.
     instant : date or number, optional
         A date at the machine, or seconds on the clock of the log. Default: when most nodes are in use.
-    title, subtitle : str, optional
+    title, subtitle, width, height : optional
         By default, the title gives the scheme and the instant, and the subtitle the trace, its load and its jobs.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------

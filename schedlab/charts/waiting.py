@@ -19,7 +19,7 @@ def waited(why, *, title: str = "", width: float | None = None, height: float | 
     why : schedlab.schedule.why.Why
         As returned by `Schedule.why`.
     title : str
-        Shown above the chart.
+        Texts above the chart, and its size.
     width, height : float, optional
         Of the plot, in pixels.
 

@@ -32,10 +32,8 @@ def winners(
     ----------
     table : DataFrame
         `Arena.wins`.
-    title, subtitle : str
+    title, subtitle, width, height : optional
         The subtitle should name the measure.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Examples
     --------
@@ -106,10 +104,8 @@ def against_bounds(
     panel : str
         The column with one dot for each value: "log" or "load" (the higher, the larger). Up to six logs have a colour
         each; of more, only the two that are farthest from their bounds.
-    title, subtitle : str
+    title, subtitle, width, height : optional
         The subtitle should name the load or the log.
-    width, height : float, optional
-        Of the plot, in pixels.
 
     Raises
     ------
