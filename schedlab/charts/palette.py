@@ -86,6 +86,7 @@ def register(
     """Register colours, dashes and axis titles for names that only some studies use.
 
     Otherwise, a chart derives a colour and a dash from each name, and uses the name of a column as its axis title.
+    Raises ValueError if a name already has another value: changing it would change existing charts.
 
     Parameters
     ----------
@@ -95,11 +96,6 @@ def register(
         Lengths of strokes and gaps in pixels, by the names in a legend.
     axes : mapping of str to str, optional
         Titles with units, by column.
-
-    Raises
-    ------
-    ValueError
-        If a name already has another value: changing it would change existing charts.
 
     Examples
     --------

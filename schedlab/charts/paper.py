@@ -46,7 +46,7 @@ def paper_style(
     """Fit a chart to a paper: set its width and type size, and make it readable without colours.
 
     Lines get dashes and points get shapes, so that schemes can be told apart without colours. The chart names a
-    stand-in even if its title is left out.
+    stand-in even if its title is left out. Raises ValueError if the chart does not fit.
 
     Parameters
     ----------
@@ -69,11 +69,6 @@ def paper_style(
     -------
     altair chart
         A copy. `save` writes it; a PDF then has the stated width.
-
-    Raises
-    ------
-    ValueError
-        If the chart does not fit.
 
     Examples
     --------

@@ -98,10 +98,7 @@ def results(size: str, progress: bool = True, bounded: bool = True) -> Arena:
 def kept_results() -> Arena:
     """Return the kept full-size results, to judge them by other measures or to add schemes.
 
-    Raises
-    ------
-    FileNotFoundError
-        If none are kept.
+    Raises FileNotFoundError if none are kept.
 
     Examples
     --------

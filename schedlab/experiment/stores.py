@@ -50,7 +50,7 @@ _asked = set()  # keys of the runs that this session has asked for
 
 
 def store(path: str | os.PathLike) -> "Store":
-    """Open a store: the folder where `grid` keeps results.
+    """Open a store: the folder where `grid` keeps results. Raises FileNotFoundError if there is no store.
 
     Parameters
     ----------
@@ -61,11 +61,6 @@ def store(path: str | os.PathLike) -> "Store":
     -------
     Store
         `Store.table` reads all results; `Store.prune` deletes those that are no longer used.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no store.
 
     Examples
     --------
@@ -185,6 +180,8 @@ class Store:
     ) -> pd.DataFrame:
         """Delete results, and list them: those that meet every condition given, of which there must be one.
 
+        Raises ValueError without a condition, or for an instant that is none.
+
         Parameters
         ----------
         older_than : date, datetime, timedelta or text, optional
@@ -200,11 +197,6 @@ class Store:
         -------
         DataFrame
             One row per study from which something is deleted: study, function, runs, bytes, last_finished (UTC).
-
-        Raises
-        ------
-        ValueError
-            Without a condition, or for an instant that is none.
         """
         if older_than is None and not unasked:
             raise ValueError("prune needs a condition, such as older_than='30 days' or unasked=True")

@@ -300,6 +300,8 @@ class GangSchedule:
     def memberships(self, job: int, rank: int = 0) -> pd.DataFrame:
         """Return the memberships of a watched task, slice by slice from its placement to its end.
 
+        Raises ValueError if the task was not watched.
+
         Parameters
         ----------
         job, rank : int
@@ -310,11 +312,6 @@ class GangSchedule:
         DataFrame
             time (end of the slice, seconds), f_io, f_comm, f_comp, priority, held (whether it had a PE in the slice).
             A slice that ends at the horizon is not measured: its row repeats the memberships of the slice before.
-
-        Raises
-        ------
-        ValueError
-            If the task was not watched.
 
         Examples
         --------
@@ -387,7 +384,8 @@ class GangSchedule:
     def programs(self, *jobs: int) -> pd.DataFrame:
         """Return what the tasks of jobs do, as the table that `Workload` takes as its `programs`.
 
-        Programs are complete, including operations that were not done by the horizon.
+        Programs are complete, including operations that were not done by the horizon. Raises ValueError if there is no
+        such job.
 
         Parameters
         ----------
@@ -399,11 +397,6 @@ class GangSchedule:
         DataFrame
             One row per operation, ordered by job (as named, or by arrival), rank and time: job_number, rank, compute
             (seconds), operation, seconds, peer.
-
-        Raises
-        ------
-        ValueError
-            If there is no such job.
 
         Examples
         --------
@@ -456,12 +449,8 @@ class GangSchedule:
         PE, and no PE holds more than max_tasks.
 
         If PEs were logged: the log has no gaps; a log of all slices adds up to the times of the PEs; tasks run on their
-        PEs between placement and end and, under the reference scheduler, only when it is the turn of their row.
-
-        Raises
-        ------
-        ScheduleError
-            If a law is broken; the message names the job and task or the PE, and the time.
+        PEs between placement and end and, under the reference scheduler, only when it is the turn of their row. Raises
+        ScheduleError if a law is broken; the message names the job and task or the PE, and the time.
 
         Examples
         --------

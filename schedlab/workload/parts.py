@@ -222,15 +222,12 @@ class Parts:
     def at(self, seconds: float) -> pd.Timestamp | float:
         """Return the date of a second of the log, in the machine's time zone; without UnixStartTime, the second itself.
 
+        Raises ValueError for a date outside the years 1 to 9999.
+
         Parameters
         ----------
         seconds : float, seconds
             On the clock of the log.
-
-        Raises
-        ------
-        ValueError
-            For a date outside the years 1 to 9999.
 
         Examples
         --------

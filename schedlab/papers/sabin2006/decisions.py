@@ -182,6 +182,8 @@ def instants(schedule: Schedule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def readable_instants(schedule: Schedule, least: int = 3, most: int = 12) -> np.ndarray:
     """Return the `instants` at which the iterative scheme decides on few enough jobs to draw.
 
+    Raises ValueError if there are no such instants at all.
+
     Parameters
     ----------
     schedule : Schedule
@@ -193,11 +195,6 @@ def readable_instants(schedule: Schedule, least: int = 3, most: int = 12) -> np.
     -------
     int64, seconds on the clock of the log
         The instants with at least a quarter of the machine free, or all of them if there are none.
-
-    Raises
-    ------
-    ValueError
-        If there are no such instants at all.
     """
     times, waiting, free = instants(schedule)
     few = (waiting >= least) & (waiting <= most)
@@ -210,17 +207,14 @@ def readable_instants(schedule: Schedule, least: int = 3, most: int = 12) -> np.
 def situation(schedule: Schedule, now: int) -> Decision:
     """Return the input of the iterative scheme's decision at an instant of its schedule.
 
+    Raises ValueError if no job waits at that instant, or no processor is free.
+
     Parameters
     ----------
     schedule : Schedule
         A schedule of `IterativeMoldable`.
     now : int
         One of its `instants`.
-
-    Raises
-    ------
-    ValueError
-        If no job waits at that instant, or no processor is free.
     """
     queued = np.flatnonzero((schedule.submit <= now) & (schedule.start >= now))
     running = np.flatnonzero((schedule.start < now) & (schedule.end > now))
@@ -344,6 +338,8 @@ def planned(schedule: Schedule, decision: Decision, width) -> Schedule:
 def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
     """Draw a step of a decision of the iterative scheme: which job is tried, and the plan before and after.
 
+    Raises ValueError if nothing was decided or tried at that instant.
+
     Parameters
     ----------
     schedule : Schedule
@@ -357,11 +353,6 @@ def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
     -------
     chart, table
         Gantt charts of the two plans; and for each queued job the processors, estimate and start in both.
-
-    Raises
-    ------
-    ValueError
-        If nothing was decided or tried at that instant.
 
     Examples
     --------

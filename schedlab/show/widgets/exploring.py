@@ -47,8 +47,9 @@ def explore(*traces: Trace | str) -> "Live":
 
     It opens on a comparison of two schemes, and says the difference in a sentence. Choose the load, the schemes, the
     trace, the overrun rule, and the view: how waits are distributed, the machine and the queue over time, the Gantt
-    charts of some weeks, the waits job by job, or arrivals by weekday and hour. The table below
-    shows the measures of both schemes and their difference, with intervals if both settle (`Schedule.settles`).
+    charts of some weeks, the waits job by job, or arrivals by weekday and hour. The table below shows the measures of
+    both schemes and their difference, with intervals if both settle (`Schedule.settles`). Raises ValueError if no trace
+    is given and no log is available locally.
 
     Parameters
     ----------
@@ -60,11 +61,6 @@ def explore(*traces: Trace | str) -> "Live":
     -------
     Live
         As `live` returns.
-
-    Raises
-    ------
-    ValueError
-        If no trace is given and no log is available locally.
 
     Examples
     --------
@@ -150,6 +146,7 @@ def bench(
     """Draw one view of a trace under two schemes, and compare their measures.
 
     The title says the difference of the mean waits. The whole trace is simulated; the chart shows the chosen weeks.
+    Raises ValueError for an unknown view.
 
     Parameters
     ----------
@@ -177,11 +174,6 @@ def bench(
     Returns
     -------
     chart, table
-
-    Raises
-    ------
-    ValueError
-        For an unknown view.
 
     Examples
     --------

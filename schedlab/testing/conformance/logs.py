@@ -174,14 +174,11 @@ class LogVerdict:
     def chart(self):
         """Draw both schedules around their first difference as Gantt charts below one another.
 
+        Raises ValueError if nothing differs.
+
         Returns
         -------
         altair chart
-
-        Raises
-        ------
-        ValueError
-            If nothing differs.
         """
         from schedlab.charts import gantts  # here, since Altair is slow to load
 

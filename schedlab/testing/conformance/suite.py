@@ -243,15 +243,12 @@ def mistakes() -> Mapping[int, Mapping[tuple[int, ...], tuple[str, ...]]]:
 def probe(number: int) -> Probe:
     """Return one probe; it displays itself, with a Gantt chart of each answer.
 
+    Raises ValueError for a number without a probe.
+
     Parameters
     ----------
     number : int
         Counted from 1.
-
-    Raises
-    ------
-    ValueError
-        For a number without a probe.
 
     Examples
     --------
