@@ -280,12 +280,7 @@ def _trace_options(parser):
         action="store_true",
         help="instead of an archive log use a generated look-alike, which needs no copy of the log",
     )
-    parser.add_argument(
-        "--seed",
-        type=values.seed,
-        metavar="S",
-        help="seed of a model or a stand-in (default: 0)",
-    )
+    parser.add_argument("--seed", type=values.seed, metavar="S", help="seed of a model or a stand-in (default: 0)")
     parser.add_argument("--lenient", action="store_true", help="skip bad lines of a file and say how many")
     parser.add_argument(
         "--time-zone",
