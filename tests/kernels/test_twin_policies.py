@@ -102,6 +102,8 @@ def test_usage():
     assert [usage(job, 0, now, 10) for now in (0, 5, 10, 20)] == pytest.approx(expected)
     steps = [2 * 2 ** (-(17 - (i + 0.5) / 100) / 10) / 100 for i in range(1000)]
     assert usage(job, 0, 17, 10) == pytest.approx(sum(steps), rel=1e-6)
+    assert [usage(job, 7, now + 7, None) for now in (0, 5, 10, 20)] == [0, 10, 20, 20]  # a later start
+    assert [usage(job, 7, now + 7, 10) for now in (0, 5, 10, 20)] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -251,6 +251,21 @@ def test_what_an_outcome_gives_away_cannot_be_written_even_after_pickling_and_th
     case.jobs.run[0] = case.jobs.run[0]  # or kernels would be compiled once more for it
 
 
+@dataclass(frozen=True)
+class Delayed(sl.Scheme):
+    """One job after the other, each some seconds late."""
+
+    seconds: int = 0
+
+    def simulate(self, case):
+        return case.outcome(np.cumsum(case.jobs.run) - case.jobs.run + case.jobs.submit[-1] + self.seconds)
+
+
+def test_settings_are_in_the_name():
+    table = sl.sweep(trace_of(JOBS, 4), [Delayed(), Delayed(seconds=3)], progress=False)
+    assert table["scheme"].tolist() == ["Delayed", "Delayed (seconds 3)"]
+
+
 def case_of(**columns):
     own = dict(zip(("submit", "run", "estimate", "procs"), np.array(JOBS).T, strict=True)) | columns
     return sl.Case(schemes.Jobs(**own), sl.Flat(4))
