@@ -33,6 +33,21 @@ def constant(*slopes):
 
 
 # --- Speedup and durations ---
+@pytest.mark.parametrize(
+    ("sigma", "speedups", "slopes"),
+    [
+        # A = 4: for sigma up to 1 it bends at 4 and 7, for 2 at 4 + 8 - 2 = 10.
+        (0.5, {4: 16 / 4.75}, {4: 4 * 0.5 * 3.5 / 4.75**2, 7: 0}),
+        (1, {1: 1, 2: 16 / 9, 4: 32 / 11, 5: 10 / 3, 7: 4, 9: 4}, {1: 7 / 8, 2: 56 / 81, 5: 7 / 18, 7: 0}),
+        (2, {1: 1, 2: 12 / 7, 10: 4, 11: 4}, {1: 5 / 6, 2: 30 / 49, 10: 0}),
+    ],
+)
+def test_downeys_speedup_and_its_right_derivative(sigma, speedups, slopes):
+    speedup, slope = downey(4, sigma)
+    assert {n: speedup(n) for n in speedups} == pytest.approx(speedups)
+    assert {n: slope(n) for n in slopes} == pytest.approx(slopes)
+
+
 def test_durations_round_up_but_for_a_guard():
     job = linear(0, 10, 12, 1, A=8)
     assert [duration(job.run, job, n) for n in (1, 2, 3, 4, 8, 9)] == [10, 5, 4, 3, 2, 2]
