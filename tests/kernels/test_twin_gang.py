@@ -130,6 +130,32 @@ def test_the_row_after_one_that_goes_takes_its_place():
     assert switches(result) == [(0, 0), (1, 100), (2, 200), (3, 300)]
 
 
+@pytest.mark.parametrize(
+    ("packing", "sizes", "pes"),
+    [
+        # As the kernel has them (tests/gang): row 0 has two columns left and row 1 one, when the job of one task comes.
+        ("first-fit", (2, 3, 1), [[0, 1], [0, 1, 2], [2]]),
+        ("best-fit", (2, 3, 1), [[0, 1], [0, 1, 2], [3]]),
+        # A block of two begins at an even column; three tasks take a block of four, less the last column.
+        ("buddy", (1, 2), [[0], [2, 3]]),
+        ("buddy", (3, 1, 2), [[0, 1, 2], [3], [0, 1]]),
+    ],
+)
+def test_packings(packing, sizes, pes):
+    assert run([emb(*[10] * size) for size in sizes], 50, pes=4, packing=packing).pe == pes
+
+
+@pytest.mark.parametrize(("option", "ends"), [({}, [23, 503, 303]), ({"unify": True}, [23, 303, 203])])
+def test_unified_rows_run_together(option, ends):
+    # Jobs 0 and 1 have row 0, job 2 has row 1; job 0 leaves at 23, and at 100 one row is enough for the others.
+    assert run([emb(20), emb(300), emb(100)], 600, pes=2, **option).completed == ends
+
+
+def test_a_job_of_another_row_runs_where_its_columns_are_free():
+    # At 100 it is the turn of row 1, where PE 1 is free for job 1; at 200 of row 0, where PE 0 is free for job 2.
+    assert run([emb(20), emb(300), emb(100)], 600, pes=2, alternate=True).completed == [23, 303, 203]
+
+
 def test_columns_of_a_finished_job_are_free_at_the_boundary(scheduler):
     # Job 0 keeps row 0 alive; job 2 has had to open row 1; job 3 takes the column that job 1 has left.
     result = run([emb(500), emb(9), emb(500, 500), emb(9, arrival=50)], 101, scheduler, pes=2)
