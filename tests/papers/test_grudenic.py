@@ -351,7 +351,9 @@ def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(smal
     assert words not in paper.sensitivity("full", progress=False).sample
 
 
-def test_unknown_estimates_are_refused():
+def test_jobs_run_on_under_their_convention_only_and_unknown_estimates_are_refused():
+    assert grids.case_under("a log", paper.RUN_ON) == {"log": "a log", "overrun": "keep"}
+    assert grids.case_under("a log", paper.EXACT) == {"log": "a log", "overrun": "kill"}
     with pytest.raises(ValueError, match="unknown estimates 'none'; known: users' estimates, exact estimates, jobs"):
         grids.log("CTC-SP2-1996", "none")
 

@@ -196,15 +196,6 @@ def test_scaling_reaches_the_effective_load_within_rounding(model):
     assert (scaled.jobs["requested_time"] >= scaled.jobs["run_time"]).all()
 
 
-def test_jobs_of_downeys_model_are_moldable_as_they_are():
-    jobs = sl.model_trace("downey", jobs=300, machine=32, seed=4)
-    laws = jobs.laws()
-    assert laws.law == kernel.DOWNEY
-    assert laws.moldable.all()
-    assert laws.a.tolist() == jobs.jobs["parallelism"].tolist()
-    assert jobs.effective_load() < jobs.offered_load()
-
-
 # --- Bad input ---
 AT_ONCE = trace_of(JOBS[:1], 16).with_speedup(sl.Downey())
 
