@@ -26,33 +26,13 @@ except ImportError:  # another release of numba: nobody is told then
     Listener, register = object, lambda *_: None
 
 # Groups of kernels that are compiled together, likely groups first, with the approximate seconds for each.
-SECONDS = {
-    "rigid": 6,
-    "others": 3,
-    "conservative": 6,
-    "lookahead": 5,
-    "trees": 8,
-    "plans": 10,
-    "moldable": 12,
-    "shredding": 10,
-    "gang": 14,
-}
+SECONDS = {"rigid": 6, "others": 3, "conservative": 6, "lookahead": 5, "trees": 8, "plans": 10, "moldable": 12}
+SECONDS |= {"shredding": 10, "gang": 14}
 # The group of a kernel, by its module; all others are in "others".
-GROUPS = {
-    "easy": "rigid",
-    "fcfs": "rigid",
-    "conservative": "conservative",
-    "easy_depth": "conservative",
-    "lookahead": "lookahead",
-    "placement": "trees",
-    "tree_nodes": "trees",
-    "conservative_tree": "plans",
-    "lookahead_tree": "plans",
-    "moldable": "moldable",
-    "iterative": "moldable",
-    "shredding": "shredding",
-    "gang": "gang",
-}
+GROUPS = {"easy": "rigid", "fcfs": "rigid", "conservative": "conservative", "easy_depth": "conservative"}
+GROUPS |= {"lookahead": "lookahead", "placement": "trees", "tree_nodes": "trees", "conservative_tree": "plans"}
+GROUPS |= {"lookahead_tree": "plans", "moldable": "moldable", "iterative": "moldable", "shredding": "shredding"}
+GROUPS |= {"gang": "gang"}
 PACKAGE = "schedlab"
 KERNELS = f"{PACKAGE}.kernels."
 USUAL_WAY = os.environ.get("SCHEDLAB_PIECES") == "0"  # compile kernels as numba does, not in pieces: for tests of that

@@ -32,17 +32,8 @@ from .files import content
 LENGTH = 32  # hexadecimal digits
 _PACKAGE = Path(__file__).parents[1]
 # Rooms and modules that only show results, or only say which are wanted: no result depends on them.
-SHOWING = (
-    "_runtime/compiling",
-    "_runtime/imports",
-    "_runtime/precompile",
-    "charts",
-    "cli",
-    "contest/charts",
-    "contest/study",
-    "papers",
-    "show",
-)
+SHOWING = ("charts", "cli", "contest/charts", "contest/study", "papers", "show")
+SHOWING += ("_runtime/compiling", "_runtime/imports", "_runtime/precompile")
 # The digest of code in these folders is that of its name. Papers are read as users' functions are: they change.
 _INSTALLED = tuple(
     f"{Path(folder)}{os.sep}" for folder in (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))

@@ -84,15 +84,8 @@ def kernels_folder(digest: str) -> Path | None:
 def kept_script(name: str, make: Callable[[], str]) -> str:
     """Return a script that takes seconds to make: from the cache, or newly made and then kept there.
 
-    The cache only saves time: a damaged file is replaced, and a cache that cannot be written, or does not belong to the
-    user alone, is not used.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file. It must identify everything that the script depends on.
-    make : function
-        Function that makes the script.
+    The name of its file must identify everything that it depends on. The cache only saves time: a damaged file is
+    replaced, and a cache that cannot be written, or does not belong to the user alone, is not used.
     """
     folder = own_folder("scripts")
     if folder is None:

@@ -25,12 +25,9 @@ def plain(words: str) -> str:
     ``<``: Altair puts charts into the script of a page without escaping them, and the script would end there.
     """
     if not words.isprintable():
-        words = "".join(letter if _is_shown(letter) else ascii(letter)[1:-1] for letter in words)
+        hidden = {letter for letter in words if unicodedata.category(letter) in _UNSHOWN}
+        words = "".join(ascii(letter)[1:-1] if letter in hidden else letter for letter in words)
     return _MARKUP.sub("< ", words)
-
-
-def _is_shown(letter):
-    return unicodedata.category(letter) not in _UNSHOWN
 
 
 def cell(value):
@@ -45,24 +42,8 @@ def cell(value):
 
 
 def check_known(what: str, name: str, values: Iterable[str]) -> str:
-    """Return a name unchanged if it is a known one.
+    """Return a name if it is a known one; else raise ValueError, which says `what` is unknown, and what is spelt alike.
 
-    Parameters
-    ----------
-    what : str
-        What the message calls the name.
-    name : str
-        The name.
-    values : iterable of str
-        All known names.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown; the message lists the known ones, and suggests one that is spelt alike.
-
-    Examples
-    --------
     >>> check_known("size", "huge", ("quick", "full"))
     Traceback (most recent call last):
         ...
@@ -79,15 +60,6 @@ def suggestion(name, values: Iterable[str]) -> str:
 
     Case, and the difference between ``-``, ``_`` and a blank, do not count.
 
-    Parameters
-    ----------
-    name : str
-        The unknown name; for anything else there is no suggestion.
-    values : iterable of str
-        All known names.
-
-    Examples
-    --------
     >>> suggestion("esay", ("fcfs", "easy")), suggestion("RunTime", ("run_time",)), suggestion("x", ("easy",))
     ("; did you mean 'easy'?", "; did you mean 'run_time'?", '')
     """

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -21,18 +21,24 @@ def pool(threads: int | None = None) -> Iterator[ThreadPoolExecutor]:
     Running simulations stop early (`interruptible`) and pending ones are cancelled. The executor's own context manager
     would finish all of them first.
     """
-    outer = getattr(_thread, "halt", None)
-    halt = _new_halt() if outer is None else outer  # interrupting a pool interrupts the pools within it
-    workers = os.cpu_count() if threads is None else threads
-    executor = ThreadPoolExecutor(workers, initializer=_belong_to, initargs=(halt,))
-    try:
+    with ExitStack() as ending, _halting() as halt:
+        workers = os.cpu_count() if threads is None else threads
+        executor = ThreadPoolExecutor(workers, initializer=partial(setattr, _thread, "halt", halt))
+        ending.callback(executor.shutdown, cancel_futures=True)
         yield executor
+
+
+@contextmanager
+def _halting():
+    """Yield the flag that stops kernels, which an exception sets: that of the pool around this one, if there is one."""
+    outer = getattr(_thread, "halt", None)
+    halt = _new_halt() if outer is None else outer
+    try:
+        yield halt
     except BaseException:
         if outer is None:
             halt[0] = 1
         raise
-    finally:
-        executor.shutdown(cancel_futures=True)
 
 
 @contextmanager
@@ -42,14 +48,8 @@ def stoppable() -> Iterator[type]:
     Yields a wrapper for the functions that those threads call. Kernels in a wrapped function (`interruptible`) stop
     soon after an exception has left the block.
     """
-    outer = getattr(_thread, "halt", None)
-    halt = _new_halt() if outer is None else outer
-    try:
+    with _halting() as halt:
         yield partial(_Belonging, halt)
-    except BaseException:
-        if outer is None:
-            halt[0] = 1
-        raise
 
 
 class _Belonging:
@@ -107,10 +107,6 @@ def abandonable(kernel: Callable, *arguments):
 
 
 _thread = threading.local()  # `halt`: the flag of the pool that the thread belongs to
-
-
-def _belong_to(halt):
-    _thread.halt = halt
 
 
 def _new_halt():

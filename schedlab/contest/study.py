@@ -315,12 +315,7 @@ def live(measure: str = "bounded_slowdown", log: str = ALL, confidence: float = 
     return headed(chart, f"By {words_of(measure)}, {_most_wins(contest)}", WIDE, TIES)
 
 
-def _live_limits(log):
-    """Say which control has no effect, as the limits of `widgets.live`."""
-    return {} if log == ALL else {"confidence": "a log beside its bounds has no winners"}
-
-
-live.limits = _live_limits
+live.limits = lambda log: {} if log == ALL else {"confidence": "a log beside its bounds has no winners"}
 
 
 def _draw_changed(runs):

@@ -150,7 +150,8 @@ def _write(place, ledgers, figures, seconds, kernels):
     for figure in figures:
         if figure.data.empty:
             raise ValueError(f"{figure.name} has nothing to keep: {figure.seen}")
-        (place / f"{figure.name}.csv.gz").write_bytes(_packed(_digits(figure.data)))
+        text = figure.data.infer_objects().to_csv(index=False, float_format="%.9g")
+        (place / f"{figure.name}.csv.gz").write_bytes(_packed(text))
     about = {
         "schedlab": __version__,
         **{name: version(name) for name in PACKAGES},
@@ -162,10 +163,6 @@ def _write(place, ledgers, figures, seconds, kernels):
         "kernels": kernels,
     }
     (place / "made.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-
-
-def _digits(table):
-    return table.infer_objects().to_csv(index=False, float_format="%.9g")
 
 
 def _packed(text):

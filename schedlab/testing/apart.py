@@ -83,7 +83,9 @@ class Apart:
         self._left = list(workloads)
         if extra:
             self._left.insert(EXTRA, _other_jobs())
-        content = cloudpickle.dumps((scheme, self._left, lost and _exit_code(lost)))
+        # How a copy of the process ends if it is lost in the same way.
+        code = lost and (-signal.SIGALRM if lost.code is None else lost.code)
+        content = cloudpickle.dumps((scheme, self._left, code))
         with tempfile.NamedTemporaryFile(delete=False) as file:
             pickle.dump((sys.path, os.getcwd(), content), file)
         self._path, self._answers, self._ready = file.name, queue.SimpleQueue(), False
@@ -180,11 +182,6 @@ def smallest_lost(scheme: Scheme, lost: Lost) -> Workload:
         return lost.workload
     finally:
         other.close()
-
-
-def _exit_code(lost):
-    """Return how a copy of the process ends if it is lost in the same way."""
-    return -signal.SIGALRM if lost.code is None else lost.code
 
 
 def _ending(scheme, workload):

@@ -143,9 +143,6 @@ def live_memberships(
     return charts.memberships(table), charts.table(means.rename_axis("membership").reset_index())
 
 
-def _limits_of_memberships(kind):
-    """Say which control has no effect, as the limits of `widgets.live`."""
-    return {} if kind in ("msg", "bsp") else {"statements": "this task does not communicate"}
-
-
-live_memberships.limits = _limits_of_memberships
+COMMUNICATING = ("msg", "bsp")
+NO_MESSAGES = {"statements": "this task does not communicate"}
+live_memberships.limits = lambda kind: {} if kind in COMMUNICATING else NO_MESSAGES
