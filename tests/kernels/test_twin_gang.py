@@ -5,6 +5,7 @@ Unless said, a slice takes 100 ns, a switch 3, a message 2 and either end of it 
 """
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 from gang_programs import SCHEDULERS, gang_workloads
@@ -449,6 +450,148 @@ def test_neither_spinning_nor_switching_nor_communicating_is_computing():
 
 
 # --- Laws, beside those of `schedlab.gang.laws`, which hold for the kernel's schedules, equal to the twin's ---
+def replay(settings, result, job, rank, program):
+    """Walk through a program along the segments of its task, of which nothing may be left over.
+
+    Return, for each step that began, (first moment, moment of the operation, first and last moment of its o), with None
+    for what had not happened by the horizon.
+    """
+    left = [
+        [what, begin, end]
+        for _, j, r, what, begin, end in result.segments
+        if (j, r) == (job, rank) and what in ("computing", "communicating")
+    ]
+
+    def take(what, amount):
+        """Consume this much of the segments; return its begin, and its end if all of it was done."""
+        begin = left[0][1] if left else None
+        while left and amount:
+            assert left[0][0] == what
+            part = min(amount, left[0][2] - left[0][1])
+            amount -= part
+            left[0][1] += part
+            end = left[0][1]
+            if left[0][1] == left[0][2]:
+                left.pop(0)
+        return begin, end if begin is not None and amount == 0 else None
+
+    steps = []
+    for compute, operation in program:
+        begin, executed = take("computing", compute)
+        cost = (None, None)
+        if executed is not None and operation[0] in ("send", "recv"):
+            cost = take("communicating", settings.overhead)
+        if begin is not None:
+            steps.append((begin, executed, *cost))
+    assert not left
+    return steps
+
+
+def check_causes(settings, jobs, result):
+    """Check that nothing goes on before what it waits for (disk, thinking, message or barrier), and that jobs end then.
+
+    Return, for each task, the times from and to which it is blocked by its disk or its thinking, or done.
+    """
+    baseline = 2 * settings.latency + 4 * settings.overhead
+    walks = {
+        (j, r): replay(settings, result, j, r, program)
+        for j, job in enumerate(jobs)
+        for r, program in enumerate(job.programs)
+    }
+    requests = [[] for _ in range(settings.pes)]
+    arrivals, barriers = {}, {}
+    for (j, r), steps in walks.items():
+        for i, (_, executed, _, end) in enumerate(steps):
+            operation = jobs[j].programs[r][i][1]
+            if operation[0] == "io" and executed is not None:
+                requests[result.pe[j][r]].append((executed, operation[1], (j, r, i)))
+            elif operation[0] == "send" and end is not None:
+                arrivals[j, operation[1], operation[2]] = end + settings.latency
+            elif operation[0] == "barrier" and executed is not None:
+                number = [other[0] for _, other in jobs[j].programs[r][:i]].count("barrier")
+                barriers.setdefault((j, number), []).append(executed)
+    served = {}
+    for queue in requests:
+        disk_free = 0
+        for when, service, name in sorted(queue):
+            disk_free = served[name] = max(when, disk_free) + service
+
+    absences = {name: [] for name in walks}
+    for j, job in enumerate(jobs):
+        ends = []
+        for r, program in enumerate(job.programs):
+            steps, barrier = walks[j, r], 0
+            for i, (_, executed, begin, _) in enumerate(steps):
+                operation = program[i][1]
+                following = steps[i + 1][0] if i + 1 < len(steps) else None
+                free_to_go = executed
+                if operation[0] == "io" and executed is not None:
+                    free_to_go = served[j, r, i]
+                elif operation[0] == "think" and executed is not None:
+                    free_to_go = executed + operation[1]
+                elif operation[0] == "recv" and begin is not None:
+                    assert begin >= max(executed, arrivals[j, r, operation[1]])
+                elif operation[0] == "barrier":
+                    if following is not None:
+                        assert len(barriers[j, barrier]) == job.size
+                        free_to_go = max(barriers[j, barrier]) + baseline
+                    barrier += 1
+                if following is not None:
+                    assert following >= free_to_go
+                if operation[-1] == "end":
+                    ends.append(free_to_go)
+                if executed is not None and operation[-1] == "end":
+                    absences[j, r].append((executed, inf))
+                elif executed is not None and operation[0] in ("io", "think"):
+                    absences[j, r].append((executed, free_to_go))
+        all_ended = len(ends) == job.size and None not in ends and max(ends) <= settings.horizon
+        assert result.completed[j] == (max(ends) if all_ended else -1)
+    return absences
+
+
+@given(gang_workloads())
+def test_nothing_goes_on_before_what_it_waits_for(case):
+    # The other laws are those of `schedlab.gang.laws`, which hold for the kernel's schedules, equal to the twin's.
+    settings, jobs = case
+    check_causes(settings, jobs, simulate(settings, jobs))
+
+
+@given(gang_workloads(schedulers=["priority", "round-robin"]))
+def test_no_pe_is_idle_while_a_candidate_is_ready(case):
+    # With beta this low every task is a candidate, and spinning tasks hold their PE.
+    settings, jobs = case
+    settings = replace(settings, beta=1e-9)
+    result = simulate(settings, jobs)
+    absences = check_causes(settings, jobs, result)
+    for pe, _, _, what, begin, end in result.segments:
+        for j, r in absences:
+            if what == "idle" and result.pe[j][r] == pe and result.placed[j] < end:
+                assert result.placed[j] <= begin
+                assert covered(begin, end, absences[j, r])
+
+
+def covered(begin, end, spans):
+    """Tell whether spans in order of time cover everything from begin to end."""
+    for start, stop in spans:
+        if start <= begin < stop:
+            begin = stop
+    return begin >= end
+
+
+@given(gang_workloads(fewest=1))
+def test_all_jobs_end_in_time(case):
+    settings, jobs = case
+    horizons = (slices * settings.slice for slices in (50, 500, 5000))
+    assert any(-1 not in simulate(replace(settings, horizon=horizon), jobs).completed for horizon in horizons)
+
+
+@given(gang_workloads(fewest=1, most=1))
+def test_schedulers_do_not_matter_to_a_job_alone(case):
+    settings, jobs = case
+    results = [simulate(replace(settings, scheduler=name), jobs) for name in SCHEDULERS]
+    assert all(result == results[0] for result in results)
+
+
 @given(gang_workloads(schedulers=["priority"], kinds=("emb", "msg", "bsp")))
 def test_spin_control_is_inactive_without_io(case):
     settings, jobs = case
