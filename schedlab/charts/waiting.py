@@ -18,10 +18,8 @@ def waited(why, *, title: str = "", width: float | None = None, height: float | 
     ----------
     why : schedlab.schedule.why.Why
         As returned by `Schedule.why`.
-    title : str
-        Texts above the chart, and its size.
-    width, height : float, optional
-        Of the plot, in pixels.
+    title, width, height : optional
+        Text above the chart, and its size.
 
     Examples
     --------
