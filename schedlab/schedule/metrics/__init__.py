@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from ..._runtime.text import suggestion
+from ..._runtime import text
 from ...workload.columns import WORDS
 from .tables import CLASS_WORDS as CLASS_WORDS
 from .tables import MEASURES
@@ -467,7 +467,7 @@ def _check_column(by, columns):
     columns = list(columns)
     if by not in (*CLASSES, *WORDS, *columns):
         known = f"{', '.join((*CLASSES, *WORDS))}, a column ({', '.join(columns)})"
-        raise ValueError(f"unknown classes {by!r}; known: {known}{suggestion(by, (*CLASSES, *WORDS, *columns))}")
+        raise ValueError(f"unknown classes {by!r}; known: {known}{text.suggestion(by, (*CLASSES, *WORDS, *columns))}")
 
 
 def _name_of(by, jobs):
