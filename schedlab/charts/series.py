@@ -124,7 +124,7 @@ def lines(
     if labelled and not column:
         wide = min(wide, max(PAGE - MARGIN - room, WIDTH))
     elif labelled and width is None:
-        wide -= max(0, room - 2 * APART) // columns  # a row of panels leaves so much at its end
+        wide -= max(0, room - APART // 2) // columns  # a row of panels leaves a little at its end
     most = min(6, max(2, int(wide // TICK)))
     along = rows.shown[x].dropna().to_numpy(float)
     if along.size and not log_x and (along % 1 == 0).all():
