@@ -14,7 +14,7 @@ from ._altair import alt
 from .axes import DURATIONS, PER_JOB
 from .checks import check_columns, check_kind, check_names, check_numbers
 from .palette import BLUE, INK, VERMILION
-from .sizes import WIDTH
+from .sizes import WIDTH, beside
 from .theme import about, headed, unchecked
 
 RUN_TIMES = {
@@ -257,7 +257,8 @@ def marks(
         "tooltip": [alt.Tooltip(f"{name}:N") for name in dict.fromkeys([y, x, mark, *details])],
     }
     ends = [0, 2] if len(meanings) == 2 else [0, 1, 2]
-    legend = alt.Legend(orient="top", title=None, columns=len(meanings), labelLimit=2 * WIDTH, symbolSize=90)
+    columns = min(len(meanings), beside(list(meanings), step * len(along)))
+    legend = alt.Legend(orient="top", title=None, columns=columns, labelLimit=2 * WIDTH, symbolSize=90)
     shapes = alt.Scale(domain=list(meanings), range=[SHAPES[i] for i in ends])
     colours = alt.Scale(domain=list(meanings), range=[COLOURS[i] for i in ends])
     cells = alt.Chart().mark_rect(color=INK, fillOpacity=0, stroke=INK, strokeOpacity=0.15)

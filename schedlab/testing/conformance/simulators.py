@@ -62,6 +62,6 @@ def picture():
         "mark",
         meanings,
         details=["version", "scheme", "convention"],
-        step=86,
+        step=96,
         title=f"{rows['follows'].sum()} of {len(rows)} schedules of other simulators are of the scheme that they name",
     )
