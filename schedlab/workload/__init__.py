@@ -6,6 +6,7 @@ _HOME = {
     "LoadWarning": "filter",
     "SWFError": "swf",
     "SacctError": "sacct",
+    "GpuWarning": "sacct",
     "PartitionWarning": "sacct",
     "TableError": "frames",
     "UnitWarning": "frames",
@@ -15,6 +16,8 @@ _HOME = {
     "fit_jann": "models.jann",
     "fit_tsafrir": "models.tsafrir",
     "read_jann": "models.jann",
+    "read_lsf": "accounting",
+    "read_pbs": "accounting",
 }
 __all__ = [*_HOME]
 

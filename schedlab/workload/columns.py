@@ -10,7 +10,7 @@ import pandas as pd
 from schedlab._runtime.text import plain, suggestion
 
 # Short words for columns; a column that has the word as its own name goes first.
-WORDS = {"user": "user_id", "group": "group_id", "account": "group_id"}
+WORDS = {"user": "user_id", "group": "group_id"}  # an account is no group
 
 
 @dataclass(frozen=True, eq=False)

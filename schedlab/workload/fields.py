@@ -34,6 +34,7 @@ _DATE = re.compile(
 )
 _MEMORY = re.compile(r"([0-9]{1,12}(?:\.[0-9]+)?)([KMGTP]?)([cn]?)", re.IGNORECASE)
 _KILOBYTES = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
+_GPUS = re.compile(r"(?:^|[,/:])gpu(?:[:/](?![0-9]+(?:[,(]|$))([^:=,()]+))?[:=]([0-9]+)")
 _WHOLE = re.compile(r"[0-9]{1,12}")
 
 # Names in the archive's logs that some systems only know by their new names.
@@ -168,6 +169,19 @@ def zone_named(name: str | None) -> ZoneInfo:
 def _zones() -> frozenset[str]:
     """List the existing time zones, without those that differ between machines."""
     return frozenset(available_timezones()) - {"localtime", "Factory"}
+
+
+def gpus(text: str) -> float:
+    """Read the number of GPUs in a TRES or GRES of any form; nan if it is empty.
+
+    ``gres/gpu=4`` counts all, ``gres/gpu:a100=4`` those of a type, which are among them where both are there; in older
+    forms ``gpu:4``, ``gpu:tesla:2`` and ``gpu:a100:2(IDX:0-1)``.
+    """
+    if text.lower() in NO_VALUE:
+        return np.nan
+    amounts = [(match[1], float(match[2])) for match in _GPUS.finditer(text)]
+    untyped = [amount for kind, amount in amounts if not kind]
+    return sum(untyped or [amount for _, amount in amounts])
 
 
 def state_of(text: str) -> str:

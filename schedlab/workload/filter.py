@@ -39,6 +39,7 @@ BAD_ROW = "row "  # of a table; followed by the same
 
 # Reasons of `schedlab.workload.sacct`.
 STEP = "a step of a job, not a job"
+NOISE = "a message of a tool, not a record"
 GIVEN_TWICE = "given twice: same job, submission and start"
 OTHER_PARTITION = "not of partition"  # followed by its name
 WAITING = "still waiting when the record was made"
@@ -84,6 +85,7 @@ MEANINGS = {
     ("dropped", "", BAD_LINE): Meaning(LOOK, "line", "that could not be read (left out)"),
     ("dropped", "", BAD_ROW): Meaning(LOOK, "row", "that could not be read (left out)"),
     ("dropped", "", STEP): Meaning(USUAL, "step", "of jobs (left out: no jobs themselves)"),
+    ("dropped", "", NOISE): Meaning(USUAL, "line", "with a message of a tool (left out: no record)"),
     ("dropped", "", GIVEN_TWICE): Meaning(USUAL, "record", "given twice (left out once)"),
     ("dropped", "", OTHER_PARTITION): Meaning(USUAL, "job", "of other partitions (left out, as asked)"),
     ("dropped", "", WAITING): Meaning(USUAL, "job", "still waiting (left out)"),
@@ -246,7 +248,8 @@ def account(
     (of repairs), reason (bad lines count as one), kind ("worth a look" or "usual"), count, and words for people.
     """
     rows = []
-    lost, total = lost_work(dropped, work) if work is not None and len(dropped) else ({}, 1.0)
+    began = (*WITH_WORK, RUNNING)
+    lost, total = lost_work(dropped, work, began) if work is not None and len(dropped) else ({}, 1.0)
     repairs = repaired[["field", "reason"]].value_counts() if len(repaired) else {}
     reasons = [*(_reasons(dropped) if len(dropped) else ())]
     reasons += [(("repaired", *key), count, _meaning("repaired", *key)) for key, count in repairs.items()]
@@ -281,12 +284,15 @@ def _listed(rows, most):
     return ", ".join([*rows["words"].iloc[:most], *[f"{rest:,} more"] * (rest > 0)])
 
 
-def lost_work(dropped: pd.DataFrame, work: pd.Series) -> tuple[dict[str, float], float]:
-    """Add up the work of jobs that ran but are left out, by reason; and that of all jobs (1 if there are none).
+def lost_work(
+    dropped: pd.DataFrame, work: pd.Series, reasons: tuple[str, ...] = WITH_WORK
+) -> tuple[dict[str, float], float]:
+    """Add up the work of jobs that are left out, by reason; and that of all jobs (1 if there are none).
 
+    Of jobs that still run, it is what they have done so far.
     `work` has the processor-seconds of each job that was kept, at least when the log was read; index job_number.
     """
-    ran = dropped[dropped["reason"].str.startswith(WITH_WORK)]
+    ran = dropped[dropped["reason"].str.startswith(reasons)]
     size = _size(ran).clip(lower=0).astype("float64")
     area = work.reindex(ran.index).fillna(ran["run_time"].clip(lower=0) * size)
     total = work.astype("float64").sum() + area[~area.index.isin(work.index)].sum()

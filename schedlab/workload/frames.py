@@ -123,6 +123,8 @@ def from_frame(
       are seconds on a clock of their own.
     - Missing values (empty, None, NaN, Unknown) and -1 mean unknown. A row without submission, run time or processors
       is omitted with its reason, as are jobs of 0 s: see `Trace.repairs`.
+    - Steps of jobs (``123.batch``) are no jobs. Jobs that still wait or run, by their state or a missing end, are
+      omitted; what those that run have done so far is counted as work left out.
     - A job that starts before its submission has no known wait. It is an error if a job ends before its start, or if
       its run time is longer than the time from start to end.
     - A further column whose name `Schedule.jobs` needs is renamed: ``_given`` is appended, and the history says so.

@@ -1,7 +1,9 @@
-"""Files of text, plain or gzipped; the content, not the name, decides which."""
+"""Files of text, plain or packed by gzip, bzip2 or xz; the content, not the name, decides which."""
 
+import bz2
 import codecs
 import gzip
+import lzma
 import os
 import zlib
 from collections.abc import Iterator
@@ -11,8 +13,11 @@ from pathlib import Path
 from schedlab._runtime.files import opened
 from schedlab._runtime.text import plain
 
+SUFFIXES = (".gz", ".bz2", ".xz")
 _GZIP_MAGIC = b"\x1f\x8b"
-DAMAGED = (EOFError, OSError, zlib.error)  # what reading from `opener` raises
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_PACKERS = {_GZIP_MAGIC: ("gzip", gzip), b"BZh": ("bzip2", bz2), b"\xfd7zXZ\0": ("xz", lzma)}
+DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)  # what reading from `opener` raises
 
 
 @contextmanager
@@ -40,19 +45,30 @@ def is_gzipped(path: str | os.PathLike) -> bool:
 
 def opener(path: str | os.PathLike):
     """Open a file of text as a stream of bytes."""
-    return (gzip.open if is_gzipped(path) else open)(path, "rb")
+    with open(path, "rb") as stream:
+        begin = stream.read(6)
+    packers = (module.open for magic, (_, module) in _PACKERS.items() if begin.startswith(magic))
+    return next(packers, open)(path, "rb")
+
+
+def without_suffix(name: str) -> str:
+    """Return the name of a file without that of its packing."""
+    return next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), name)
 
 
 def undamaged(content: bytes, file: str, error: type[Exception], expected: str) -> bytes:
-    """Undo gzip if it was used, and refuse what cannot be text by an error of a reader's own kind."""
+    """Undo packing and UTF-16 if they were used, and refuse what cannot be text by an error of a reader's own kind."""
+    if content.startswith(_ZSTD_MAGIC):
+        raise error(f"{file}: packed by Zstandard, expected text, or gzip, bzip2 or xz; unpack it: zstd -d {file}")
+    kind, module = next((packer for magic, packer in _PACKERS.items() if content.startswith(magic)), ("", None))
     try:
-        content = gzip.decompress(content) if content.startswith(_GZIP_MAGIC) else content
-    except EOFError:
-        raise error(f"{file}: the gzip stream ends early (truncated download?), expected a complete file") from None
-    except (zlib.error, gzip.BadGzipFile) as problem:
-        raise error(f"{file}: the gzip stream is damaged ({problem}), expected a sound file") from None
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise error(f"{file}: the text is UTF-16 (from PowerShell's `>`?), expected UTF-8")
+        content = module.decompress(content) if module else content
+    except (EOFError, ValueError):
+        raise error(f"{file}: the {kind} stream ends early (truncated download?), expected a complete file") from None
+    except (zlib.error, lzma.LZMAError, OSError) as problem:
+        raise error(f"{file}: the {kind} stream is damaged ({problem}), expected a sound file") from None
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # from PowerShell's `>`
+        content = content.decode("utf-16", errors="replace").encode()
     if b"\0" in content[:1024]:
         raise error(f"{file}: the file is binary, expected {expected}")
     return content

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from schedlab._runtime.words import MissingEstimate
 from . import fields, swf
 from . import filter as load_filter
 from .loading import from_log
+from .packed import without_suffix
 from .records import header_of, left_out, most_in_use, on_the_clock_of_the_log
 from .sacct_export import COMMAND, Export, SacctError, cluster_of, text_of
 from .sacct_export import is_export as is_export
@@ -36,12 +37,22 @@ from .trace import Trace
 
 PROCS_OF = {"cpus": ("AllocCPUS", "NCPUS", "ReqCPUS"), "nodes": ("NNodes", "AllocNodes", "ReqNodes")}
 USER = ("User", "UID")
-GROUP = ("Group", "GID", "Account")
+GROUP = ("Group", "GID")
 ARRIVAL = {"submit": "Submit", "eligible": "Eligible"}
+GPUS = ("AllocTRES", "AllocGRES", "ReqTRES", "ReqGRES")
+# Columns that become fields of SWF, and the names of others that have a role.
+USED = {*(name.lower() for names in (*PROCS_OF.values(), USER, GROUP, ARRIVAL.values()) for name in names)}
+USED |= {"jobid", "jobidraw", "cluster", "partition", "start", "end", "elapsedraw", "elapsed", "timelimitraw"}
+USED |= {"timelimit", "reqmem", "state"}
+ROLES = {"account": "account", "qos": "qos", "reservation": "reservation", "jobname": "name"}
 
 
 class PartitionWarning(UserWarning):
     """Jobs of several partitions are put on one machine."""
+
+
+class GpuWarning(UserWarning):
+    """Jobs have GPUs, which are not simulated: the machine is counted in processors or nodes."""
 
 
 def example_path() -> Path:
@@ -60,6 +71,7 @@ def read_sacct(
     missing_estimate: MissingEstimate = "run",
     names: bool = False,
     lenient: bool = False,
+    columns: str | Sequence[str] | None = None,
 ) -> Trace:
     """Read Slurm's accounting, as written by `sacct --parsable2`, and keep the jobs that can be simulated.
 
@@ -73,7 +85,8 @@ def read_sacct(
     Parameters
     ----------
     path : path
-        The output, plain or gzipped. Several outputs may be joined in one file.
+        The output, plain or packed (.gz, .bz2, .xz), with any ``--delimiter``, or ``--json``. Several outputs of
+        one form may be joined in one file.
     machine : int, optional
         Size of the machine, in the unit of `procs_of`. sacct does not record it. Default: the most that the kept jobs
         used at one instant; `Trace.history` then says so, and the real machine may be larger.
@@ -97,17 +110,22 @@ def read_sacct(
         file, but appear in what you show.
     lenient : bool
         Skip bad lines instead of raising; `Trace.dropped` lists them.
+    columns : str or list of str, optional
+        The columns of an output without a header line, as given to ``--format``: ``"JobID,Submit,Start,..."``.
 
     Returns
     -------
     Trace
         Users, groups and partitions are numbered in order of first appearance. The header keeps the names of the
-        partitions and of the cluster.
+        partitions and of the cluster. ``gpus`` has the GPUs of each job, ``account`` and ``qos`` their names; other
+        columns are kept under their own names.
 
     Warns
     -----
     PartitionWarning
         If jobs of several partitions go to one machine and `partition` does not name them.
+    GpuWarning
+        If jobs have GPUs, and the machine is counted in processors or nodes.
     LoadWarning
         If jobs with more than 1 % of the work are left out, for example because they are wider than the machine.
 
@@ -126,7 +144,8 @@ def read_sacct(
     needed       JobID or JobIDRaw (both is best); Submit; Start; State;
                  ElapsedRaw or Elapsed or End; TimelimitRaw or Timelimit;
                  AllocCPUS or NCPUS or ReqCPUS, for `procs_of="nodes"` NNodes or AllocNodes or ReqNodes
-    optional     End, Partition, User or UID, Group or GID or Account, ReqMem (with NNodes), Eligible, Cluster
+    optional     End, Partition, User or UID, Group or GID, Account, QOS, AllocTRES, Eligible, Cluster,
+                 ReqMem (with NNodes)
     ===========  ======================================================================================
 
     If several alternatives are present, the first with a known value counts.
@@ -163,7 +182,7 @@ def read_sacct(
     path = Path(path)
     file = plain(path.name)
     text = text_of(path, file)
-    export = Export(text, file, lenient)
+    export = Export(text, file, lenient, columns.split(",") if isinstance(columns, str) else columns)
     export.require(_needed(procs_of, partition, arrival))
     if not export.rows:
         problem = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
@@ -192,8 +211,9 @@ def read_sacct(
     origin += ["Conversion: by schedlab from the output of sacct"]
     called = {"partition": {number: name for name, number in partitions.items()}}
     header = header_of(origin, machine, epoch, zone, called, _notes(procs_of, arrival, time_zone, names))
-    log = swf.Log(header, jobs[list(swf.FIELDS)], swf.skipped_table(), "", path)
-    name = Path(path.name.removesuffix(".gz")).stem
+    kept = [*swf.FIELDS, *(name for name in (*_further(export).values(), "gpus") if name in jobs)]
+    log = swf.Log(header, jobs[kept], swf.skipped_table(), "", path)
+    name = Path(without_suffix(path.name)).stem
     trace = from_log(log, name, "file", machine, missing_estimate, dropped, error=SacctError)
     repaired = pd.concat([renumbered, trace.repaired], ignore_index=True)
     people = {"user_id": _numbers(export, *USER)[1], "group_id": _numbers(export, *GROUP)[1]} if names else None
@@ -205,6 +225,12 @@ def read_sacct(
             shared = "if they share their nodes, name them all with partition="
             advice = f"{shared}; if each has its own, do so and simulate with machine={{name: processors, ...}}"
             warnings.warn(f"{file}: {message}; {advice}", PartitionWarning, stacklevel=2)
+    if "gpus" in trace.table and (having := trace.table["gpus"] > 0).any():
+        area = load_filter.area(trace.table)
+        share = area[having].sum() / area.sum()
+        message = f"{having.sum():,} jobs with {100 * share:.3g} % of the work have GPUs; {procs_of} are simulated"
+        history += (message,)
+        warnings.warn(f"{file}: {message}, GPUs are not", GpuWarning, stacklevel=2)
     return replace(trace, repaired=repaired, history=history, people=people, files=opened(path))
 
 
@@ -247,7 +273,18 @@ def _records(export, procs_of, wanted, partitions, arrival, zone):
         "ended": ~np.isnan(end) if export.has("End") else True,
         "in_partition": [wanted is None or not set(wanted).isdisjoint(names) for names in listed],
     }
+    for name, role in _further(export).items():
+        columns[role] = pd.array(export.text(name), dtype="str")
+    if any(map(export.has, GPUS)):
+        known = export.read(fields.gpus, *GPUS)
+        columns["gpus"] = np.where(np.isnan(known), -1, known).astype("int64")
     return pd.DataFrame(columns, index=range(len(export.rows)))
+
+
+def _further(export):
+    """Return the columns that are kept beside those of SWF, and their names in the trace."""
+    names = [name for name in export.fields if name and name.lower() not in USED]
+    return {name: ROLES.get(name.lower(), name) for name in names}
 
 
 def _times(export, zone, run):
@@ -305,7 +342,7 @@ def _reasons(export, records, wanted):
 def _check_times(export, records):
     """Refuse records with contradictory times; a suspended job may have run for less time than from start to end."""
     lasted = records["end_time"] - records["start_time"]
-    for row in records.index[lasted < 0]:
+    for row in records.index[(lasted < 0) & (records["run_time"] != 0)]:  # else it is a job of no length
         export.refuse(row, "End", f"a time at or after Start, {export.text('Start')[row]}")
     for row in records.index[(lasted >= 0) & (records["run_time"] > lasted + 1)]:  # 1: fractions of a second
         known = (name for name in ("ElapsedRaw", "Elapsed") if export.text(name)[row].lower() not in fields.NO_VALUE)

@@ -1,7 +1,7 @@
 """The text that `sacct --parsable2` writes, split into records, column by column; see `schedlab.workload.sacct`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -12,9 +12,9 @@ import pandas as pd
 
 from schedlab._runtime.text import plain
 
-from . import packed, swf
+from . import packed, sacct_json, swf
 from .fields import Refusals, clipped, count, instant, parsed, state
-from .filter import BAD_LINE, STEP
+from .filter import BAD_LINE, NOISE, STEP
 from .records import left_out
 
 COMMAND = (
@@ -33,6 +33,10 @@ PLAUSIBLE = {
     **dict.fromkeys(("ElapsedRaw", "AllocCPUS", "NCPUS", "NNodes"), count),
 }
 LEAST_BARS = 5  # in each record: with fewer columns, it is not such an export
+SEPARATORS = ("|||", "^|^", "|", ";", "\t", ",")  # tried where no header tells
+# What Slurm's tools write to standard error, which may be in the same file.
+_NOISE = re.compile(r"\s*(?:sacct|slurm\w*): (?:error|warning|fatal|info|debug\d*): ", re.IGNORECASE)
+_SEPARATED = re.compile(r"\s*\w+([^\w\s]+|\t)(?=\w)")  # the first name of a header, and what stands before the next
 _JOB = re.compile(r"([0-9]{1,15})(?:_(?:[0-9]+|\[[^]]*\]?)|\+[0-9]+)?(\..+)?")  # 7, 7_4, 7_[5-9%2], 7+1; then the step
 
 
@@ -43,45 +47,89 @@ class SacctError(ValueError):
 def is_export(path) -> bool:
     """Tell whether a file looks like sacct's output, with --parsable2 or in a form that `read_sacct` refuses."""
     with suppress(*packed.DAMAGED), packed.opener(path) as stream:  # a damaged file is reported when it is read
-        first = next((line for line in iter(lambda: stream.readline(10_000), b"") if line.strip()), b"").lstrip()
-        return not first.startswith(b";") and (b"jobid" in first.lower() or first.count(b"|") >= LEAST_BARS)
+        lines = (line for line in iter(lambda: stream.readline(10_000), b"") if line.strip())
+        first = next((line for line in lines if not _NOISE.match(line.decode("latin-1"))), b"").lstrip()
+        named = b"jobid" in first.lower() or first.startswith(b"{")
+        return not first.startswith(b";") and (named or first.count(b"|") >= LEAST_BARS)
     return False
 
 
 def text_of(path: Path, file: str) -> str:
+    """Return the text of a file; JSON as the text that sacct writes with --parsable2."""
     expected = "the output of sacct"
-    return packed.decoded(packed.undamaged(packed.content_of(path, expected), file, SacctError, expected), "utf-8-sig")
+    content = packed.undamaged(packed.content_of(path, expected), file, SacctError, expected)
+    text = packed.decoded(content, "utf-8-sig")
+    return sacct_json.as_text(text, file, SacctError) if sacct_json.is_json(text) else text
 
 
 class Export:
-    """The job records of an export, column by column; the job numbers of its steps; and what cannot be read."""
+    """The job records of an export, column by column; the job numbers of its steps; and what cannot be read.
 
-    def __init__(self, text: str, name: str, lenient: bool):
+    `columns` names the columns of a text without a header.
+    """
+
+    def __init__(self, text: str, name: str, lenient: bool, columns: Sequence[str] | None = None):
         self.name = name
         self.bad_lines = Refusals(self._error, BAD_LINE, lenient)  # that are not records, by line
         self.bad_rows = Refusals(self._error, BAD_LINE, lenient)  # records, by row
         self._texts = {}  # columns already extracted
-        lines = [line.rstrip("\r") for line in text.split("\n")]
-        head = next((line for line in lines if line.strip()), None)
-        if head is None:
+        lines = [(number, line.rstrip("\r")) for number, line in enumerate(text.split("\n"), start=1)]
+        lines = [(number, line) for number, line in lines if line.strip()]
+        self.noise = [number for number, line in lines if _NOISE.match(line)]
+        lines = [(number, line) for number, line in lines if not _NOISE.match(line)]
+        if not lines:
             raise SacctError(f"{name}: the file is empty, expected the output of sacct; run\n    {COMMAND}")
-        self.fields = [field.strip() for field in head.split("|")]
+        begin, head = lines[0]
+        if columns is None:
+            match = _SEPARATED.match(head)
+            self.separator = match[1] if match else "|"
+            self.fields = [field.strip() for field in head.split(self.separator)]
+        else:
+            self.fields = list(columns)
+            self.separator = _separator_of(head, len(columns))
         self.columns = {field.lower(): place for place, field in reversed(list(enumerate(self.fields)))}
         if not (self.has("JobID") or self.has("JobIDRaw")):
             expected = "the names of columns with '|' between them, JobID among them (--parsable2, no --noheader)"
             problem = f"found {clipped(head)!r}, expected {expected}{_hint(head)}; run\n    {COMMAND}"
-            raise self._error(lines.index(head) + 1, problem)
+            raise self._error(begin, problem)
+        if columns is not None and head.lower().startswith(self.fields[0].lower()):
+            raise self._error(begin, f"found {clipped(head)!r}, a header line, expected a record; leave out columns=")
         self.identity = "JobID" if self.has("JobID") else "JobIDRaw"
         self.rows = []  # the fields of each job record, ...
         self.lines = []  # ... the number of its line, ...
         self.numbers = []  # ... and that of its job
         self.steps = []
-        for number, line in enumerate(lines, start=1):
-            if line.strip() and line != head:  # the header line is repeated where outputs were joined
-                self._take(number, line.split("|"))
+        # The header line is repeated where outputs were joined.
+        for number, line in self._whole([line for line in lines if columns is not None or line[1] != head]):
+            self._take(number, line.split(self.separator))
 
     def _error(self, line, reason):
         return SacctError(f"{self.name}:{line}: {reason}")
+
+    def _whole(self, lines):
+        """Yield the records, each with the number of its first line: a free text may go on over several lines."""
+        free = [name.lower() in map(str.lower, FREE_TEXT) for name in self.fields]
+        if not any(free):
+            yield from lines
+            return
+        place = self.columns[self.identity.lower()]
+        bars = len(self.fields) - 1
+        number = None
+        text = ""
+        for at, line in lines:
+            row = line.split(self.separator)
+            before = text.count(self.separator)
+            begins = place < len(row) and _JOB.fullmatch(row[place]) and len(row) > 1
+            goes_on = free[-1] if before == bars else any(free) and before + len(row) - 1 <= bars
+            if number is not None and not begins and goes_on:
+                text += f"\n{line}"
+                continue
+            if number is not None:
+                yield number, text
+            number = at
+            text = line
+        if number is not None:
+            yield number, text
 
     def _take(self, line, row):
         """Add a line to the jobs, the steps or the bad lines."""
@@ -110,7 +158,7 @@ class Export:
         """Rejoin a free text that was split at its own bars; None if it is unclear which text that is."""
         more = len(row) - len(self.fields)
         free = [self.columns[name.lower()] for name in FREE_TEXT if self.has(name)]
-        rows = [[*row[:at], "|".join(row[at : at + more + 1]), *row[at + more + 1 :]] for at in free]
+        rows = [[*row[:at], self.separator.join(row[at : at + more + 1]), *row[at + more + 1 :]] for at in free]
         if len(rows) > 1:
             rows = [row for row in rows if self._is_plausible(row)]
         distinct = {tuple(text for at, text in enumerate(row) if at not in free): row for row in rows}
@@ -161,18 +209,22 @@ class Export:
 
     def left_out(self) -> pd.DataFrame:
         """Return the steps and the bad lines in the form of `Trace.dropped`."""
-        reasons = [STEP] * len(self.steps) + list(self.bad_lines.values())
+        reasons = [STEP] * len(self.steps) + list(self.bad_lines.values()) + [NOISE] * len(self.noise)
         table = pd.DataFrame(-1, range(len(reasons)), swf.FIELDS)
-        table["job_number"] = np.array(self.steps + [-1] * len(self.bad_lines), dtype="int64")
+        table["job_number"] = np.array(self.steps + [-1] * (len(reasons) - len(self.steps)), dtype="int64")
         return left_out(table, dict(enumerate(reasons)))
+
+
+def _separator_of(record, count):
+    """Return what separates so many fields of a record, the last of which may be followed by it, too."""
+    return next((mark for mark in SEPARATORS if record.count(mark) in (count - 1, count)), "|")
 
 
 def _hint(head):
     """Explain a first line that is not a header of columns between bars."""
     if "jobid" not in head.lower():
-        return "; there is no header line" if head.count("|") >= LEAST_BARS else ""
-    if "," in head:
-        return "; there are commas: give sacct --parsable2, and no --delimiter"
+        named = "; there is no header line: name its columns with columns="
+        return named if max(map(head.count, SEPARATORS)) >= LEAST_BARS else ""
     return "; these are aligned columns, in which sacct cuts long values: give it --parsable2"
 
 

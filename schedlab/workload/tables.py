@@ -18,7 +18,7 @@ from schedlab._runtime.text import check_known, plain, suggestion
 from . import fields, swf
 from .columns import WORDS
 from .conventions import TAKEN
-from .filter import BAD_ROW
+from .filter import BAD_ROW, CANCELLED_EARLY, RUNNING, STEP, WAITING
 from .loading import SizeUnknown, from_log
 from .records import header_of, left_out, most_in_use, on_the_clock_of_the_log
 from .trace import Trace
@@ -32,6 +32,10 @@ ROLES = (*INSTANTS, *DURATIONS, *SIZES, *NAMES, "status", "job")
 USUAL = {"submit": "submit_time", "run": "run_time", "procs": "requested_procs"}
 USUAL |= {"estimate": "requested_time", "job": "job_number"}
 OTHER_NAME = "_given"
+
+JOBS = ("jobid", "jobidraw", "job_id", "id_job")  # columns with the numbers of jobs, and with states
+STATES = ("state", "status", "job_state", "jobstate")
+A_STEP = r"[0-9]+(?:_[0-9]+|\+[0-9]+)?\.(?:batch|extern|interactive|[0-9]+)"  # 123.batch, 123_4.0
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3_600, "d": 86_400}  # in seconds
 UNIX = 500_000_000  # seconds since 1970: November 1985, earlier than any log and longer than any log lasts
@@ -311,7 +315,7 @@ def _status(table):
     if not (pd.api.types.is_bool_dtype(values) or _is_numeric(values)):
         texts = _as_text(values).str.strip()
         states = texts.map(fields.state_of)
-        unknown = sorted({*texts[~states.isin([*fields.ENDINGS, ""])]})
+        unknown = sorted({*texts[~states.isin([*fields.ENDINGS, *fields.STATES, ""])]})
         return states.map(fields.ENDINGS).fillna(-1).to_numpy("float64"), unknown
     numbers = values.to_numpy("float64", na_value=-1.0)
     expected = "SWF's 1 (completed), 0 (failed) or 5 (cancelled); of exit codes make True where they are 0"
@@ -322,7 +326,7 @@ def _status(table):
 def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> Trace:
     """Make a trace of a table; parameters as in `from_frame`."""
     history = [f"columns: {', '.join(f'{role} = {table.source(role)}' for role in ROLES if table.has(role))}"]
-    records, dated = _times(table)
+    records, dated, instants = _times(table)
     procs = _sizes(table, "procs" if table.has("procs") else "nodes")
     if table.has("procs_per_node"):
         procs = procs * _sizes(table, "procs_per_node")
@@ -337,6 +341,7 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
         if unknown:
             listed = ", ".join(map(repr, unknown[:5])) + ", ..." * (len(unknown) > 5)
             history.append(f"status: {listed} not known, taken for unknown")
+    _leave_out_unfinished(table, records, instants)
     records["job_number"] = _job_numbers(table)
     further, renamed = _further(table, records)
     records = dict.fromkeys(swf.FIELDS, np.nan) | {"allocated_procs": procs} | records
@@ -362,7 +367,7 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
 
 
 def _times(table):
-    """Return submit_time, run_time, requested_time and wait_time in seconds, if known; and whether they are dates."""
+    """Return the times of records in seconds, if known; whether they are dates; and the instants, by role."""
     submit, dated = _instants(table, "submit")
     known = submit[~np.isnan(submit)]
     by_date = dated or (known.size > 0 and known.min() >= UNIX)
@@ -392,7 +397,33 @@ def _times(table):
         records["wait_time"] = np.where(start >= submit, start - submit, np.nan)
     if table.has("estimate"):
         records["requested_time"] = _durations(table, "estimate")
-    return records, by_date
+    return records, by_date, instants
+
+
+def _leave_out_unfinished(table, records, instants):
+    """Leave out steps of jobs, and runs that wait or go on: by their numbers, their states, or a missing end."""
+    jobs, states = (_texts_of(table, role, names) for role, names in (("job", JOBS), ("status", STATES)))
+    if jobs is not None:
+        table.leave_out(jobs.str.fullmatch(A_STEP), STEP)
+    if states is None:
+        states = pd.Series("", range(len(table.frame)))
+    states = states.map(fields.state_of)
+    unknown = np.full(len(states), np.nan)
+    start, end = (instants.get(role, unknown) for role in ("start", "end"))
+    goes_on = states.isin(fields.RUNNING) | (table.has("end") & ~np.isnan(start) & np.isnan(end) & (states == ""))
+    never = states.eq("CANCELLED") & table.has("start") & np.isnan(start) & ~(records["run_time"] > 0)
+    table.leave_out(states.isin(fields.WAITING), WAITING)
+    table.leave_out(never, CANCELLED_EARLY)
+    table.leave_out(goes_on, RUNNING)
+
+
+def _texts_of(table, role, names):
+    """Return the texts of a role, or of a column that is named as it usually is; None if these are numbers."""
+    name = next((name for name in table.frame.columns if str(name).lower() in names), None)
+    if not table.has(role) and name is None:
+        return None
+    values = table.values(role) if table.has(role) else table.frame[name]
+    return None if pd.api.types.is_bool_dtype(values) or _is_numeric(values) else _as_text(values).str.strip()
 
 
 def _a_second(values):

@@ -355,7 +355,6 @@ COPIES = "schedlab: --confidence is for copies: give --copies too, or use `sched
 MISTAKES = [
     ("\n".join([*HEADER, "1 2 3"]), "show X.swf", 1, "schedlab: X.swf:4: 3 fields, expected 18: '1 2 3'\n"),
     ("<html>404: not found</html>", "show X.swf.gz", 1, "X.swf.gz:1: 3 fields, expected 18: '<html>404: not found"),
-    (LINES.encode("utf-16"), "show X.swf", 1, "X.swf: the text is UTF-16 (from PowerShell's `>`?), expected UTF-8\n"),
     ("\n".join(RECORDS), "show X.swf", 1, UNSIZED),
     (FEW, "show X.swf", 1, "schedlab: X.swf: none of 1 records can be simulated; 1: run time is 0\n"),
     *[(None, f"show {name}", 3, f"schedlab: {name}: {NO_FILE}") for name in ("a_folder", "a.swf")],
@@ -669,7 +668,7 @@ def test_unknown_classes_fail_before_the_simulation(run, monkeypatch, log):
     monkeypatch.delattr(simulation, "simulate")
     code, out, err = run("simulate", log, "--classes", "colour")
     assert (code, out) == (1, "")
-    known = "known: kurian, sabin, size, user, group, account, a column (submit_time, "
+    known = "known: kurian, sabin, size, user, group, a column (submit_time, "
     assert err.splitlines()[-1].startswith(f"schedlab: unknown classes 'colour'; {known}")
 
 

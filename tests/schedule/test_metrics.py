@@ -433,7 +433,7 @@ def test_unknown_classes_are_answered_with_known_ones(schedule, unknown):
 def test_a_quantity_is_refused_as_classes_and_the_way_out_works(schedule, quantity):
     table = schedule.trace.jobs.assign(share=[0.5, 1, 2, 0.25])
     schedule = replace(schedule, trace=replace(schedule.trace, table=table))
-    words = f"'{quantity}' is a quantity, expected classes of jobs (kurian, sabin, size, user, group, account, ...)"
+    words = f"'{quantity}' is a quantity, expected classes of jobs (kurian, sabin, size, user, group, ...)"
     with pytest.raises(ValueError, match=re.escape(words)) as raised:
         schedule.metrics(quantity)  # the first argument is `by`
     assert f"by={{'{quantity}': [low, ..., high]}} makes classes of it" in str(raised.value)

@@ -399,7 +399,7 @@ def test_what_no_job_has_is_refused_with_what_jobs_have(order, name):
     first, line, known, sums, more = str(caught.value).split("\n")
     assert f"takes '{name}', which is neither a column nor another value of a job" in first
     assert "test_policies.py, line" in line
-    assert "columns: user, group, account, submit_time, " in known
+    assert "columns: user, group, submit_time, " in known
     assert "user_usage" in sums
     assert "default" in more
 

@@ -14,6 +14,7 @@ from workloads import examples
 
 import schedlab as sl
 from schedlab.workload import swf
+from schedlab.workload.filter import CANCELLED_EARLY, RUNNING, STEP, WAITING
 from schedlab.workload.frames import TableError, UnitWarning
 from schedlab.workload.loading import SizeUnknown
 
@@ -284,6 +285,30 @@ def test_names_that_the_schedule_needs_and_numbers_that_are_text_are_kept_under_
     assert trace.jobs["job_number_given"].tolist() == ["7.a", "7.b", "8"]
     assert trace.jobs["procs_given_given"].tolist() == [1, 1, 1]
     assert trace.jobs["procs_given"].tolist() == [2, 2, 2]
+
+
+def test_steps_and_jobs_that_wait_or_run_are_no_jobs():
+    rows = [
+        ("1", "08:10", "09:10", "01:00:00", "COMPLETED"),
+        ("1.batch", "08:10", "09:10", "01:00:00", "COMPLETED"),
+        ("1.0", "08:10", "09:10", "01:00:00", "COMPLETED"),
+        ("2_3", "08:10", "Unknown", "01:00:00", "RUNNING"),
+        ("3", "Unknown", "Unknown", "00:00:00", "PENDING"),
+        ("4", "None", "08:05", "00:00:00", "CANCELLED by 5"),
+        ("5", "08:10", "Unknown", "01:00:00", "COMPLETED"),  # its end was not recorded
+    ]
+    table = pd.DataFrame(rows, columns=["JobID", "Start", "End", "Elapsed", "State"]).assign(
+        Submit="2024-03-01 08:00", N=4
+    )
+    table[["Start", "End"]] = table[["Start", "End"]].replace(r"^([0-9])", r"2024-03-01 \1", regex=True)
+    roles = {"submit": "Submit", "start": "Start", "end": "End", "run": "Elapsed", "procs": "N"}
+    for more in ({}, {"job": "JobID", "status": "State"}):
+        trace = sl.from_frame(table, **roles, **more)
+        assert (len(trace), trace.work()) == (2, 2 * 4 * 3600)
+        assert trace.dropped["reason"].value_counts().to_dict() == {STEP: 2, RUNNING: 1, WAITING: 1, CANCELLED_EARLY: 1}
+        assert "1 job still running (left out, 33.3 % of the work)" in repr(trace).partition("usual")[0]
+    unfinished = sl.from_frame(table[["Start", "End", "Elapsed", "Submit", "N"]], **roles)
+    assert (unfinished.dropped["reason"] == RUNNING).sum() == 2  # nothing but the missing end tells
 
 
 whole, runs = st.integers(0, 10**6), st.integers(1, 10**6)

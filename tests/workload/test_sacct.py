@@ -1,6 +1,10 @@
 """Slurm's accounting: each format, each reason to leave a record out, each error; expectations are worked by hand."""
 
+import bz2
+import contextlib
 import gzip
+import json
+import lzma
 import math
 import re
 from datetime import datetime
@@ -15,7 +19,8 @@ from hypothesis import strategies as st
 
 import schedlab as sl
 from schedlab import cli
-from schedlab.workload import fields, swf
+from schedlab.workload import fields, sacct, swf
+from schedlab.workload import filter as load_filter
 from schedlab.workload.fields import A_COUNT, A_DURATION, A_MEMORY, A_TIME, duration, instant, plain_instants
 from schedlab.workload.sacct import COMMAND, PartitionWarning, SacctError, example_path, is_export
 
@@ -108,7 +113,7 @@ def test_the_header_says_where_and_when_and_a_trace_comes_back_from_swf(read, tm
     assert again.procs == trace.procs == 35
 
 
-def test_names_of_people_are_kept_nowhere_and_an_account_stands_in_for_a_group(read, tmp_path):
+def test_names_of_people_are_kept_nowhere(read, tmp_path):
     people = [job(1, User="xavier"), job(2, User="yvonne", Group="guests"), job(3, User="xavier"), job(4, User="")]
     trace = read(*people, job(5, User="zoe", **STARTED_NEVER))
     assert trace.jobs["user_id"].tolist() == [1, 2, 1, -1]
@@ -117,9 +122,6 @@ def test_names_of_people_are_kept_nowhere_and_an_account_stands_in_for_a_group(r
     trace.to_swf(tmp_path / "out.swf")
     everything = (tmp_path / "out.swf").read_text() + repr(trace) + trace.dropped.to_csv() + trace.repaired.to_csv()
     assert not re.search("xavier|yvonne|zoe|guests|staff", everything)
-    records = [job(number, Account=f"p{number}") for number in (7, 8)]
-    columns = [*without("Group"), "Account"]
-    assert read(*records, columns=columns).jobs["group_id"].tolist() == [1, 2]
 
 
 # Durations ----------------------------------------------------------------------------------------------
@@ -560,7 +562,8 @@ def test_a_bar_in_a_job_name_loses_no_line(read, text, last):
     columns.insert(len(columns) if last else 2, "JobName")
     expected = read(*records, columns=[name for name in columns if name != "JobName"])
     trace = read(*records, columns=columns)
-    assert trace.jobs.equals(expected.jobs)
+    assert trace.jobs.drop(columns="name").equals(expected.jobs)
+    assert trace.jobs["name"].tolist() == ["plain", text, "plain"]
     assert trace.dropped.empty
 
 
@@ -606,7 +609,6 @@ def test_bars_in_two_texts_of_one_line_are_an_error_that_names_the_line(read):
         ({"JobIDRaw": ""}, "field 2 (JobIDRaw) is '', expected a job like 123"),
         ({"User": "a|b"}, "16 fields, expected 15 (a '|' or a line end inside a JobName or Comment? leave such"),
         (EARLY, f"field 9 (End) is '2024-03-01T12:09:59', expected {LATER}"),
-        (EARLY | {"ElapsedRaw": "0"}, f"field 9 (End) is '2024-03-01T12:09:59', expected {LATER}"),
         ({"ElapsedRaw": "1802"}, f"field 10 (ElapsedRaw) is '1802', expected {AT_MOST}"),
         ({"ElapsedRaw": "", "Elapsed": "01:00:00"}, f"field 16 (Elapsed) is '01:00:00', expected {AT_MOST}"),
     ],
@@ -675,9 +677,7 @@ def test_a_file_without_jobs_is_refused(read, records, found):
         read(*records, columns=list(PLAIN))
 
 
-@pytest.mark.parametrize(
-    "head", ["       JobID      State", "7|7|batch|COMPLETED", "JobID,State", "; Version: 2.2", "Name|Place"]
-)
+@pytest.mark.parametrize("head", ["       JobID      State", "7|7|batch|COMPLETED", "; Version: 2.2", "Name|Place"])
 def test_what_is_no_output_of_sacct_is_refused(tmp_path, head):
     found = re.escape(f"jobs.txt:1: found {head!r}, expected the names of columns with '|' between them, JobID among")
     with pytest.raises(SacctError, match=found):
@@ -693,10 +693,6 @@ JobID           JobName  Partition    Account  AllocCPUS      State ExitCode
 48211          simulate      short    physics         64  COMPLETED      0:0
 48211.batch       batch               physics         32  COMPLETED      0:0
 """
-COMMAS = """\
-JobID,JobName,Partition,Submit,Start,End,ElapsedRaw,TimelimitRaw,AllocCPUS,State
-48211,simulate,short,2024-03-04T06:10:25,2024-03-04T06:10:25,2024-03-04T07:41:14,5449,240,64,COMPLETED
-"""
 HEADLESS = "48211|48211|short|ann|2024-03-04T06:10:25|2024-03-04T06:10:25|2024-03-04T07:41:14|5449|240|64|COMPLETED\n"
 
 
@@ -705,8 +701,7 @@ HEADLESS = "48211|48211|short|ann|2024-03-04T06:10:25|2024-03-04T06:10:25|2024-0
     [
         (PRETTY, "; these are aligned columns, in which sacct cuts long values: give it --parsable2; run"),
         ("\n   " + PRETTY, "; these are aligned columns, in which sacct cuts long values: give it --parsable2; run"),
-        (COMMAS, "; there are commas: give sacct --parsable2, and no --delimiter; run"),
-        (HEADLESS, "JobID among them (--parsable2, no --noheader); there is no header line; run"),
+        (HEADLESS, "(--parsable2, no --noheader); there is no header line: name its columns with columns=; run"),
     ],
 )
 def test_other_forms_of_the_output_get_a_hint_in_python_and_on_the_command_line(tmp_path, capsys, text, hint):
@@ -721,15 +716,144 @@ def test_other_forms_of_the_file_are_read_and_outputs_one_after_the_other(tmp_pa
     text = export(tmp_path, job(1), job(2)).read_text()
     expected = sl.read_sacct(written(tmp_path, text)).jobs
     trailing = "".join(f"{line}|\n" for line in text.splitlines())  # --parsable
-    others = [trailing, text.replace("\n", "\r\n"), "\ufeff" + text, "\n" + text.rstrip("\n")]
+    others = [text.replace("|", mark) for mark in ("^|^", "|||", ";", "\t", ",")]
+    others += [trailing, text.replace("\n", "\r\n"), "\ufeff" + text, "\n" + text.rstrip("\n")]
     contents = [*(other.encode() for other in others), text.replace("ann", "andré").encode("latin-1")]
-    for name, content in (("jobs.psv.gz", gzip.compress(text.encode())), *(("other.txt", each) for each in contents)):
+    contents += [text.encode("utf-16")]
+    packed = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    files = [(f"jobs.psv.{suffix}", pack(text.encode())) for suffix, pack in packed.items()]
+    for name, content in (*files, *(("other.txt", each) for each in contents)):
         (tmp_path / name).write_bytes(content)
         trace = sl.read_sacct(tmp_path / name)
         assert trace.name == name.partition(".")[0]
         assert trace.jobs.equals(expected)
     both = "".join(export(tmp_path, job(number)).read_text() for number in (1, 2))
     assert sl.read_sacct(written(tmp_path, both)).jobs.index.tolist() == [1, 2]
+
+
+def test_a_text_without_a_header_is_read_by_the_names_of_its_columns(tmp_path):
+    head, *records = export(tmp_path, job(1), job(2)).read_text().splitlines()
+    path = written(tmp_path, "\n".join(records))
+    names = head.split("|")
+    expected = sl.read_sacct(written(tmp_path, "\n".join([head, *records]), "whole.txt")).jobs
+    for columns in (names, ",".join(names)):
+        assert sl.read_sacct(path, columns=columns).jobs.equals(expected)
+    with pytest.raises(SacctError, match="a header line, expected a record; leave out columns=$"):
+        sl.read_sacct(tmp_path / "whole.txt", columns=names)
+
+
+def test_messages_of_slurm_are_counted_and_are_no_records(tmp_path):
+    head, *records = export(tmp_path, job(1), job(2)).read_text().splitlines()
+    messages = ["sacct: error: slurmdbd: Getting response to message type DBD_GET_JOBS_COND", "slurm_load: error: no"]
+    trace = sl.read_sacct(written(tmp_path, "\n".join([messages[0], head, records[0], messages[1], records[1]])))
+    assert (len(trace), trace.dropped["reason"].tolist()) == (2, [load_filter.NOISE] * 2)
+    assert "nothing to worry about: 2 lines with a message of a tool" in repr(trace)
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_free_text_may_have_several_lines(read, last):
+    records = with_names(SubmitLine="srun a &&\necho b\n\necho c")
+    columns = [name for name in records[0] if name != "SubmitLine"]
+    columns.insert(len(columns) if last else 2, "SubmitLine")
+    trace = read(*records, columns=columns)
+    assert trace.jobs["SubmitLine"].tolist() == ["plain", "srun a &&\necho b\necho c", "plain"]
+    assert trace.dropped.empty
+
+
+def test_a_job_that_ends_a_second_before_it_starts_and_has_not_run_is_one_of_no_length(read):
+    trace = read(job(1) | EARLY | {"ElapsedRaw": "0"}, job(2))
+    assert trace.dropped["reason"].tolist() == [load_filter.NO_TIME]
+
+
+TRES = {
+    "billing=16,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1": 4,
+    "cpu=16,gres/gpu:v100=1,gres/gpu:a100=2,node=1": 3,
+    "cpu=16,gres/gpumem=40G,gres/gpu=2": 2,
+    "gpu:4": 4,
+    "gpu:tesla:2": 2,
+    "gpu:a100:2(IDX:0-1),gpu:v100:1(IDX:3)": 3,
+    "gres:gpu:8": 8,
+    "cpu=16,mem=64G,node=1": 0,
+}
+
+
+@pytest.mark.parametrize(("text", "gpus"), TRES.items())
+def test_gpus_are_read_from_any_form_and_a_type_counts_once(read, text, gpus):
+    message = "100 % of the work have GPUs; cpus are simulated, GPUs are not"
+    with pytest.warns(sacct.GpuWarning, match=message) if gpus else contextlib.nullcontext():
+        trace = read(job(1) | {"AllocTRES": text, "Account": "physics", "QOS": "high"})
+    row = trace.jobs.iloc[0]
+    assert (row["gpus"], row["account"], row["qos"], row["AllocTRES"]) == (gpus, "physics", "high", text)
+    assert ("have GPUs" in repr(trace)) == (gpus > 0)
+
+
+def in_json(job_id=1, **more):
+    """Return a job as sacct --json writes it."""
+    time = {"submission": 1709280000, "eligible": 1709280000, "start": 1709280600, "end": 1709284200, "elapsed": 3600}
+    tres = [{"type": "cpu", "count": 16}, {"type": "gres", "name": "gpu:a100", "count": 4}]
+    about = {"account": "physics", "cluster": "hpc", "user": "ann"}
+    return {
+        "job_id": job_id,
+        "association": about,
+        "qos": "high",
+        "partition": "gpu",
+        "time": time | {"limit": {"set": True, "infinite": False, "number": 120}} | more.pop("time", {}),
+        "state": {"current": ["COMPLETED"], "reason": "None"},
+        "tres": {"allocated": tres, "requested": tres},
+    } | more
+
+
+def test_json_is_read_like_text(tmp_path):
+    jobs = [
+        in_json(),
+        in_json(2, state="FAILED", time={"limit": {"set": True, "infinite": True, "number": 0}}),
+        in_json(3, array={"job_id": 3, "task_id": {"set": True, "infinite": False, "number": 7}}),
+        in_json(4, state={"current": ["RUNNING"]}, time={"end": 0}),
+        in_json(5, state=["PENDING"], time={"start": 0, "end": 0, "elapsed": 0}),
+        in_json(6, time={"limit": 60, "start": {"set": True, "infinite": False, "number": 1709280600}}),
+    ]
+    path = written(tmp_path, json.dumps({"meta": {}, "jobs": jobs}), "jobs.json")
+    assert is_export(path)
+    with pytest.warns(sacct.GpuWarning):
+        trace = sl.read_sacct(path)
+    assert trace.jobs.index.tolist() == [1, 2, 3, 6]
+    assert trace.jobs["requested_time"].tolist() == [7200, 3600, 7200, 3600]
+    assert trace.jobs["status"].tolist() == [1, 0, 1, 1]
+    same = trace.jobs[["run_time", "wait_time", "requested_procs", "gpus", "account", "qos"]].drop_duplicates()
+    assert same.to_numpy().tolist() == [[3600, 600, 16, 4, "physics", "high"]]
+    assert reasons(trace) == {load_filter.RUNNING: 1, load_filter.WAITING: 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"jobs": [', "jobs.txt:1: not JSON (Expecting value), expected the output of sacct --json"),
+        ('{"nodes": []}', "jobs.txt: no jobs as sacct --json writes them (KeyError: 'jobs'), expected a list 'jobs'"),
+        ('{"jobs": [{"job_id": 1}]}', "jobs.txt: no jobs as sacct --json writes them (KeyError: 'time'), expected"),
+        ('{"jobs": []}', "jobs.txt: no job in it (0 steps, 0 bad lines)"),
+    ],
+)
+def test_json_without_jobs_is_refused(tmp_path, text, message):
+    with pytest.raises(SacctError, match=f"^{re.escape(message)}"):
+        sl.read_sacct(written(tmp_path, text))
+
+
+def test_an_account_is_no_group(read):
+    jobs = [job(1) | {"Group": "users", "Account": "small"}, job(2) | {"Group": "users", "Account": "big"}]
+    trace = read(*jobs)
+    codes = trace.codes("account")
+    assert codes["small"] != codes["big"]
+    assert trace.jobs["group_id"].tolist() == [1, 1]
+    alone = read(*jobs, columns=[*without("Group"), "Account"])
+    assert alone.jobs["group_id"].tolist() == [-1, -1]
+    with pytest.raises(ValueError, match="no column 'account'; known: user, group, submit_time"):
+        read(job(1)).codes("account")
+
+
+def test_jobs_that_still_run_are_counted_by_what_they_have_done(read):
+    running = {"State": "RUNNING", "End": "Unknown", "ElapsedRaw": "864000", "AllocCPUS": "64"}
+    trace = read(job(1), job(2) | running)
+    assert "worth a look: 1 job still running (left out, 9" in repr(trace)
 
 
 @pytest.mark.parametrize(

@@ -387,8 +387,8 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
         - ``"kurian"``: short or long (from 3600 s), narrow or wide (from 32 processors): SN, SW, LN, LW.
         - ``"sabin"``: by processor-seconds in the log.
         - ``"size"``: processors, in powers of two.
-        - Any other column name: its values, or their names if known. ``"user"`` stands for user_id, ``"group"`` and
-          ``"account"`` for group_id. Not a quantity, such as wait_time.
+        - Any other column name: its values, or their names if known. ``"user"`` stands for user_id, ``"group"`` for
+          group_id. Not a quantity, such as wait_time.
         - ``{column: edges}``: intervals [low, high) of a column, also of a quantity.
         - A function of the table, or a Series of labels with the index of the jobs.
     names : mapping, optional
@@ -447,7 +447,7 @@ def check_classes(by: str, columns: Iterable[str]) -> None:
     >>> sl.metrics.check_classes("length", ["queue", "procs"])
     Traceback (most recent call last):
         ...
-    ValueError: unknown classes 'length'; known: kurian, sabin, size, user, group, account, a column (queue, procs)
+    ValueError: unknown classes 'length'; known: kurian, sabin, size, user, group, a column (queue, procs)
     """
     columns = list(columns)
     if by in QUANTITIES or (by in MEASURES and by not in columns):
