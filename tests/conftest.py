@@ -39,10 +39,6 @@ def pytest_collection_finish():
     compiling.not_here()  # tests compile what they use, without a message
     theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in parts and as a whole
 
-    import vega_lite  # after schedlab, which defers a parser of jsonschema: here it would take four seconds to build
-
-    vega_lite.work_quickly()
-
 
 @pytest.fixture
 def nothing_kept(monkeypatch, tmp_path):
