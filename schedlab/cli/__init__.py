@@ -13,9 +13,9 @@ from schedlab.cli.options import parser
 from schedlab.workload import archive, frames
 from schedlab.workload.filter import LoadWarning
 from schedlab.workload.loading import SizeUnknown
-from schedlab.workload.sacct import PartitionWarning
+from schedlab.workload.sacct import GpuWarning, PartitionWarning
 
-WARNINGS = (LoadWarning, PartitionWarning, frames.UnitWarning)  # printed as plain messages
+WARNINGS = (LoadWarning, GpuWarning, PartitionWarning, frames.UnitWarning)  # printed as plain messages
 FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
 
 

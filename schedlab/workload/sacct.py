@@ -228,7 +228,8 @@ def read_sacct(
     if "gpus" in trace.table and (having := trace.table["gpus"] > 0).any():
         area = load_filter.area(trace.table)
         share = area[having].sum() / area.sum()
-        message = f"{having.sum():,} jobs with {100 * share:.3g} % of the work have GPUs; {procs_of} are simulated"
+        jobs = f"{having.sum():,} jobs have" if having.sum() > 1 else "1 job has"
+        message = f"{jobs} GPUs, with {100 * share:.3g} % of the work; {procs_of} are simulated"
         history += (message,)
         warnings.warn(f"{file}: {message}, GPUs are not", GpuWarning, stacklevel=2)
     return replace(trace, repaired=repaired, history=history, people=people, files=opened(path))

@@ -194,6 +194,15 @@ def test_simulate_takes_the_first_jobs_and_another_machine(done, log):
     assert measures(out) == pytest.approx(expected.to_dict(), rel=1e-3, nan_ok=True)
 
 
+def test_a_log_with_gpus_says_that_they_are_not_simulated(done, tmp_path):
+    record = "7|2024-03-01T08:00:00|2024-03-01T08:10:00|2024-03-01T09:10:00|3600|120|16|cpu=16,gres/gpu=4|COMPLETED"
+    path = tmp_path / "jobs.txt"
+    path.write_text(f"JobID|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocCPUS|AllocTRES|State\n{record}\n")
+    _, err = done("show", path)
+    message = "jobs.txt: 1 job has GPUs, with 100 % of the work; cpus are simulated, GPUs are not"
+    assert err.splitlines()[0] == f"schedlab: warning: {message}"
+
+
 def test_simulate_takes_the_conventions(run, log):
     trace = sl.read_swf(log)
     shorter = trace.jobs.assign(requested_time=lambda jobs: jobs["run_time"] // 2)

@@ -779,12 +779,12 @@ TRES = {
 
 @pytest.mark.parametrize(("text", "gpus"), TRES.items())
 def test_gpus_are_read_from_any_form_and_a_type_counts_once(read, text, gpus):
-    message = "100 % of the work have GPUs; cpus are simulated, GPUs are not"
+    message = "1 job has GPUs, with 100 % of the work; cpus are simulated, GPUs are not"
     with pytest.warns(sacct.GpuWarning, match=message) if gpus else contextlib.nullcontext():
         trace = read(job(1) | {"AllocTRES": text, "Account": "physics", "QOS": "high"})
     row = trace.jobs.iloc[0]
     assert (row["gpus"], row["account"], row["qos"], row["AllocTRES"]) == (gpus, "physics", "high", text)
-    assert ("have GPUs" in repr(trace)) == (gpus > 0)
+    assert ("has GPUs" in repr(trace)) == (gpus > 0)
 
 
 def in_json(job_id=1, **more):
