@@ -189,6 +189,15 @@ def test_a_chart_that_is_too_wide_is_seen(server, chromium, folder):
     page.close()
 
 
+def test_a_slider_that_cannot_be_moved_is_seen(chromium):
+    page = Page(chromium, "about:blank")
+    handle = '<div class="noUi-handle" aria-valuenow="1" style="width: 9px; height: 9px"></div>'
+    page.page.set_content(f'<div id="figure"><div class="noUi-target" style="width: 99px">{handle}</div></div>')
+    with pytest.raises(Trouble, match="a slider is where it was, though it was dragged 5 times"):
+        page.drag(page.page.locator("#figure"))
+    page.close()
+
+
 def test_a_faint_text_is_seen(chromium):
     page = Page(chromium, "about:blank")
     page.page.set_content(
