@@ -18,16 +18,16 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")  # with leading quotes, so that a read
 _NUMBER = re.compile(r"[+-][0-9][0-9.,]*(e[+-]?[0-9]+)?( ?%)?", re.IGNORECASE)
 
 
-def plain(words: str) -> str:
+def plain(text: str) -> str:
     r"""Make text of any origin fit for one line of a terminal, a message or a chart.
 
     Control characters are written as Python writes them (``\x1b``, ``\n``). ``</`` and ``<!`` get a blank after the
     ``<``: Altair puts charts into the script of a page without escaping them, and the script would end there.
     """
-    if not words.isprintable():
-        hidden = {letter for letter in words if unicodedata.category(letter) in _UNSHOWN}
-        words = "".join(ascii(letter)[1:-1] if letter in hidden else letter for letter in words)
-    return _MARKUP.sub("< ", words)
+    if not text.isprintable():
+        hidden = {letter for letter in text if unicodedata.category(letter) in _UNSHOWN}
+        text = "".join(ascii(letter)[1:-1] if letter in hidden else letter for letter in text)
+    return _MARKUP.sub("< ", text)
 
 
 def cell(value):

@@ -49,9 +49,9 @@ class Queued(Scheme):
 
         - ``now, submit, estimate, procs``: int64, seconds since the first submission, and processors. With `now`, the
           order changes with time.
-        - Columns of the jobs: ``user``, ``group``, ``queue``, ``partition``, ``account``, ``requested_memory``, or one
-          that a reader kept. Text arrives as codes (`Trace.codes`); see `schedlab.workload.columns.Columns`. An order
-          that uses ``run_time`` is clairvoyant.
+        - Columns of the jobs: ``user``, ``group``, ``queue``, ``partition``, ``requested_memory``, or one that a reader
+          kept, such as ``account``. Text arrives as codes (`Trace.codes`); see `schedlab.workload.columns.Columns`. An
+          order that uses ``run_time`` is clairvoyant.
         - Running sums, which change with time: ``user_usage`` (processor-seconds so far, with a half-life of 7 days;
           see `Usage` for others), ``user_running`` (jobs), ``user_held`` (processors now), ``user_queued`` (jobs). Any
           column can replace ``user`` (``account_usage``); ``total`` means all jobs (``total_usage``).
