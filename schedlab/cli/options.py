@@ -97,7 +97,7 @@ def _add_simulate(add):
     parser.add_argument(
         "--classes",
         metavar="BY",
-        help="also by class: kurian, sabin, size, user, group, or a column of the log such as partition",
+        help="also by class: kurian, sabin, size, user, group, state, hour, weekday, month, or a column (partition)",
     )
     parser.add_argument(
         "--confidence",

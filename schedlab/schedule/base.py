@@ -19,6 +19,7 @@ from . import laws, starts
 from .export import Exporting
 from .measuring import Measuring
 from .places import Places
+from .usage import Usage
 from .why import Why, why
 
 SHOWN = (
@@ -28,7 +29,7 @@ SHOWN = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Schedule(Measuring, Places, Exporting):
+class Schedule(Measuring, Usage, Places, Exporting):
     """The result of a simulation.
 
     Times are seconds on the clock of the log: int64, or float64 if sweeps ran as tasks, which end at any time.

@@ -9,6 +9,7 @@ import pandas as pd
 from schedlab._runtime.text import check_known, suggestion
 from schedlab.machine import Partitions
 from schedlab.schedule import metrics, statistics
+from schedlab.schedule.calendar import classes_of
 from schedlab.schedule.metrics import TAU, Measures, MeasureTable
 from schedlab.schedule.statistics.batches import check_warm_up
 
@@ -27,7 +28,7 @@ class Measuring:
             As in `metrics`.
         """
         whole = callable(by) or (isinstance(by, str) and by == "started_by")
-        return metrics.classes(self.jobs if whole else self._table, by, self.trace.names)
+        return classes_of(self.jobs if whole else self._table, by, self.trace)
 
     @overload
     def metrics(self, by: None = None, tau: float = ..., window=..., *, warm_up: int | str = ...) -> Measures: ...
@@ -45,8 +46,9 @@ class Measuring:
         Parameters
         ----------
         by : optional
-            Classes of jobs, as in `schedlab.metrics.classes`. The result then has one row per class, with the measures
-            that a class has. Jobs in no class have a last row, nan.
+            Classes of jobs, as in `schedlab.metrics.classes`; or the "hour", "weekday" or "month" of their submission
+            on the clock of the machine. The result then has one row per class, with the measures that a class has. Jobs
+            in no class have a last row, nan.
         tau : float, seconds
             Threshold of the bounded slowdown. Run times below it count as tau.
         window : "makespan", "arrivals" or (begin, end) in seconds

@@ -677,7 +677,7 @@ def test_unknown_classes_fail_before_the_simulation(run, monkeypatch, log):
     monkeypatch.delattr(simulation, "simulate")
     code, out, err = run("simulate", log, "--classes", "colour")
     assert (code, out) == (1, "")
-    known = "known: kurian, sabin, size, user, group, a column (submit_time, "
+    known = "known: kurian, sabin, size, user, group, state, hour, weekday, month, a column (submit_time, "
     assert err.splitlines()[-1].startswith(f"schedlab: unknown classes 'colour'; {known}")
 
 

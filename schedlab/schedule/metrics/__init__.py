@@ -23,6 +23,11 @@ DAY, WEEK = 86_400, 7 * 86_400  # seconds
 SABIN_EDGES = (0, 200, 3_200, 100_000, 2_000_000, np.inf)
 SABIN_NAMES = ("tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000")
 CLASSES = ("kurian", "sabin", "size")
+CALENDAR = ("hour", "weekday", "month")  # of a submission, on the clock of the machine
+SHORT = WORDS | {"state": "status"}
+# Names of numbers that mean the same in all logs.
+STATES = ("failed", "completed", "partial, continued", "partial, completed", "partial, failed", "cancelled")
+NAMES = {"status": dict(enumerate(STATES))}
 # Columns of numbers that differ from job to job: as classes, each would hold a job or two.
 QUANTITIES = (
     *("submit_time", "wait_time", "run_time", "avg_cpu_time", "used_memory", "requested_time", "requested_memory"),
@@ -388,7 +393,7 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
         - ``"sabin"``: by processor-seconds in the log.
         - ``"size"``: processors, in powers of two.
         - Any other column name: its values, or their names if known. ``"user"`` stands for user_id, ``"group"`` for
-          group_id. Not a quantity, such as wait_time.
+          group_id, ``"state"`` for status. Not a quantity, such as wait_time.
         - ``{column: edges}``: intervals [low, high) of a column, also of a quantity.
         - A function of the table, or a Series of labels with the index of the jobs.
     names : mapping, optional
@@ -426,10 +431,12 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
         names = ["1", "2", *(f"{high // 2 + 1}-{high}" for high in edges[3:])]
         return pd.cut(jobs["procs"], edges, labels=names)
     check_classes(by, jobs.columns)
+    if is_calendar(by, jobs.columns):
+        raise ValueError(f"{by!r} needs the dates of a log: use the classes of a schedule, as Schedule.classes does")
     values = jobs[_name_of(by, jobs)]
     if values.dtype.kind == "f" and (values % 1).fillna(0).any():
         raise _quantity(by)
-    known = (names or {}).get(values.name)
+    known = {**NAMES, **(names or {})}.get(values.name)
     return _named(values, known) if known else values
 
 
@@ -444,15 +451,32 @@ def check_classes(by: str, columns: Iterable[str]) -> None:
     Examples
     --------
     >>> import schedlab as sl
-    >>> sl.metrics.check_classes("length", ["queue", "procs"])
+    >>> sl.metrics.check_classes("length", ["queue", "procs"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: unknown classes 'length'; known: kurian, sabin, size, user, group, a column (queue, procs)
+    ValueError: unknown classes 'length'; known: kurian, sabin, size, user, ..., a column (queue, procs)
     """
     columns = list(columns)
     if by in QUANTITIES or (by in MEASURES and by not in columns):
         raise _quantity(by, by in columns)
     _check_column(by, columns)
+
+
+def is_calendar(by, columns: Iterable[str]) -> bool:
+    """Tell whether classes are hours, weekdays or months of the calendar; a column of that name goes first.
+
+    Parameters
+    ----------
+    by, columns : object, iterable of str
+        The classes asked for, and the columns that exist.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.metrics.is_calendar("hour", ["queue"]), sl.metrics.is_calendar("hour", ["hour"])
+    (True, False)
+    """
+    return isinstance(by, str) and by in CALENDAR and by not in columns
 
 
 def _quantity(by, column=True):
@@ -464,14 +488,14 @@ def _quantity(by, column=True):
 
 
 def _check_column(by, columns):
-    columns = list(columns)
-    if by not in (*CLASSES, *WORDS, *columns):
-        known = f"{', '.join((*CLASSES, *WORDS))}, a column ({', '.join(columns)})"
-        raise ValueError(f"unknown classes {by!r}; known: {known}{text.suggestion(by, (*CLASSES, *WORDS, *columns))}")
+    known = (*CLASSES, *SHORT, *CALENDAR, *columns)
+    if by not in known:
+        listed = f"{', '.join((*CLASSES, *SHORT, *CALENDAR))}, a column ({', '.join(columns)})"
+        raise ValueError(f"unknown classes {by!r}; known: {listed}{text.suggestion(by, known)}")
 
 
 def _name_of(by, jobs):
-    return by if by in jobs else WORDS.get(by, by)
+    return by if by in jobs else SHORT.get(by, by)
 
 
 def _named(values, known):

@@ -43,6 +43,13 @@ MEASURES = {
     "idle": ("time spent idle", "share"),
     "io_overlap": ("time of I/O with the PE computing", "share"),
 }
+# Columns of `Schedule.usage` that are no measures of a whole schedule.
+USAGE = {
+    "processor_hours": ("processor-hours", ""),
+    "gpu_hours": ("GPU-hours", ""),
+    "share": ("share of the processor-hours", "share"),
+}
+LABELS = MEASURES | USAGE
 MOST_ROWS = 60  # a longer table shows only its first and last rows
 VALUES = {"mean", "low", "high"}  # columns in the unit of their row
 
@@ -64,7 +71,7 @@ def written(measure: str, value: float, like: float | None = None) -> str:
     >>> written("wait_time", 7720.5), written("utilization", 0.84321), written("mean_queue", 3.25)
     ('2.14 h', '84.3 %', '3.25 jobs')
     """
-    unit = MEASURES.get(measure, ("", ""))[1]
+    unit = LABELS.get(measure, ("", ""))[1]
     if unit == "s":
         return show.duration(value, like)
     if unit == "share":
@@ -110,7 +117,7 @@ class Measures(pd.Series):
 
 def _in_words(name):
     """Return a measure or a class of jobs in words, or another name as it is."""
-    return MEASURES[name][0] if name in MEASURES else CLASS_WORDS.get(name, str(name))
+    return LABELS[name][0] if name in LABELS else CLASS_WORDS.get(name, str(name))
 
 
 class MeasureTable(pd.DataFrame):
@@ -163,5 +170,5 @@ def _cell(measure, value, like):
     """Write one cell: a duration in the unit that most of them use, a count without a unit."""
     if isinstance(value, str):
         return value
-    unit = MEASURES.get(measure, ("", ""))[1]
+    unit = LABELS.get(measure, ("", ""))[1]
     return written(measure, value, like) if unit in ("s", "share") else show.number(value)
