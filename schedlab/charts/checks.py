@@ -17,6 +17,11 @@ def check_kind(value, *kinds: type) -> None:
         raise TypeError(f"expected {expected}, got {type(value).__name__}")
 
 
+def counted(part, window=None) -> pd.DataFrame:
+    """Return the jobs of a schedule or a trace that are counted, in a window if one is given (`Trace.counted`)."""
+    return part.jobs[getattr(part, "trace", part).some_counted(window)]
+
+
 def check_size(width, height) -> None:
     """Raise for an impossible width or height of a chart; None means not given."""
     for name, pixels in (("width", width), ("height", height)):

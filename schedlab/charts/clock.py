@@ -5,6 +5,7 @@ import pandas as pd
 
 from ._altair import alt
 
+KNOWN = "to the last submission: later arrivals are not on record"
 DATES = ((120, "%b %Y"), (10, "%d %b"), (1.5, "%d %b %H:%M"), (0, "%H:%M"))  # least days, format
 BEYOND = 1.4  # times the length of a schedule: the longest axis that makes room for estimates
 
@@ -59,18 +60,32 @@ class Clock:
 
 
 def window_of(schedule, window, estimates=False):
-    """Return begin and end of a window, in seconds; if none is given, of all that a schedule has."""
+    """Return begin and end of a window, in seconds; if none is given, of all that a schedule has.
+
+    The jobs of a lead-in are left out. What happened by a log is drawn as far as the log knows (`last_known`).
+    """
     if window is None:
+        counted = schedule.trace.some_counted()
         # Tasks from other sites may end after all jobs of this site.
-        last = schedule.seconds(schedule.outcome.pieces.end.max(initial=0))
-        begin, end = float(schedule.trace.table["submit_time"].iloc[0]), float(max(schedule.end.max(), last))
+        last = schedule.seconds(schedule.outcome.pieces.end.max(initial=0)) if counted.all() else 0
+        begin, end = float(schedule.submit[counted][0]), float(max(schedule.end[counted].max(), last))
+        if (known := last_known(schedule)) is not None:
+            end = float(known)
         if estimates:  # with room for those that reach beyond the last end, but not for any length
-            end = max(end, min(float((schedule.start + schedule.estimate).max()), begin + BEYOND * (end - begin)))
+            estimated = float((schedule.start + schedule.estimate)[counted].max())
+            end = max(end, min(estimated, begin + BEYOND * (end - begin)))
         return begin, end
-    begin, end = (schedule.trace.seconds(instant) for instant in window)
-    if not -np.inf < begin < end < np.inf:
-        raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")
-    return begin, end
+    return schedule.trace.period(window)
+
+
+def last_known(schedule):
+    """Return the last submission of a log whose schedule happened; None for a simulation, or if most ran after it.
+
+    What arrived later is not on record, and machine and queue seem to drain; a run whose end was never recorded would
+    stretch the axis over years.
+    """
+    last = schedule.submit[-1]
+    return None if schedule.scheme.simulated or np.median(schedule.end) > last else last
 
 
 def length(seconds):

@@ -13,7 +13,7 @@ from ..workload.trace import Trace
 from ..workload.variations import WEEK
 from ._altair import alt
 from .axes import DURATIONS, PER_JOB, axis, logarithmic
-from .checks import MOST_ROWS, check_columns, check_kind, check_limit
+from .checks import MOST_ROWS, check_columns, check_kind, check_limit, counted
 from .overlays import across, having
 from .palette import INK, coloured, turned
 from .series import LABEL, LINE, MOST_LABELS, NAME, SHIFT, lines, names_at_ends, room_for, shifts
@@ -32,6 +32,7 @@ def distribution(
     column: str = "wait_time",
     log: bool = True,
     *,
+    window=None,
     up_to: float | None = None,
     title: str | None = None,
     subtitle: str | None = None,
@@ -52,6 +53,9 @@ def distribution(
         A column of `Schedule.jobs`, or of `Trace.jobs`.
     log : bool
         Logarithmic x axis. A wait of 0 is drawn at 1 s, and the subtitle says so.
+    window : (begin, end), optional
+        Only jobs submitted in [begin, end): dates at the machine, or seconds on the clock of the log. Default: all that
+        are counted (`Trace.counted`).
     up_to : float, optional
         End of a logarithmic x axis, where curves are cut off: for charts that are looked at one after the other. Times
         in seconds. Default: the largest value.
@@ -75,8 +79,9 @@ def distribution(
     for name, values in named.items():
         check_kind(values, Schedule, Trace, Iterable)
         if isinstance(values, Schedule | Trace):
-            check_columns(values.jobs, [column])
-            values = values.jobs[column]
+            jobs = counted(values, window)
+            check_columns(jobs, [column])
+            values = jobs[column]
         curves[name] = np.sort(np.asarray(values, dtype=float))
         if not curves[name].size or np.isnan(curves[name]).any():
             raise ValueError(f"{name} has no {column}, or not for every job")
@@ -201,6 +206,7 @@ def beside_model(
 def weekly(
     traces: Trace | Iterable[Trace],
     *,
+    window=None,
     title: str = "Work by week",
     subtitle: str | None = None,
     width: float | None = WIDE,
@@ -214,6 +220,9 @@ def weekly(
     ----------
     traces : Trace, or several
         One line each; at least one.
+    window : (begin, end), optional
+        Only jobs submitted in [begin, end): dates at the machine, or seconds on the clock of the log. Default: all that
+        are counted (`Trace.counted`).
     title, subtitle, width, height : optional
         The subtitle is by default the traces, their loads and jobs.
 
@@ -226,15 +235,17 @@ def weekly(
     traces = [traces] if isinstance(traces, Trace) else list(traces)
     if not traces:
         raise ValueError("there is no trace to draw, give one or more")
-    table = pd.concat(map(_by_week, traces, labels(traces)), ignore_index=True)
+    parts = [_by_week(trace, name, window) for trace, name in zip(traces, labels(traces), strict=True)]
+    table = pd.concat(parts, ignore_index=True)
     subtitle = "; ".join(map(about, traces)) if subtitle is None else subtitle
     return lines(table, "week", "offered_load", "trace", title=title, subtitle=subtitle, width=width, height=height)
 
 
-def _by_week(trace, name):
+def _by_week(trace, name, window):
     """Return the offered load of the whole weeks, counted from 1."""
-    after = trace.table["submit_time"] - trace.table["submit_time"].iloc[0]
-    work = run_times(trace.table, "kill") * trace.table["requested_procs"]
+    jobs = counted(trace, window)
+    after = jobs["submit_time"] - jobs["submit_time"].iloc[0]
+    work = run_times(jobs, "kill") * jobs["requested_procs"]
     load = np.bincount(after // WEEK, work) / (trace.procs * WEEK)
     load = load[: max(1, (int(after.iloc[-1]) + 1) // WEEK)]
     return pd.DataFrame({"trace": name, "week": np.arange(1, load.size + 1), "offered_load": load})
@@ -247,6 +258,7 @@ def scatter(
     column: str = "wait_time",
     limit: int = MOST_ROWS,
     *,
+    window=None,
     up_to: float | None = None,
     title: str | None = None,
     subtitle: str | None = None,
@@ -255,8 +267,8 @@ def scatter(
 ) -> alt.LayerChart:
     """Draw one schedule against another, job by job, on logarithmic axes; below the diagonal the second is better.
 
-    The subtitle gives, over all jobs, the share that the second scheme serves better and worse, and the mean of the
-    paired differences.
+    The subtitle gives, over all these jobs, the share that the second scheme serves better and worse, and the mean of
+    the paired differences.
 
     Parameters
     ----------
@@ -267,6 +279,9 @@ def scatter(
     limit : int
         Points at most, up to 5,000. Beyond that every k-th job in order of submission is drawn, and the subtitle says
         so.
+    window : (begin, end), optional
+        Only jobs submitted in [begin, end): dates at the machine, or seconds on the clock of the log. Default: all that
+        are counted (`Trace.counted`).
     up_to : float, optional
         End of both axes, beyond which nothing is drawn. Times in seconds. Default: the largest value.
     title, subtitle, width, height : optional
@@ -284,6 +299,9 @@ def scatter(
     first, second = a.column(column), b.column(column)
     if not first.index.equals(second.index):
         raise ValueError(f"the schedules are not of the same jobs: {about(a)}, and {about(b)}")
+    mask = a.trace.some_counted(window)
+    first = first[mask]
+    second = second[mask]
     names = [str(a.scheme), str(b.scheme)]
     x, y = first.to_numpy(dtype=float), second.to_numpy(dtype=float)
     ends, drawn, zeros = logarithmic(column, np.concatenate([x, y]), up_to)
@@ -294,8 +312,8 @@ def scatter(
             "x": drawn[: len(x)],
             "y": drawn[len(x) :],
             "job": first.index,
-            "procs": a.procs,
-            "run": np.round(a.run / 3600, 3),
+            "procs": a.procs[mask],
+            "run": np.round(a.run[mask] / 3600, 3),
             "first": np.round(x / scale, 3),
             "second": np.round(y / scale, 3),
         }

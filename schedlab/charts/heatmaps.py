@@ -12,7 +12,7 @@ from ..schemes.composing import YES
 from ..workload.trace import Trace
 from ._altair import alt
 from .axes import DURATIONS, PER_JOB
-from .checks import check_columns, check_kind, check_names, check_numbers
+from .checks import check_columns, check_kind, check_names, check_numbers, counted
 from .palette import BLUE, INK, VERMILION
 from .sizes import WIDTH, beside
 from .theme import about, headed, unchecked
@@ -41,6 +41,7 @@ def heatmap(
     jobs: pd.DataFrame | Trace | Schedule,
     value: str = "jobs",
     *,
+    window=None,
     title: str | None = None,
     subtitle: str | None = None,
     width: float | None = None,
@@ -54,6 +55,9 @@ def heatmap(
         A table needs run_time and procs (or requested_procs).
     value : str
         "jobs" counts them; "area" sums processor-hours; a column gives its mean (times in hours).
+    window : (begin, end), optional
+        Of a trace or schedule, only jobs submitted in [begin, end): dates at the machine, or seconds on the clock of
+        the log. Default: all that are counted (`Trace.counted`).
     title, subtitle, width, height : optional
         By default, the title says what is shown, and the subtitle gives the trace, its load and its jobs.
 
@@ -65,7 +69,9 @@ def heatmap(
     """
     check_kind(jobs, pd.DataFrame, Trace, Schedule)
     described = "" if isinstance(jobs, pd.DataFrame) else about(jobs)
-    jobs = getattr(jobs, "jobs", jobs)
+    if isinstance(jobs, pd.DataFrame) and window is not None:
+        raise ValueError("window needs a trace or a schedule, whose clock is known; got a table")
+    jobs = jobs if isinstance(jobs, pd.DataFrame) else counted(jobs, window)
     if "procs" not in jobs.columns:
         check_columns(jobs, ["requested_procs"])
         jobs = jobs.assign(procs=jobs["requested_procs"])
@@ -117,6 +123,7 @@ def arrivals(
     trace: Trace,
     start=None,
     *,
+    window=None,
     title: str | None = None,
     subtitle: str | None = None,
     width: float | None = None,
@@ -132,6 +139,9 @@ def arrivals(
         Whose submissions are counted.
     start : date, optional
         Local date and time of second 0 of the log: for a log whose header has no UnixStartTime, and only for that.
+    window : (begin, end), optional
+        Only jobs submitted in [begin, end): dates at the machine, or seconds on the clock of the log. Default: all that
+        are counted (`Trace.counted`).
     title, subtitle, width, height : optional
         By default, the title says what is shown, and the subtitle gives the trace, its load and its jobs.
 
@@ -147,7 +157,7 @@ def arrivals(
         raise ValueError(f"{trace.name} has a UnixStartTime; start is for logs that have none")
     if start is None and not dated:
         raise ValueError(f"{trace.name} has no UnixStartTime; give start=, the local date of second 0 of its clock")
-    submit = trace.jobs["submit_time"].to_numpy()
+    submit = counted(trace, window)["submit_time"].to_numpy()
     zero = trace.at(0) if dated else pd.Timestamp(start)
     jobs = _hours_of_week(zero, submit)
     past = (submit[0] + zero.minute * 60 + zero.second) % 3600  # the full hour

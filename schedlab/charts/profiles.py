@@ -8,7 +8,7 @@ from ..show import means
 from ._altair import alt
 from .axes import axis
 from .checks import check_kind
-from .clock import Clock, length, window_of
+from .clock import KNOWN, Clock, last_known, length, window_of
 from .palette import BLUE, INK, ORANGE, VERMILION
 from .sizes import WIDE
 from .theme import about, headed, unchecked
@@ -37,7 +37,8 @@ def profile(
     schedule : Schedule
         The schedule to draw.
     window : (begin, end), optional
-        Dates at the machine, or seconds on the clock of the log. Default: the whole schedule.
+        Dates at the machine, or seconds on the clock of the log. Default: the whole schedule, without a lead-in; of
+        what happened by a log, up to the last submission, unless most ran after it.
     against : Schedule, optional
         Another schedule of the same log, drawn as a thin line.
     title, subtitle, width, height : optional
@@ -95,6 +96,7 @@ def profile(
     ]
     whole = alt.vconcat(*plots, data={"values": table}, spacing=14)
     key = [f"means over {length((end - begin) / BINS)}"] * (binned or others_binned)
+    key += [KNOWN] * (window is None and against is None and last_known(schedule) is not None)
     key += [] if against is None else [f"area: {schedule.scheme}; line: {against.scheme}"]
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle

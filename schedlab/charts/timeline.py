@@ -10,7 +10,7 @@ from ._altair import alt
 from .axes import DURATIONS, PER_JOB, axis
 from .cells import CELLS, cells_of
 from .checks import MOST_ROWS, check_columns, check_kind, check_limit
-from .clock import Clock, length, window_of
+from .clock import KNOWN, Clock, last_known, length, window_of
 from .palette import GROUPS, IN_WORDS, INK, STATES, WAITING, ink_on
 from .sizes import WIDE
 from .theme import about, headed, unchecked
@@ -64,7 +64,7 @@ def gantt(
     schedule : Schedule
         The schedule to draw.
     window : (begin, end), optional
-        Dates at the machine, or seconds on the clock of the log. Default: the whole schedule.
+        Dates at the machine, or seconds on the clock of the log. Default: as in `profile`.
     color : str
         "class" (Kurian's: short or long, narrow or wide); "sweeps" (sweeps, their tasks, other jobs; only if sweeps
         were split into tasks); "wait"; "job_number"; or a column of `Schedule.jobs`.
@@ -105,7 +105,8 @@ def gantt(
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle
     chart, moving = _movable(chart, opened)
-    return headed(chart, title, WIDE, subtitle, *left_out, planned, moving, size=(width, height))
+    known = KNOWN if window is None and last_known(schedule) is not None else ""
+    return headed(chart, title, WIDE, subtitle, *left_out, planned, moving, known, size=(width, height))
 
 
 @unchecked

@@ -20,12 +20,13 @@ from schedlab.cli.traces import SLURM, trace_of
 from schedlab.experiment import studies, sweep
 from schedlab.experiment.grids import carried_out
 from schedlab.schedule import metrics, simulation
-from schedlab.schedule.simulation import has_waits, recorded
+from schedlab.schedule.simulation import recorded
 from schedlab.schedule.statistics import IntervalWarning, over_seeds
 from schedlab.show.ledgers import as_json, as_markdown, counted, summary
 from schedlab.testing import conformance as suite
 from schedlab.workload import archive
 from schedlab.workload.conventions import SIMULATED
+from schedlab.workload.edges import has_waits
 
 PATIENCE = 1.0  # seconds of silence
 SHOWN = {
@@ -63,12 +64,13 @@ def traces(options):
 def show(options):
     """Show what is in a trace, and what was left out or filled in when it was read, with the reasons."""
     trace = trace_of(options)
-    header, submit = trace.header, trace.table["submit_time"]
+    header, jobs = trace.header, trace.table[trace.counted()]
+    submit = jobs["submit_time"]
     facts = {
         "machine": " ".join(filter(None, (header.computer, header.installation))),
         "processors": trace.procs,
-        "jobs": len(trace),
-        "users": trace.table["user_id"].nunique(),
+        "jobs": trace.size.removesuffix(" jobs"),
+        "users": jobs["user_id"].nunique(),
         "first submission": _when(trace, submit.iloc[0]),
         "last submission": _when(trace, submit.iloc[-1]),
         "offered load": load if math.isfinite(load := trace.offered_load()) else "none (all arrive at once)",
@@ -109,12 +111,13 @@ def simulate(options):
         if options.load is not None:
             trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)
         schedule = simulation.simulate(trace, options.scheme, **_conventions(options))
-        measures = schedule.metrics()
-        classes = schedule.metrics(by=options.classes) if options.classes is not None else None
-        intervals = _intervals(schedule, options.confidence) if options.confidence else None
+        window = options.window or "makespan"
+        measures = schedule.metrics(window=window)
+        classes = schedule.metrics(by=options.classes, window=window) if options.classes is not None else None
+        intervals = _intervals(schedule, options.confidence, window) if options.confidence else None
         if options.out:
             _write(options.out, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
-    print(f"{trace.title}, {options.scheme}; times in seconds")
+    print(f"{trace.title}, {options.scheme}; times in seconds{_within(options)}")
     for note in schedule.notes:
         print_indented(note)
     print_table(measures.reset_index().assign(unit=[UNITS.get(name, "") for name in measures.index]), header=False)
@@ -133,10 +136,14 @@ def _conventions(options):
     return {"overrun": options.overrun, "events": options.events, "machine": partitions}
 
 
-def _intervals(schedule, confidence):
+def _within(options):
+    return "; of the jobs submitted from {} to {}".format(*options.window) if options.window else ""
+
+
+def _intervals(schedule, confidence, window):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IntervalWarning)  # the notes are printed
-        return schedule.metrics(confidence=confidence)
+        return schedule.metrics(confidence=confidence, window=window)
 
 
 def compare(options):
@@ -154,17 +161,19 @@ def compare(options):
     schemes = options.scheme if happened is None else list(dict.fromkeys([happened.scheme, *options.scheme]))
     conventions = _conventions(options)
     with _patience():
-        table = sweep(trace, schemes, options.load, seed=seeds, by=options.by, **conventions)
+        window = options.window or "makespan"
+        table = sweep(trace, schemes, options.load, seed=seeds, by=options.by, window=window, **conventions)
     if options.out:
         _write(options.out, lambda path: table.map(text.cell).to_csv(path, index=False))
     if not seeds:
-        print(trace.title)
+        print(f"{trace.title}{_within(options)}")
         print_table(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
         for note in () if happened is None else happened.notes:
             print_indented(f"{happened.scheme}: {note}")
         return
     confidence = options.confidence or 0.95
-    print(f"{trace.title}; shaken copies: {options.copies}, intervals of {100 * confidence:.6g} % over them")
+    copies = f"; shaken copies: {options.copies}, intervals of {100 * confidence:.6g} % over them"
+    print(f"{trace.title}{copies}{_within(options)}")
     ends = {f"{name}{end}": SHOWN[name] if not end else end[1:] for name in WITH_ENDS for end in ("", "_low", "_high")}
     shown = over_seeds(table, ["load", "scheme"], confidence)
     print_table(shown[["load", "scheme", *ends]].set_axis(["load", "scheme", *ends.values()], axis=1))
@@ -262,7 +271,7 @@ def conformance(options):
     if options.trace is not None:
         _judge_log(options)
         return
-    for name in ("jobs", "between", "machine", "standin", "seed", "lenient", "columns", "unit", *SLURM):
+    for name in ("jobs", "between", "lead", "machine", "standin", "seed", "lenient", "columns", "unit", *SLURM):
         if getattr(options, name):
             raise ValueError(f"--{name.replace('_', '-')} is for a whole log, expected --log TRACE with it")
     judged = options.results if options.results is not None else options.scheme
@@ -278,6 +287,8 @@ def conformance(options):
 def _judge_log(options):
     if options.results is None:
         raise ValueError("--log needs the file with the simulator's starts: schedlab conformance --log TRACE FILE")
+    if options.between and options.lead is None:
+        options.lead = False  # the simulator began with an empty machine
     trace = trace_of(options)
     with _patience():
         verdict = suite.judge(options.results, options.of, trace=trace)

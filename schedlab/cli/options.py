@@ -259,7 +259,14 @@ def _trace_options(parser):
         nargs=2,
         type=values.instant,
         metavar=("BEGIN", "END"),
-        help="only jobs submitted from BEGIN up to END: dates (1996-09-01), or seconds on the clock of the log",
+        help="only jobs submitted from BEGIN up to END: dates (1996-09-01), or seconds on the clock of the log; what "
+        "is in the system at BEGIN leads in, and is not counted",
+    )
+    parser.add_argument(
+        "--lead",
+        type=values.lead,
+        metavar="LENGTH|DATE|none",
+        help="with --between: the lead-in begins so long before BEGIN (7days, or seconds), or at a date; none: no such",
     )
     parser.add_argument(
         "--machine",
@@ -322,6 +329,13 @@ def _trace_options(parser):
 
 def _workload_arguments(parser):
     _trace_arguments(parser)
+    parser.add_argument(
+        "--window",
+        nargs=2,
+        type=values.instant,
+        metavar=("BEGIN", "END"),
+        help="simulate the whole trace; measure the jobs submitted from BEGIN up to END, and the machine in that time",
+    )
     parser.add_argument(
         "--by",
         choices=("run_time", "interarrival", "effective"),

@@ -21,7 +21,7 @@ def trace_of(options):
     _check(options, kind)
     trace = _read(options, kind)
     if options.between:
-        trace = trace.between(*options.between)
+        trace = trace.between(*options.between, lead=options.lead)
     if options.jobs and kind != "model":
         trace = trace.head(options.jobs)
     print(repr(trace).strip("<>"), file=sys.stderr)
@@ -45,6 +45,8 @@ def _kind(options):
 def _check(options, kind):
     """Raise if there is an option for another kind of trace."""
     name = options.trace
+    if options.lead is not None and not options.between:
+        raise ValueError("--lead is what leads in to a period: give --between BEGIN END with it")
     is_file = Path(name).is_file()
     if options.lenient and not is_file:
         raise ValueError(f"--lenient is for files; {name} is not a file")

@@ -10,6 +10,7 @@ import pandas as pd
 from schedlab import schemes
 from schedlab._runtime.text import check_known
 from schedlab.workload import frames
+from schedlab.workload.edges import duration
 from schedlab.workload.filter import check_missing_estimate
 
 
@@ -102,6 +103,13 @@ def instant(text):
             pd.Timestamp(text)
             return text
     raise ValueError(f"expected a date or a number of seconds, got {text!r}")
+
+
+@_argument
+def lead(text):
+    if text == "none":
+        return False
+    return text if duration(text) > 0 else instant(text)
 
 
 @_argument

@@ -220,7 +220,8 @@ def _measured(trace, load, seed, shake, by, entrant, tau):
     schedule = simulate(changed, entrant.scheme, machine=entrant.machine and entrant.machine(changed))
     measures = schedule.metrics(tau=tau)[list(MEASURES)].to_dict()
     measures["gini"] = schedule.gini()
-    measures["unfair"] = float((schedule.start > _first_come(trace, load, seed, shake, by)).mean())
+    late = schedule.start > _first_come(trace, load, seed, shake, by)
+    measures["unfair"] = float(late[copy.some_counted()].mean())
     return measures | _by_class(copy, schedule, tau)
 
 
@@ -236,7 +237,7 @@ def _by_class(copy, schedule, tau):
     }
     return {
         f"{name} {code}": float(values[jobs].mean()) if jobs.any() else float("nan")
-        for code, jobs in ((code, of_class == code) for code in CLASSES)
+        for code, jobs in ((code, copy.counted() & (of_class == code)) for code in CLASSES)
         for name, values in columns.items()
     }
 

@@ -31,6 +31,7 @@ def sweep(
     shake: int = 60,
     by: Rescaled = "run_time",
     tau: float = 10.0,
+    window="makespan",
     threads: int | None = None,
     progress: bool = True,
     store: str | PathLike | Store | None = None,
@@ -58,12 +59,14 @@ def sweep(
         How to scale (`Trace.scale_load`).
     tau : float, seconds
         Threshold of the bounded slowdown. Run times below it count as tau.
+    window : optional
+        As in `Schedule.metrics`: a period (begin, end) measures the jobs submitted in it.
     threads : int, optional
         As in `grid`.
     progress : bool
         Show a progress bar, if the sweep takes over a second.
     store : path or Store, optional
-        As in `grid`. The store's table also has the columns by, shake, tau, and those of `conventions`.
+        As in `grid`. The store's table also has the columns by, shake, tau, window, and those of `conventions`.
     **conventions
         machine, overrun and events, as in `simulate`.
 
@@ -107,8 +110,10 @@ def sweep(
             names.append({name: value for name, value in about.items() if value is not None})
             moved = None if seeded else draw
             run = {"trace": copy, "load": target, "by": by, "scheme": using, "seed": moved, "shake": shake, "tau": tau}
-            runs.append(run | {"conventions": conventions})
-    settings = {"by": by, "shake": shake, "tau": tau} | {name: str(value) for name, value in conventions.items()}
+            runs.append(run | {"window": window, "conventions": conventions})
+    settings = {"by": by, "shake": shake, "tau": tau, "window": str(window)} | {
+        name: str(value) for name, value in conventions.items()
+    }
     how = {"threads": threads, "progress": progress, "activity": "simulating", "store": store}
     try:
         return table_of(_simulated, runs, names, settings, **how)
@@ -131,8 +136,8 @@ def _scaled(trace, load, by, overrun):
     return trace if load is None else trace.scale_load(load, by=by, overrun=overrun)
 
 
-def _simulated(trace, load, by, scheme, seed, shake, tau, conventions):
+def _simulated(trace, load, by, scheme, seed, shake, tau, window, conventions):
     trace = _scaled(trace, load, by, conventions.get("overrun", "kill"))
     if seed is not None:
         trace = trace.shake(shake, seed)  # only here: copies for all seeds would fill the memory
-    return simulate(trace, scheme, **conventions).metrics(tau=tau)
+    return simulate(trace, scheme, **conventions).metrics(tau=tau, window=window)

@@ -77,7 +77,7 @@ def half(log: str, jobs: int | None, second: bool) -> Trace:
     trace = load_trace(log, or_standin=True)
     trace = trace.head(jobs or len(trace))
     middle, end = trace.table["submit_time"].iloc[[len(trace) // 2, -1]]
-    return trace.between(middle, end + 1) if second else trace.head(len(trace) // 2)
+    return trace.between(middle, end + 1, lead=False) if second else trace.head(len(trace) // 2)
 
 
 def run(log, jobs, second, primary, backfill, bound, seed):

@@ -45,7 +45,8 @@ def lower_bounds(
 
     They hold for every schedule that runs each job once, without interruption, on the processors that it requests.
     Schemes that choose the widths of jobs or split sweeps may beat them, so traces of such jobs are refused:
-    ``trace.with_speedup(model, share=0)`` or ``trace.with_parameter_sweeps(0)`` has the same jobs, all rigid.
+    ``trace.with_speedup(model, share=0)`` or ``trace.with_parameter_sweeps(0)`` has the same jobs, all rigid. A lead-in
+    (`Trace.between`) is left out, which can only lower the bounds on the jobs that count.
 
     Parameters
     ----------
@@ -116,6 +117,7 @@ def lower_bounds(
     """
     check_trace(trace)
     check_rigid(trace)
+    trace = trace.without_lead_in()
     machine = machine_for(machine, trace)
     if overrun == KILL_BACKFILLED or (isinstance(machine, KaryTree) and any(machine.saved())):
         raise ValueError("bounds need jobs with known run times; here run times depend on the schedule")

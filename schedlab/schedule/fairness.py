@@ -14,7 +14,7 @@ from .simulation import simulate
 
 
 def fair_starts(
-    schedule: Schedule, definition: str = "arrivals", *, jobs=None, threads: int | None = None
+    schedule: Schedule, definition: str = "arrivals", *, jobs=None, window=None, threads: int | None = None
 ) -> pd.Series:
     """Return the fair start time of jobs, by job_number, in seconds on the clock of the log, like `Schedule.start`.
 
@@ -31,7 +31,9 @@ def fair_starts(
         - ``"conservative"``: that under conservative backfilling with exact estimates (CONS_P). One simulation.
         - ``"fcfs"``: its start under strict first come, first served. Takes one simulation.
     jobs : list of int, optional
-        Job numbers; default: all.
+        Job numbers; default: all that are counted (`Trace.counted`).
+    window : (begin, end), optional
+        Only the jobs submitted in [begin, end): dates at the machine, or seconds on the clock of the log.
     threads : int, optional
         How many simulations run at a time. Default: one per core.
 
@@ -53,7 +55,9 @@ def fair_starts(
     """
     check_known("definition", definition, ("arrivals", "conservative", "fcfs"))
     numbers = schedule.trace.table.index
-    place = np.arange(len(numbers)) if jobs is None else numbers.get_indexer(pd.Index(jobs))
+    if jobs is not None and window is not None:
+        raise ValueError("jobs and window both say which jobs are meant, give one of them")
+    place = np.flatnonzero(schedule.trace.some_counted(window)) if jobs is None else numbers.get_indexer(pd.Index(jobs))
     if (place < 0).any():
         unknown = pd.Index(jobs)[place < 0][0]
         raise ValueError(f"{schedule.trace.name} has no job {unknown}")
@@ -89,7 +93,9 @@ def _reference(schedule, definition):
     return simulate(trace, definition, machine=schedule.machine, overrun=schedule.overrun, events=schedule.events).start
 
 
-def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=None, threads=None) -> pd.Series:
+def fair_start_miss(
+    schedule: Schedule, definition: str = "arrivals", *, jobs=None, window=None, threads=None
+) -> pd.Series:
     """Measure how much later than their fair start times (`fair_starts`) jobs started.
 
     The measures are jobs (how many); unfair, the share that started later than fair; mean_miss, the mean of max(0,
@@ -97,7 +103,7 @@ def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=No
 
     Parameters
     ----------
-    schedule, definition, jobs, threads : optional
+    schedule, definition, jobs, window, threads : optional
         As in `fair_starts`.
 
     Examples
@@ -108,21 +114,23 @@ def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=No
     >>> sl.fair_start_miss(schedule).to_dict()
     {'jobs': 4.0, 'unfair': 0.25, 'mean_miss': 0.75, 'max_miss': 3.0}
     """
-    fair = fair_starts(schedule, definition, jobs=jobs, threads=threads)
+    fair = fair_starts(schedule, definition, jobs=jobs, window=window, threads=threads)
     start = pd.Series(schedule.start, index=schedule.trace.table.index).reindex(fair.index)
     miss = (start - fair).clip(lower=0)
     measured = {"jobs": len(miss), "unfair": (miss > 0).mean(), "mean_miss": miss.mean(), "max_miss": miss.max()}
     return pd.Series(measured, name=definition)
 
 
-def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: int | None = None) -> pd.DataFrame:
+def fairness_table(
+    schedules, definition: str = "fcfs", *, jobs=None, window=None, threads: int | None = None
+) -> pd.DataFrame:
     """Compare schedules by the measures of `fair_start_miss`, and by how unequal bounded slowdowns are (gini).
 
     Parameters
     ----------
     schedules : Schedule, or several
         One row each, indexed by scheme.
-    definition, jobs, threads : optional
+    definition, jobs, window, threads : optional
         As in `fair_starts`.
 
     Examples
@@ -138,6 +146,7 @@ def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: i
     schedules = [schedules] if isinstance(schedules, Schedule) else list(schedules)
     if not schedules:
         raise ValueError("there is no schedule to measure, give one or more")
-    rows = [fair_start_miss(schedule, definition, jobs=jobs, threads=threads) for schedule in schedules]
+    how = {"jobs": jobs, "window": window, "threads": threads}
+    rows = [fair_start_miss(schedule, definition, **how) for schedule in schedules]
     table = pd.DataFrame(rows, index=pd.Index([str(schedule.scheme) for schedule in schedules], name="scheme"))
-    return table.assign(gini=[schedule.gini() for schedule in schedules])
+    return table.assign(gini=[schedule.gini(window=window) for schedule in schedules])

@@ -1,7 +1,7 @@
 """What is measured of a schedule: means by class, queue and load over time, fairness."""
 
 from functools import cached_property
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,15 @@ from schedlab.schedule.statistics.batches import check_warm_up
 MEANS = ("wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown")  # over jobs
 AREA_WEIGHTED = "area_weighted_turnaround"
 PERIODS = {"throughput_sd_day": metrics.DAY, "throughput_sd_week": metrics.WEEK}
+
+
+class Measured(NamedTuple):
+    """What is measured: which jobs count, and from when until when (seconds) the machine and the queue are watched."""
+
+    jobs: np.ndarray
+    begin: float
+    end: float
+    all: bool  # nothing is left out
 
 
 class Measuring:
@@ -51,9 +60,13 @@ class Measuring:
             in no class have a last row, nan.
         tau : float, seconds
             Threshold of the bounded slowdown. Run times below it count as tau.
-        window : "makespan", "arrivals" or (begin, end) in seconds
-            Period over which to measure utilization, if there are neither classes nor intervals: from the first
-            submission to the last end ("makespan") or to the last submission ("arrivals"), or a given one.
+        window : "makespan", "arrivals" or (begin, end)
+            - "makespan" (default): all jobs that are counted (`Trace.counted`); machine and queue from the first of
+              their submissions to the last of their ends.
+            - "arrivals": the same, with the utilization up to the last submission. Not for classes and intervals.
+            - A period, by dates at the machine or in seconds on the clock of the log: the jobs submitted in [begin,
+              end), however long they wait and run; utilization, queue, loss of capacity and throughput of that period,
+              whoever's jobs run in it; and the load that is offered in it.
         confidence : float, optional
             Confidence level, such as 0.95. If given, the result has intervals by batch means
             (`schedlab.statistics.batch_means`) on the means over jobs, instead of the measures below.
@@ -78,7 +91,7 @@ class Measuring:
               These count from the first submission, for classes, too; a last one that is cut short is left out
               (`schedlab.metrics.throughput_deviation`).
             - With speed-up data, wasted_share: the part of all processor-seconds held that exceeds the sequential work.
-            - Only for the whole: utilization, makespan (seconds), throughput (jobs per hour), loss_of_capacity
+            - Only for the whole: utilization, makespan (seconds), throughput (ends per hour), loss_of_capacity
               (processor-seconds), loss_of_capacity_share (of processors x makespan), mean_queue and max_queue (jobs),
               longest_pile_up (share of the makespan for which the queue stays long: `schedlab.metrics.pile_up`),
               offered_load, and effective_load (from the sequential work; a job without speed-up counts as efficient).
@@ -102,22 +115,41 @@ class Measuring:
         [2000.0, 1000.0, 4000.0]
         """
         check_warm_up(confidence, warm_up)
-        if not (by is None and confidence is None) and not (isinstance(window, str) and window == "makespan"):
+        if not (by is None and confidence is None) and isinstance(window, str) and window == "arrivals":
             reason = "classes and intervals have no utilization: leave out by and confidence"
             raise ValueError(f"window is {window!r}, but {reason}")
-        per_job = self._per_job(tau)
+        per_job, measured = self._per_job(tau), self.measured(window)
         labels = None if by is None else self.classes(by)
         if confidence is not None:
-            how = {"warm_up": warm_up, "unsettled": self.unsettled}
-            return metrics.MeasureTable(statistics.intervals(per_job[list(MEANS)], confidence, labels, **how))
+            how = {"warm_up": warm_up, "unsettled": self._unsettled(measured)}
+            labels = None if labels is None else labels[measured.jobs]
+            counted = per_job.loc[measured.jobs, list(MEANS)]
+            return metrics.MeasureTable(statistics.intervals(counted, confidence, labels, **how))
         if by is not None:
-            groups = per_job.groupby(labels, observed=False, dropna=False)
-            return metrics.MeasureTable(_means(groups, self.submit[0], self.end.max()))
-        return self._measures(per_job, self.timeline(), window)
+            return metrics.MeasureTable(_means(per_job, labels, measured))
+        return self._measures(per_job, window)
 
-    def _measures(self, per_job, timeline, window="makespan"):
-        values = _means_of_all(per_job) | self._whole(window, timeline)
+    def _measures(self, per_job, window="makespan"):
+        measured = self.measured(window)
+        values = _means_of_all(per_job if measured.all else per_job[measured.jobs]) | self._whole(window, measured)
         return metrics.Measures(values, name=str(self.scheme), dtype="float64")
+
+    def measured(self, window="makespan") -> Measured:
+        """Return which jobs count, as a mask, and from when until when the machine and the queue are measured.
+
+        Parameters
+        ----------
+        window : "makespan", "arrivals", None or (begin, end)
+            As in `metrics`; None is "makespan".
+        """
+        names = ("makespan", "arrivals")
+        if isinstance(window, str) and window not in names:
+            known = f"makespan, arrivals, or (begin, end): dates or seconds{suggestion(window, names)}"
+            raise ValueError(f"unknown window {window!r}; known: {known}")
+        if window is not None and not isinstance(window, str):
+            return Measured(self.trace.counted(window), *self.trace.period(window), False)
+        jobs = self.trace.some_counted()
+        return Measured(jobs, self.submit[jobs][0], self.end[jobs].max(), bool(jobs.all()))
 
     def _per_job(self, tau):
         turnaround = self.end - self.submit
@@ -134,44 +166,53 @@ class Measuring:
         work = {} if self._sequential_work is None else {"sequential_work": self._sequential_work}
         return pd.DataFrame(columns | work, index=self.trace.table.index)
 
-    def _whole(self, window, timeline):
-        first, last, end = self.submit[0], self.submit[-1], self.end.max()
-        windows = {"makespan": (first, end), "arrivals": (first, last)}
-        if isinstance(window, str) and window not in windows:
-            known = f"makespan, arrivals, or (begin, end) in seconds{suggestion(window, windows)}"
-            raise ValueError(f"unknown window {window!r}; known: {known}")
+    def _whole(self, window, measured):
+        jobs, begin, end, whole = measured
+        first, last = self.submit[jobs][[0, -1]] if jobs.any() else (begin, end)
+        span = None if whole else (begin, end)
+        period = None if window is None or isinstance(window, str) else span
+        timeline = self._timeline(span)
         lasts = np.diff(timeline["time"]).astype("float64")
-        makespan, size = (end - first).item(), self.machine.procs
-        lost = self._lost(timeline)
-        begin, until = metrics.pile_up(timeline["time"].to_numpy(), timeline["queued"].to_numpy())
-        capacity, pieces = size * makespan, self.outcome.pieces
+        length, size = (end - begin).item() if whole else float(end - begin), self.machine.procs
+        lost = self._lost(timeline, span)
+        piled, until = metrics.pile_up(timeline["time"].to_numpy(), timeline["queued"].to_numpy())
+        capacity, pieces = size * length, self.outcome.pieces
         held = (self.seconds(pieces.start), self.seconds(pieces.end), pieces.procs)
         work = self._sequential_work
-        effective = metrics.effective_work(self.run, self.procs) if work is None else float(work.sum())
+        work = self.run * self.procs if work is None else work
+        arrivals = length if period else int(last - first)
+        busy = (first, last) if isinstance(window, str) and window == "arrivals" else (begin, end)
+        ended = int(((self.end >= begin) & (self.end <= end)).sum())
         return {
-            "utilization": metrics.utilization(*held, size, windows[window] if isinstance(window, str) else window),
-            "makespan": makespan,
-            "throughput": 3600 * len(self) / makespan if makespan else float("nan"),
-            **{name: metrics.throughput_deviation(self.end, first, end, period) for name, period in PERIODS.items()},
+            "utilization": metrics.utilization(*held, size, busy),
+            "makespan": (self.end[jobs].max() - first).item() if jobs.any() else float("nan"),
+            "throughput": 3600 * ended / length if length else float("nan"),
+            **{name: metrics.throughput_deviation(self.end, begin, end, days) for name, days in PERIODS.items()},
             "loss_of_capacity": lost,
             "loss_of_capacity_share": lost / capacity if capacity else float("nan"),
-            "mean_queue": float((timeline["queued"].to_numpy()[:-1] * lasts).sum() / makespan) if makespan else 0.0,
+            "mean_queue": float((timeline["queued"].to_numpy()[:-1] * lasts).sum() / length) if length else 0.0,
             "max_queue": int(timeline["queued"].max()),
-            "longest_pile_up": float((until - begin) / makespan) if makespan else 0.0,
-            "offered_load": self.trace.offered_load(self.overrun) * self.trace.procs / size,
-            "effective_load": effective / (size * int(last - first)) if last > first else float("inf"),
+            "longest_pile_up": float((until - piled) / length) if length else 0.0,
+            "offered_load": self.trace.offered_load(self.overrun, period) * self.trace.procs / size,
+            "effective_load": float(work[jobs].sum()) / (size * arrivals) if arrivals else float("inf"),
         }
 
-    def loss_of_capacity(self) -> float:
+    def loss_of_capacity(self, window="makespan") -> float:
         """Add up what idled while queued jobs could have used it, in processor-seconds
         (`schedlab.metrics.loss_of_capacity`).
-        """
-        return self._lost(self.timeline())
 
-    def _lost(self, timeline):
+        Parameters
+        ----------
+        window : optional
+            As in `metrics`.
+        """
+        span = self._span(window)
+        return self._lost(self._timeline(span), span)
+
+    def _lost(self, timeline, span):
         if isinstance(self.machine, Partitions):  # jobs of one partition cannot use what idles in another
-            return sum(part.loss_of_capacity() for part in filter(len, self.partitions.values()))
-        lost = self.outcome.lost
+            return sum(part._lost(part._timeline(span), span) for part in filter(len, self.partitions.values()))
+        lost = self.outcome.lost if span is None else None
         return metrics.loss_of_capacity(timeline, self.machine.procs) if lost is None else lost / self.outcome.tick
 
     @cached_property
@@ -179,22 +220,43 @@ class Measuring:
         """Instants in ticks of the outcome; from each on: processors in use, jobs queued, what these want."""
         return metrics.states(*self.outcome.changes())
 
-    def timeline(self) -> pd.DataFrame:
+    def timeline(self, window="makespan") -> pd.DataFrame:
         """Follow the machine and the queue over time, one row per distinct instant.
 
         It has the time (seconds), and from then until the next row the processors used, the jobs queued, and the
         demand: processors that these want; a queued sweep wants at most as many as it has tasks left.
 
+        Parameters
+        ----------
+        window : optional
+            As in `metrics`: without a lead-in the whole schedule, or from the begin to the end of a period.
+
         Examples
         --------
         >>> import schedlab as sl
         >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6)]  # submission, run time, estimate, processors
-        >>> timeline = sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy").timeline()
-        >>> timeline[["time", "used", "queued", "demand"]].to_numpy().tolist()
+        >>> schedule = sl.simulate(sl.testing.trace_of(jobs, machine=8), "easy")
+        >>> schedule.timeline()[["time", "used", "queued", "demand"]].to_numpy().tolist()
         [[0, 5, 0, 0], [1, 5, 1, 6], [6, 6, 0, 0], [10, 0, 0, 0]]
+        >>> schedule.timeline((0, 8)).to_numpy().tolist()[-2:]
+        [[6.0, 6.0, 0.0, 0.0], [8.0, 0.0, 0.0, 0.0]]
         """
-        time, used, queued, demand = self.states
-        return pd.DataFrame({"time": self.seconds(time), "used": used, "queued": queued, "demand": demand})
+        return self._timeline(self._span(window))
+
+    def _timeline(self, span):
+        time, *states = self.states
+        time = self.seconds(time)
+        if span is not None:
+            instants = np.concatenate([[span[0]], time[(time > span[0]) & (time < span[1])], [span[1]]])
+            place = np.searchsorted(time, instants[:-1], side="right") - 1
+            states = [np.append(np.where(place >= 0, state[place], 0), 0) for state in states]
+            time = instants
+        return pd.DataFrame(dict(zip(("time", "used", "queued", "demand"), (time, *states), strict=True)))
+
+    def _span(self, window):
+        """Return from when until when the machine and the queue are measured; None for all that there is."""
+        measured = self.measured(window)
+        return None if measured.all else measured[1:3]
 
     @property
     def settles(self) -> bool:
@@ -214,32 +276,48 @@ class Measuring:
     @cached_property
     def unsettled(self) -> str:
         """Why the queue does not settle (`schedlab.statistics.unsettled`); empty if it does."""
-        time, _, queue, _ = self.states
-        reason = statistics.unsettled(self.seconds(time), queue, self.submit[-1])
+        return self._unsettled(self.measured())
+
+    def _unsettled(self, measured):
+        timeline = self._timeline(None if measured.all else measured[1:3])
+        time = timeline["time"].to_numpy()
+        queue = timeline["queued"].to_numpy()
+        reason = statistics.unsettled(time, queue, self.submit[measured.jobs][-1])
         return f"{self.scheme} does not settle within the log at this load: {reason}" if reason else ""
 
-    def users(self) -> pd.DataFrame:
-        """Return each user's share of the machine, largest area first (`schedlab.metrics.user_shares`)."""
-        return metrics.user_shares(self._table)
+    def users(self, window=None) -> pd.DataFrame:
+        """Return each user's share of the machine, largest area first (`schedlab.metrics.user_shares`).
 
-    def gini(self, measure: str = "bounded_slowdown") -> float:
+        Parameters
+        ----------
+        window : (begin, end), optional
+            Of the jobs submitted in [begin, end), as in `metrics`; default: of all that are counted.
+        """
+        return metrics.user_shares(self._table[self.trace.counted(window)])
+
+    def gini(self, measure: str = "bounded_slowdown", window=None) -> float:
         """Measure how unequal the values of a column of `jobs` are: its Gini coefficient (`schedlab.metrics.gini`).
 
         Parameters
         ----------
         measure : str
             Name of a column without values below 0.
+        window : (begin, end), optional
+            As in `users`.
         """
         check_known("measure", measure, self._table.columns)
-        return metrics.gini(self._table[measure])
+        return metrics.gini(self._table[measure][self.trace.counted(window)])
 
 
 def _means_of_all(per_job):
     """Do what `_means` does, for one class of all jobs, in a tenth of the time."""
+    count = len(per_job)
+    if not count:  # in a window without submissions all is unknown
+        per_job = per_job.astype("float64").reindex([-1])
     columns = {name: per_job[name].to_numpy() for name in per_job}
     waits = columns["wait_time"]
     middle, late = np.quantile(waits, (0.5, 0.95))
-    measures = {"jobs": len(waits), "wait_time": waits.mean(), "median_wait_time": middle, "p95_wait_time": late}
+    measures = {"jobs": count, "wait_time": waits.mean(), "median_wait_time": middle, "p95_wait_time": late}
     measures |= {"max_wait_time": waits.max()} | {name: columns[name].mean() for name in MEANS}
     measures[AREA_WEIGHTED] = metrics.area_weighted_turnaround(columns["turnaround"], columns["area"])
     measures["killed"] = columns["killed"].sum()
@@ -248,8 +326,10 @@ def _means_of_all(per_job):
     return measures
 
 
-def _means(groups, begin, until):
-    """Measure each class; its throughput is counted in the periods of the whole schedule."""
+def _means(per_job, labels, measured):
+    """Measure each class; its throughput is counted in the periods of the whole schedule, whoever's jobs end then."""
+    ends = per_job["end"].groupby(labels, observed=False, dropna=False)
+    groups = per_job[measured.jobs].groupby(labels[measured.jobs], observed=False, dropna=False)
     means = groups[list(MEANS)].mean()
     waits = groups["wait_time"]
     means.insert(0, "jobs", groups.size())
@@ -261,7 +341,7 @@ def _means(groups, begin, until):
     )
     means["killed"] = groups["killed"].sum()
     for name, period in PERIODS.items():
-        means[name] = groups["end"].agg(metrics.throughput_deviation, begin, until, period)
+        means[name] = ends.agg(metrics.throughput_deviation, measured.begin, measured.end, period)
     if "sequential_work" in groups.obj:
         sums = groups[["area", "sequential_work"]].sum()
         means["wasted_share"] = 1 - sums["sequential_work"] / sums["area"]

@@ -172,12 +172,6 @@ def recorded(trace: Trace) -> Schedule:
     return simulate(trace, "log")
 
 
-def has_waits(trace: Trace) -> bool:
-    """Tell whether a trace has waits that `recorded` can use."""
-    real = trace.source not in ("model", "stand-in") and not trace.altered
-    return real and bool((trace.table["wait_time"] >= 0).any())
-
-
 def simulate_sites(
     traces: Sequence[Trace],
     scheme: str | Scheme = "ojs",

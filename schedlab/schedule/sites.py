@@ -102,9 +102,12 @@ class Sites:
         if isinstance(by, str) and by == "site":
             table = pd.DataFrame([schedule.metrics(tau=tau) for schedule in self.schedules])
             return metrics.MeasureTable(table.set_axis(pd.RangeIndex(len(self), name="site")))
-        per_job = pd.concat([schedule._per_job(tau) for schedule in self.schedules], ignore_index=True)[list(MEANS)]
+        counted = [schedule.trace.counted() for schedule in self.schedules]
+        parts = [part._per_job(tau)[jobs] for part, jobs in zip(self.schedules, counted, strict=True)]
+        per_job = pd.concat(parts, ignore_index=True)[list(MEANS)]
         if by is not None:
-            labels = pd.concat([schedule.classes(by) for schedule in self.schedules], ignore_index=True)
+            labels = [part.classes(by)[jobs] for part, jobs in zip(self.schedules, counted, strict=True)]
+            labels = pd.concat(labels, ignore_index=True)
             groups = per_job.groupby(labels, observed=False, dropna=False)
             means = groups.mean()
             means.insert(0, "jobs", groups.size())

@@ -199,7 +199,7 @@ class Why:
     def _free(self):
         """Return the numbers of free processors while the job waited, and the duration of each."""
         came, began = self._waited
-        timeline = self.schedule.timeline()
+        timeline = self.schedule._timeline(None)
         time, used = timeline["time"].to_numpy(), timeline["used"].to_numpy()
         inside = (time > came) & (time < began)
         first = max(int(np.searchsorted(time, came, side="right")) - 1, 0)

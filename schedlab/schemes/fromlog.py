@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedlab.workload.edges import runaways
+
 from .base import Case, Outcome, Scheme
 
 
@@ -51,6 +53,10 @@ class FromLog(Scheme):
             notes.append(f"{unknown:,} of {waits.size:,} waits are not recorded; {assumption}")
         elif not waits.any() and waits.size > 1:
             notes.append("all waits are 0: recorded submissions may be start times")
+        if (lost := runaways(schedule.trace.table)).any():
+            days = schedule.trace.table["run_time"][lost].max() / 86_400
+            instead = "measures of the makespan are of these: give window=(begin, end)"
+            notes.append(f"{lost.sum():,} runs last up to {days:,.0f} days, as if no end was recorded; {instead}")
         procs, used, lasts = schedule.machine.procs, *schedule.held
         if used.max() > procs:
             share = lasts[used > procs].sum() / max(lasts.sum(), 1)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from . import swf
+from .edges import COUNTED
 from .filter import SHARED_NUMBERS, repairs_of
 from .records import names_in_header
 
@@ -18,8 +19,9 @@ _REPLACED = re.compile(r"\s*;\s*(?:Queue|Partition|UnixStartTime|MaxJobs|MaxReco
 
 def joined(traces: Sequence, by: str):
     """Join traces, as `Trace.concat` describes."""
-    first = traces[0]
     _check(traces, by)
+    traces = _without_lead_ins(traces, by)
+    first = traces[0]
     shifts, epoch = _shifts(traces, by)
     numbers, renumbered = _job_numbers(traces)
     tables, names = _with_one_numbering(traces)
@@ -55,6 +57,24 @@ def joined(traces: Sequence, by: str):
         altered=changed,
         files={path: digest for trace in traces for path, digest in trace.files.items()},
     )
+
+
+def _without_lead_ins(traces, by):
+    """Leave out what leads in to a trace: by date only what another part of the same log has."""
+    if not any(COUNTED in trace.table for trace in traces):
+        return traces
+    if by != "date":
+        return [trace.without_lead_in() for trace in traces]
+    logs = [(trace.name, trace.header) for trace in traces]
+    keys = [[(logs.index(logs[i]), number) for number in trace.table.index] for i, trace in enumerate(traces)]
+    known = {keys[i][j] for i, trace in enumerate(traces) for j in np.flatnonzero(trace.counted())}
+    parts = []
+    for trace, numbers in zip(traces, keys, strict=True):
+        counted = trace.counted()
+        kept = counted | [number not in known for number in numbers]
+        known.update(numbers)
+        parts.append(replace(trace, table=trace.table[kept].assign(**{COUNTED: counted[kept]})))
+    return parts
 
 
 def _dropped(traces):

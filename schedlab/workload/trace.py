@@ -116,13 +116,20 @@ class Trace(Parts, Variations, Assumptions):
         return self.table
 
     def __len__(self) -> int:
-        return len(self.table)
+        return len(self.table)  # with a lead-in
 
     def __repr__(self) -> str:
         standin = " STAND-IN, not the real log" if self.source == "stand-in" else ""
-        facts = f"{len(self):,} jobs on {self.procs:,} processors, offered load {_load_text(self)}"
+        facts = f"{self.size} on {self.procs:,} processors, offered load {_load_text(self)}"
         lines = filter(None, (in_one_line(self.repairs), self.cut_words(), *self.history))
         return "\n   ".join([f"<Trace {self.name} ({self.source}){standin}: {facts}", *lines]) + ">"
+
+    @property
+    def size(self) -> str:
+        """The number of jobs in words: ``"5,000 jobs"``, or ``"120 jobs + 31 as lead-in, not counted"``."""
+        counted = int(self.counted().sum())
+        lead = len(self) - counted
+        return f"{counted:,} jobs" + f" + {lead:,} as lead-in, not counted" * (lead > 0)
 
     @property
     def repairs(self) -> pd.DataFrame:
@@ -144,9 +151,9 @@ class Trace(Parts, Variations, Assumptions):
         return account(self.dropped, self.repaired, len(self.logged_area), modelled, self.logged_area)
 
     def _repr_html_(self) -> str:
-        submit = self.table["submit_time"]
-        facts = {"jobs": f"{len(self):,}", "processors": f"{self.procs:,}"}
-        if len(self):
+        submit = self.table["submit_time"][self.counted()]
+        facts = {"jobs": self.size.replace(" jobs", ""), "processors": f"{self.procs:,}"}
+        if len(submit):
             facts["offered load"] = _load_text(self)
             first, last = (self.at(float(second)) for second in submit.iloc[[0, -1]])
             facts |= {"users": f"{self.table['user_id'].nunique():,}"}
@@ -154,7 +161,7 @@ class Trace(Parts, Variations, Assumptions):
             late, _ = self.beyond_estimates()
             facts |= {"run longer than estimated": f"{late:,} jobs" if late else "none"}
         if self.has_speedup:
-            facts["effective load"] = f"{self.effective_load():.3f}" if len(self) else "unknown"
+            facts["effective load"] = f"{self.effective_load():.3f}" if len(submit) else "unknown"
         kind = {"archive": "log of the archive", "file": "read from a file", "model": "from a model"}
         parts = [show.line(kind.get(self.source, ""), strong=self.name)]
         if self.source == "stand-in":
@@ -216,16 +223,20 @@ class Trace(Parts, Variations, Assumptions):
         """
         return codes_of(self.columns, self.names, column)
 
-    def offered_load(self, overrun: Overrun = "kill") -> float:
+    def offered_load(self, overrun: Overrun = "kill", window=None) -> float:
         """Processor-seconds submitted, divided by the machine's capacity between the first and the last submission.
 
-        1 is the whole capacity. It is inf if all jobs are submitted at one instant; without jobs, it is an error.
+        1 is the whole capacity. It is inf if all jobs are submitted at one instant; without jobs, it is an error. A
+        lead-in does not count (`counted`).
 
         Parameters
         ----------
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             How to count a job that outlives its estimate (as in `simulate`): under "kill" up to the estimate, else in
             full.
+        window : (begin, end), optional
+            Only what was submitted in [begin, end), divided by the capacity of that period: dates or seconds, as in
+            `between`.
 
         Examples
         --------
@@ -234,19 +245,24 @@ class Trace(Parts, Variations, Assumptions):
         >>> trace.offered_load(), trace.offered_load("extend")
         (0.5, 0.6)
         """
-        return self._load(self.work, overrun)
+        return self._load(self._areas, overrun, window)
 
-    def _load(self, work, overrun):
-        """Divide the work of all jobs by the machine's capacity between the first and the last submission."""
+    def _load(self, work, overrun, window=None):
+        """Divide the work of the counted jobs by the machine's capacity, between the first and the last submission."""
         check_known("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
-        if not len(self):
+        counted = self.counted(window)
+        if window is None and not counted.any():
             raise ValueError(f"{self.name} has no jobs, and so no load")
-        submit = self.table["submit_time"]
-        capacity = self.procs * int(submit.iloc[-1] - submit.iloc[0])
-        return float(work(overrun) / capacity) if capacity else float("inf")
+        submit = self.table["submit_time"].to_numpy()[counted]
+        begin, end = map(int, submit[[0, -1]]) if window is None else self.period(window)
+        capacity = self.procs * (end - begin)
+        return float(work(overrun)[counted].sum() / capacity) if capacity else float("inf")
+
+    def _areas(self, overrun):
+        return run_times(self.table, overrun) * self.table["requested_procs"].to_numpy()
 
     def work(self, overrun: Overrun = "kill") -> int:
-        """Sum up run time x processors, in processor-seconds.
+        """Sum up run time x processors of the counted jobs, in processor-seconds.
 
         Parameters
         ----------
@@ -260,7 +276,7 @@ class Trace(Parts, Variations, Assumptions):
         >>> trace.work(), trace.work("extend")
         (400, 480)
         """
-        return int((run_times(self.table, overrun) * self.table["requested_procs"]).sum())
+        return int(self._areas(overrun)[self.counted()].sum())
 
     def beyond_estimates(self) -> tuple[int, float]:
         """Return the number of jobs that run longer than estimated, and the share of all work beyond the estimates.
@@ -309,12 +325,12 @@ class Trace(Parts, Variations, Assumptions):
         procs = self.table["requested_procs"].to_numpy()
         return run_times(self.table, overrun) * (self.laws().speedup(procs) if self.has_speedup else procs)
 
-    def effective_load(self, overrun: Overrun = "kill") -> float:
+    def effective_load(self, overrun: Overrun = "kill", window=None) -> float:
         """Return the load if jobs were as efficient as on one processor: `offered_load` of the `sequential_work`.
 
         Parameters
         ----------
-        overrun : {"kill", "extend", "keep", "kill-backfilled"}
+        overrun, window : optional
             As in `offered_load`.
 
         Examples
@@ -329,7 +345,7 @@ class Trace(Parts, Variations, Assumptions):
         Sabin, Lang and Sadayappan, "Moldable parallel job scheduling using job efficiency: an iterative approach",
         JSSPP 2006.
         """
-        return self._load(lambda overrun: self.sequential_work(overrun).sum(), overrun)
+        return self._load(self.sequential_work, overrun, window)
 
     @property
     def has_speedup(self) -> bool:
@@ -413,6 +429,8 @@ class Trace(Parts, Variations, Assumptions):
         steps = [f"read by schedlab as {self.name} ({self.source})", *self.history]
         if repairs := in_one_line(self.repairs):
             steps.append(repairs)
+        if lead := int((~self.counted()).sum()):
+            steps.append(f"SWF cannot say which {lead:,} of these jobs are a lead-in and do not count")
         kept = [line for line in self.header.lines if not _COUNTS.match(line)]
         size = [f"; MaxRecords: {len(self)}", f"; MaxProcs: {self.procs}"]
         return swf.Header((*kept, *size, *(f"; Note: {step}" for step in steps)))

@@ -167,7 +167,7 @@ class Variations:
         -------
         Trace
             Jobs are renumbered from 1; users, groups and the like stay. preceding_job is kept if that job is in the
-            same block; otherwise it and think_time are -1.
+            same block; otherwise it and think_time are -1. A lead-in (`between`) is left out.
 
         Examples
         --------
@@ -186,6 +186,8 @@ class Variations:
             raise ValueError(f"weeks must be a whole number of at least 1, got {weeks!r}")
         if self.table.empty:
             raise ValueError(f"{self.name} has no jobs to draw from")
+        if not self.counted().all():
+            return self.without_lead_in().bootstrap(seed, weeks)
         after = (self.table["submit_time"] - self.table["submit_time"].iloc[0]).to_numpy()
         length = int(after[-1]) + 1
         starts = length // WEEK - weeks + 1

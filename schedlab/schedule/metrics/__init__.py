@@ -177,8 +177,9 @@ def throughput_deviation(end, begin, until, period):
     if count < 2:
         return float("nan")
     place = ((np.asarray(end) - begin) // period).astype("int64")
-    _, jobs = np.unique(place[place < count], return_counts=True)  # periods without an end have no entry: a span may
-    mean = jobs.sum() / count  # hold far more periods than jobs
+    place = place[(place >= 0) & (place < count)]
+    _, jobs = np.unique(place, return_counts=True)  # periods without an end have no entry: there may be far more
+    mean = jobs.sum() / count  # of them than jobs
     return float(np.sqrt((((jobs - mean) ** 2).sum() + (count - len(jobs)) * mean**2) / (count - 1)))
 
 

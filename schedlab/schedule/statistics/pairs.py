@@ -28,7 +28,7 @@ class Comparison:
 
 
 def paired(
-    a, b, measure: str | Callable = "bounded_slowdown", confidence: float = 0.95, *, warm_up: int | str = 0
+    a, b, measure: str | Callable = "bounded_slowdown", confidence: float = 0.95, *, warm_up: int | str = 0, window=None
 ) -> Comparison:
     """Compare two schedules of the same jobs, job by job.
 
@@ -43,6 +43,9 @@ def paired(
         A column of `Schedule.jobs`, or a function of that table that gives a number for each job.
     confidence, warm_up : optional
         As in `batch_means`; the warm-up is that of the differences.
+    window : (begin, end), optional
+        Only the jobs submitted in [begin, end): dates at the machine, or seconds on the clock of the log. Default: all
+        that are counted (`Trace.counted`).
 
     Returns
     -------
@@ -68,8 +71,9 @@ def paired(
     first, second = (schedule.trace.table["submit_time"] for schedule in (a, b))
     if not (first.index.equals(second.index) and first.equals(second)):
         raise ValueError(f"{a.trace.name} and {b.trace.name} are not the same jobs with the same submit times")
-    x, y = (_measured(schedule, measure) for schedule in (a, b))
-    unsettled = tuple(dict.fromkeys(schedule.unsettled for schedule in (a, b) if schedule.unsettled))
+    counted = a.trace.some_counted(window)
+    x, y = (_measured(schedule, measure)[counted] for schedule in (a, b))
+    unsettled = tuple(dict.fromkeys(filter(None, (part._unsettled(part.measured(window)) for part in (a, b)))))
     difference = replace(batched_mean(x - y, confidence, warm_up, unsettled), unit=_unit(measure))
     x, y = x[difference.warm_up :], y[difference.warm_up :]
     comparison = Comparison(difference, _ratio(x, y, confidence, difference.warm_up, unsettled))

@@ -10,13 +10,14 @@ from ... import charts
 from ..._runtime.text import check_known
 from ...charts._altair import alt
 from ...experiment import remember
-from ...schedule.simulation import has_waits, simulate
+from ...schedule.simulation import simulate
 from ...schedule.statistics import IntervalWarning, paired
 from ...schemes import Scheme, by_name
 from ...schemes import scheme as scheme_named
 from ...schemes.orders import NAMES, OF_USERS
 from ...workload import archive
 from ...workload.conventions import OVERRUN
+from ...workload.edges import has_waits
 from ...workload.labels import labels
 from ...workload.loading import load_trace
 from ...workload.trace import Trace
