@@ -32,7 +32,8 @@ class Usage:
             - A list of several; the table then has a row for each combination that occurs.
         window : (begin, end), optional
             Dates at the machine, or seconds on the clock of the log. Processor-hours are those within [begin, end), and
-            jobs those submitted in it. Default: all.
+            jobs those submitted in it. Default: all jobs that are counted (`Trace.counted`), and whatever ran from the
+            first of their submissions to the last of their ends.
 
         Returns
         -------
@@ -106,12 +107,10 @@ def _key(schedule, key):
 
 
 def _table(schedule, keys, window):
-    slots = _slots(schedule, keys, *(limits := _window(schedule, window)))
+    slots = _slots(schedule, keys, *_window(schedule, window))
     places = list(range(len(keys)))
     used = _used(schedule, keys, slots)
-    here = np.full(len(schedule), True)
-    if window is not None:
-        here = (schedule.submit >= limits[0]) & (schedule.submit < limits[1])
+    here = schedule.trace.counted(window)
     jobs = schedule._per_job(metrics.TAU)[here].groupby([key.numbers[here] for key in keys])
     waits = jobs["wait_time"]
     measures = {"wait_time": waits.mean(), "median_wait_time": waits.median(), "p95_wait_time": waits.quantile(0.95)}
@@ -141,13 +140,10 @@ def _table(schedule, keys, window):
 
 def _window(schedule, window):
     """Return begin and end in whole seconds on the clock of the log."""
-    if window is None:  # tasks from other sites may end after all jobs of this site
-        last = schedule.seconds(schedule.outcome.pieces.end.max(initial=0))
-        return int(schedule.submit[0]), math.ceil(max(schedule.end.max(), last))
-    begin, until = (int(schedule.trace.seconds(instant)) for instant in window)
-    if begin >= until:
-        raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")
-    return begin, until
+    _, begin, until, whole = schedule.measured(window)
+    if whole:  # tasks from other sites may end after all jobs of this site
+        until = max(until, schedule.seconds(schedule.outcome.pieces.end.max(initial=0)))
+    return int(begin), math.ceil(until) if window is None else int(until)
 
 
 def _slots(schedule, keys, begin, until):

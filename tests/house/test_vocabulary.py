@@ -9,7 +9,7 @@ import schedlab as sl
 
 ROOT = Path(sl.__file__).parent
 FILLERS = {"found", "given", "words", "one", "said", "told", "each", "own", "asked", "shown", "made", "done"}
-MOST = {"fillers": 41, "double assignments": 1018}
+MOST = {"fillers": 41, "double assignments": 1017}
 
 
 def fillers(tree: ast.Module) -> list[str]:
