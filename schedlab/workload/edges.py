@@ -33,13 +33,12 @@ def lead_begins(trace, first: float, lead) -> float:
     """Return the second at which a lead-in to `first` begins; `lead` is that of `Trace.between`."""
     if lead is None or lead is False:
         return first
-    number = isinstance(lead, int | float | np.number) and not isinstance(lead, bool)
-    length = float(lead) if number else duration(lead)
     try:
-        begin = first - length if np.isfinite(length) else trace.seconds(lead)
+        length = float(lead) if isinstance(lead, int | float | np.number) else duration(lead)
+        begin = trace.seconds(lead) if np.isnan(length) else first - length
     except ValueError:
-        begin = np.inf
-    if not -np.inf < begin <= first:
+        begin = np.nan
+    if lead is True or not -np.inf < begin <= first:
         expected = 'a length of time such as "7 days" or seconds, a date before that, or False'
         raise ValueError(f"lead is {repr(lead)[:60]}, expected {expected}")
     return begin
