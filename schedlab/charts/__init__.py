@@ -22,6 +22,7 @@ from .theme import LAB, on_page, setup, specified, stacked, themed
 from .thumbnails import thumbnail
 from .timeline import gantt, gantts
 from .trees import tree
+from .usage import usage
 from .waiting import waited
 
 __all__ = [
@@ -29,5 +30,5 @@ __all__ = [
     "bars", "beside_model", "changes", "colours", "compositions", "dashes", "distribution", "gantt", "gantts",
     "heatmap", "height_of", "lines", "marks", "memberships", "on_page", "paper_style", "points", "profile",
     "ratios", "register", "resized", "save", "scatter", "setup", "shares", "slices", "specified", "stacked",
-    "svg", "table", "themed", "thumbnail", "tree", "waited", "weekly",
+    "svg", "table", "themed", "thumbnail", "tree", "usage", "waited", "weekly",
 ]  # fmt: skip

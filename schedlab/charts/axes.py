@@ -38,6 +38,8 @@ AXES |= {
     "pes": "PEs",
     "trace": "log",
     "week": "week since the first submission",
+    "processor_hours": "processor-hours",
+    "gpu_hours": "GPU-hours",
 }
 # Columns of `Schedule.jobs`: values of one job, not means over jobs.
 PER_JOB = {

@@ -69,7 +69,7 @@ def distribution(
     >>> schedules = [sl.simulate(trace, scheme) for scheme in ("fcfs", "easy", "easy-sjf")]
     >>> chart = sl.charts.distribution(schedules, "wait_time")
     """
-    named = _named(schedules)
+    named = named_parts(schedules)
     if not named:
         raise ValueError("there is no schedule to draw, give one or more")
     most = min(POINTS, MOST_ROWS // len(named))
@@ -144,7 +144,8 @@ def _reaching(steps, right, medians):
     return steps
 
 
-def _named(schedules):
+def named_parts(schedules) -> dict:
+    """Return schedules, traces or lists of values by their names."""
     check_kind(schedules, Schedule, Trace, Mapping, Iterable)
     if isinstance(schedules, Mapping):
         return {str(name): part for name, part in schedules.items()}

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..schedule import Schedule, metrics
+from ..schedule.calendar import WEEKDAYS
 from ..schemes.composing import YES
 from ..workload.trace import Trace
 from ._altair import alt
@@ -26,7 +27,6 @@ RUN_TIMES = {
     "100 h and over": 360_000,
 }  # lower ends, in seconds
 LEAST = {"run_time": 0, "procs": 1}  # smallest values of a job
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 ROW = 28  # height of a cell, in pixels
 CELL, WIDE_CELL = 32, 64  # width of a cell: for means, for sums
 LINE, HEAD = 20, 13  # height of a row of marks; letters in a line of the heading over it
@@ -88,7 +88,7 @@ def heatmap(
     cells["text"] = [f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}" for amount in cells["value"]]
     along = alt.X("size:N", title="processors", sort=columns)
     down = alt.Y("length:N", title="run time", sort=rows[::-1])
-    chart = _mosaic(cells, measure, along, down, WIDE_CELL * len(columns), ROW * len(rows))
+    chart = mosaic(cells, measure, along, down, WIDE_CELL * len(columns), ROW * len(rows))
     title = f"{measure[0].upper()}{measure[1:]} by size and run time" if title is None else title
     subtitle = described if subtitle is None else subtitle
     return headed(chart, title, max(WIDE_CELL * len(columns), WIDTH), subtitle, size=(width, height))
@@ -169,7 +169,7 @@ def arrivals(
     cells["text"] = [f"{mean:.1f}" for mean in cells["value"]]
     along = alt.X("hour:O", title=f"hour of the day ({zero.tzinfo or 'local'})")
     down = alt.Y("day:N", title=None, sort=list(WEEKDAYS))
-    chart = _mosaic(cells, "mean jobs submitted per hour", along, down, CELL * 24, ROW * 7)
+    chart = mosaic(cells, "mean jobs submitted per hour", along, down, CELL * 24, ROW * 7)
     title = "Jobs submitted an hour, by weekday and hour" if title is None else title
     return headed(chart, title, CELL * 24, about(trace) if subtitle is None else subtitle, size=(width, height))
 
@@ -180,7 +180,7 @@ def _hours_of_week(zero, seconds):
     return np.bincount(dates.day_of_week * 24 + dates.hour, minlength=7 * 24)
 
 
-def _mosaic(cells, measure, x, y, width, height):
+def mosaic(cells, measure, x, y, width, height):
     """Draw value as a cell of x and y, with its text on it."""
     x.axis = alt.Axis(labelAngle=0, ticks=False, domain=False)
     y.axis = alt.Axis(ticks=False, domain=False)

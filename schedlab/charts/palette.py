@@ -57,6 +57,7 @@ WAITING = {
     "submitted after it": "#E69F00",
     "started later": "#E4E4E4",
 }
+OUTCOMES = {"completed": "#0072B2", "failed": "#D55E00", "cancelled": "#E69F00"}  # how jobs ended in the log
 # What a PE does: useful work dark, waiting orange.
 DOING = {
     "computing": "#0072B2",

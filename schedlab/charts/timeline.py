@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 
 from ..schedule import Schedule, metrics
+from ..schedule.calendar import classes_of
+from ..schedule.usage import has_order, named
 from ._altair import alt
 from .axes import DURATIONS, PER_JOB, axis
 from .cells import CELLS, cells_of
 from .checks import MOST_ROWS, check_columns, check_kind, check_limit
 from .clock import KNOWN, Clock, last_known, length, window_of
-from .palette import GROUPS, IN_WORDS, INK, STATES, WAITING, ink_on
+from .palette import GROUPS, IN_WORDS, INK, OUTCOMES, STATES, WAITING, ink_on
 from .sizes import WIDE
 from .theme import about, headed, unchecked
 
@@ -24,10 +26,11 @@ LETTER = 0.62  # width of a letter, as a share of its size
 # Colours of names, after Okabe and Ito: jobs, users, nodes.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#882255", "#F0E442")
 MOST_COLOURS = 7  # with the others, one line of the legend
-OTHER = "other"
 GREY = "#9E9E9E"  # the others, and jobs without a number
 # Columns whose numbers are only names.
 IDENTIFIERS = {"job_number", "user_id", "group_id", "executable", "queue", "partition", "status"}
+# Whose a job is, and how it ended in the log: in the tooltip, if jobs differ.
+OWNERS = ("user", "account", "group", "partition", "queue", "qos", "state")
 CLASS_TITLE = "class: short or long (1 h), narrow or wide (32 processors)"
 MOVABLE = "drag to move, turn the wheel to zoom, double-click to go back"
 
@@ -67,7 +70,8 @@ def gantt(
         Dates at the machine, or seconds on the clock of the log. Default: as in `profile`.
     color : str
         "class" (Kurian's: short or long, narrow or wide); "sweeps" (sweeps, their tasks, other jobs; only if sweeps
-        were split into tasks); "wait"; "job_number"; or a column of `Schedule.jobs`.
+        were split into tasks); "wait"; "job_number"; "user", "state", "size", "weekday" or other classes of
+        `schedlab.metrics.classes`; or a column of `Schedule.jobs`. Of names, the seven that hold most have a colour.
     limit : int, optional
         Maximum number of rectangles, up to 5,000. Beyond that, the jobs with the fewest processor-seconds in the window
         are left out, and the subtitle says how many. Default: 5,000, or cells if that would leave out more than half.
@@ -170,7 +174,7 @@ def _drawn(schedules, window, color, label, estimates, processors, opened, limit
     if filled:
         area, tasks = (np.concatenate([getattr(gantt, name) for gantt in filled]) for name in ("area", "tasks"))
         jobs, apart = pd.concat([gantt.jobs for gantt in filled]), any(gantt.apart for gantt in gantts)
-        values, *colours = _gantt_colour(jobs, color, area, tasks, apart)
+        values, *colours = _gantt_colour(jobs, color, area, tasks, apart, filled[0].schedule.trace)
         ends = np.cumsum([gantt.area.size for gantt in filled])
         for gantt, part in zip(filled, np.split(values, ends[:-1]), strict=True):
             last = gantt is gantts[-1]
@@ -314,7 +318,7 @@ class _Gantt:
                 "wait": np.round(jobs["wait_time"].to_numpy() / 3600, 3),
                 "run": np.round(jobs["run_time"].to_numpy() / 3600, 3),
                 "estimate": np.round(jobs.get("estimate", jobs["requested_time"]).to_numpy() / 3600, 3),
-                "user": jobs["user_id"].to_numpy(),
+                **(owners := _owners(jobs, self.schedule.trace)),
             }
         )
         table = table.iloc[self.row].assign(low=self.bottom, high=self.top)
@@ -324,7 +328,7 @@ class _Gantt:
         rules = [{"test": wide, "value": "white"}]
         tips = [
             alt.Tooltip("job:Q"),
-            alt.Tooltip("user:Q"),
+            *(alt.Tooltip(f"{word}:N", title=word) for word in owners),
             alt.Tooltip("procs:Q", title="processors"),
             alt.Tooltip("submit", type="nominal" if clock.dated else "quantitative", title="submitted"),
             alt.Tooltip("wait:Q", title="wait (hours)"),
@@ -423,7 +427,21 @@ def _jobs_of_pieces(schedule, drawn):
     return pd.concat(frames).sort_values("place")
 
 
-def _gantt_colour(jobs, color, area, tasks, apart):
+def _owners(jobs, trace):
+    """Return by words such as "user" what names each job has, of those in which jobs differ."""
+    columns = {word: metrics.SHORT.get(word, word) for word in OWNERS}
+    differ = [word for word, name in columns.items() if name in jobs and len(jobs[name].unique()) > 1]
+    return {word: _texts(jobs, columns[word], trace)[0] for word in differ}
+
+
+def _texts(jobs, by, trace):
+    """Return the text of the class of each job, and all texts in order."""
+    numbers, names = named(classes_of(jobs, by, trace), by)
+    names = np.array(list(map(str, names)))
+    return names[numbers], names.tolist()
+
+
+def _gantt_colour(jobs, color, area, tasks, apart, trace):
     """Return the value of each piece, its encoding, and the colour of each value (None for numbers).
 
     `tasks` is -1 for whole jobs, and `apart` says whether sweeps were split into tasks.
@@ -441,21 +459,25 @@ def _gantt_colour(jobs, color, area, tasks, apart):
         return values, _legend("color:N", title, colours), colours
     column = {"wait": "wait_time"}.get(color, color)
     jobs = jobs.reset_index()
-    check_columns(jobs, [column])
-    values = jobs[column].to_numpy()
+    is_class = column in (*metrics.CLASSES, *metrics.SHORT, *metrics.CALENDAR) and column not in jobs
+    check_columns(jobs, [] if is_class else [column])
     name = PER_JOB.get(column, column.replace("_", " "))
-    if column not in IDENTIFIERS and values.dtype.kind in "iuf":
+    if not is_class and column not in IDENTIFIERS and (values := jobs[column].to_numpy()).dtype.kind in "iuf":
         if column in DURATIONS:
             values, name = np.round(values / 3600, 3), f"{name} (hours)"
         if not np.isfinite(values).all():
             values, name = np.where(np.isfinite(values), values, np.nan), f"{name}; grey: none"
         return values, _legend("color:Q", name), None
-    values = values.astype(str)
-    most = pd.Series(area).groupby(values).sum().nlargest(MOST_COLOURS).index.tolist()
-    values = np.where(np.isin(values, most), values, OTHER)
-    colours = {state: colour for state, colour in (STATES | WAITING).items() if state in most}
-    names = sorted(set(most) - set(colours), key=_natural)
-    colours |= dict(zip(names, PALETTE, strict=False)) | ({OTHER: GREY} if OTHER in values else {})
+    values, names = _texts(jobs, column, trace)
+    held = pd.Series(area).groupby(values).sum()
+    most = held.nlargest(MOST_COLOURS).index.tolist()
+    others = f"others ({len(held) - len(most):,})"
+    values = np.where(np.isin(values, most), values, others)
+    colours = {state: colour for state, colour in (STATES | WAITING | OUTCOMES).items() if state in most}
+    left = set(most) - set(colours)
+    names = [name for name in names if name in left] if has_order(column, jobs.columns) else sorted(left, key=_natural)
+    free = [colour for colour in PALETTE if colour not in colours.values()]
+    colours |= dict(zip(names, free, strict=False)) | ({others: GREY} if others in values else {})
     return values, _legend("color:N", name, colours), colours
 
 

@@ -68,9 +68,6 @@ class Usage:
             raise ValueError("by is an empty list, expected columns or classes of jobs")
         return MeasureTable(_table(self, [_key(self, key) for key in keys], window))
 
-    def _is_calendar(self, key):
-        return metrics.is_calendar(key, self._table.columns)
-
 
 class _Key(NamedTuple):
     """A key of a table: its name, the number of its value for each job, the names of the numbers and their order.
@@ -91,19 +88,30 @@ class _Key(NamedTuple):
         return calendar.name(number, self.name) if self.timed else self.names[number]
 
 
-def _key(schedule, key):
-    if schedule._is_calendar(key):
-        numbers = calendar.numbers(calendar.local(schedule.trace, schedule.submit), key)
-        return _Key(key, numbers)
-    classes = schedule.classes(key)
+def has_order(key, columns) -> bool:
+    """Tell whether classes have an order of their own, as hours and sizes do, but users do not."""
+    return not isinstance(key, str) or key in CLASSES or metrics.is_calendar(key, columns)
+
+
+def named(classes, key) -> tuple[np.ndarray, list]:
+    """Return the number of each job's class, and the names of the numbers; the last two are of unknown and of others.
+
+    `classes` are those of jobs by a key, as `Schedule.classes` returns them.
+    """
     column = pd.Categorical(classes)
     names = [plain(value) if isinstance(value, str) else value for value in column.categories]
     names = [UNKNOWN if isinstance(key, str) and value == -1 else value for value in names]
     unknown = names.index(UNKNOWN) if UNKNOWN in names else len(names)
-    names += [UNKNOWN, ELSEWHERE]
-    numbers = np.where(column.codes < 0, unknown, column.codes)
-    ordered = not isinstance(key, str) or key in CLASSES
-    return _Key(key if isinstance(key, str) else classes.name, numbers, names, ordered)
+    return np.where(column.codes < 0, unknown, column.codes), [*names, UNKNOWN, ELSEWHERE]
+
+
+def _key(schedule, key):
+    columns = schedule._table.columns
+    if metrics.is_calendar(key, columns):
+        return _Key(key, calendar.numbers(calendar.local(schedule.trace, schedule.submit), key))
+    classes = schedule.classes(key)
+    name = key if isinstance(key, str) else classes.name
+    return _Key(name, *named(classes, key), has_order(key, columns))
 
 
 def _table(schedule, keys, window):

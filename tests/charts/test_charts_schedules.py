@@ -13,7 +13,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import charts
-from schedlab.charts import cells, timeline
+from schedlab.charts import cells, heatmaps, timeline
 from schedlab.workload.swf import Header
 
 pytestmark = pytest.mark.tables
@@ -87,6 +87,12 @@ CALLS = {
     "gantt": lambda a, b: charts.gantt(a),
     "gantt by wait": lambda a, b: charts.gantt(a, color="wait"),
     "gantt by user": lambda a, b: charts.gantt(a, color="user_id"),
+    "gantt by user's name": lambda a, b: charts.gantt(a, color="user"),
+    "gantt by size": lambda a, b: charts.gantt(a, color="size"),
+    "usage": lambda a, b: charts.usage(a, by="user"),
+    "usage of two": lambda a, b: charts.usage([a, b], by="state", y="wait_time"),
+    "usage by size": lambda a, b: charts.usage({"one": a, "two": b}, by="size", y="jobs"),
+    "usage by two columns": lambda a, b: charts.usage(a, by=["user", "size"], y="share"),
     "gantt by killed": lambda a, b: charts.gantt(a, color="killed"),
     "profile": lambda a, b: charts.profile(a),
     "distribution": lambda a, b: charts.distribution([a, b]),
@@ -132,7 +138,7 @@ def test_a_stand_in_says_so(name, easy, shortest):
 
 
 def test_title_and_subtitle_may_be_given(three):
-    for draw in (charts.gantt, charts.profile, charts.distribution, charts.heatmap):
+    for draw in (charts.gantt, charts.profile, charts.distribution, charts.heatmap, charts.usage):
         spec = draw(three, title="A", subtitle="B").to_dict()["title"]
         assert spec["text"] == "A"
         assert spec["subtitle"][0] == "B"
@@ -140,7 +146,7 @@ def test_title_and_subtitle_may_be_given(three):
 
 WRONG = {
     "Schedule": (charts.gantt, charts.profile, lambda wrong: charts.scatter(wrong, wrong)),
-    "Schedule or Trace or Mapping or Iterable": (charts.distribution,),
+    "Schedule or Trace or Mapping or Iterable": (charts.distribution, charts.usage),
     "Schedule or Trace or Iterable": (lambda wrong: charts.distribution({"A": wrong}),),
     "DataFrame or Trace or Schedule": (charts.heatmap,),
     "Trace": (charts.arrivals,),
@@ -157,7 +163,131 @@ def test_what_cannot_be_drawn_is_named(expected, wrong):
             draw(wrong)
 
 
+# usage
+
+
+def owned(schedule, people=30, **columns):
+    """Return a schedule whose jobs have users with names, accounts and states, on a clock with dates."""
+    trace = schedule.trace
+    table = trace.table.assign(user_id=np.arange(len(trace)) % people, status=np.arange(len(trace)) % 2, **columns)
+    names = {"user_id": {number: f"user {number}" for number in range(people)}}
+    return replace(schedule, trace=dated(replace(trace, table=table, people=names)))
+
+
+@pytest.mark.parametrize("y", ["processor_hours", "jobs", "wait_time", "utilization"])
+def test_bars_are_the_largest_and_all_others_together(easy, y):
+    schedule = owned(easy)
+    table = schedule.usage("user")
+    largest = table["processor_hours" if y == "wait_time" else y].nlargest(20).index
+    bars = rows(charts.usage(schedule, "user", y)).set_index("first")["value"]
+    assert set(bars.index) == {*largest, "others (10)"}
+    unit = 3600 if y == "wait_time" else 1
+    assert bars[largest].tolist() == pytest.approx((table.loc[largest, y] / unit).tolist())
+    others = table.drop(largest)
+    if y == "wait_time":
+        waits = (others[y] * others["jobs"]).sum() / others["jobs"].sum()
+        assert bars["others (10)"] * 3600 == pytest.approx(waits)
+    else:
+        assert bars.sum() == pytest.approx(table[y].sum())
+    assert len(rows(charts.usage(owned(easy, 21), "user", y))) == 21  # no bar for a single other
+
+
+def test_bars_are_sorted_and_have_numbers_and_names_in_tooltips(easy):
+    spec = charts.usage(owned(easy, account=np.repeat(["b", "a", "c", "d"], 175)), "account", "wait_time").to_dict()
+    bars, numbers = spec["layer"]
+    (drawn,) = (pd.DataFrame(part).set_index("first") for part in spec["datasets"].values())
+    assert bars["encoding"]["y"]["sort"] == drawn["value"].sort_values(ascending=False).index.tolist()
+    assert bars["encoding"]["x"]["title"] == "mean wait (hours)"
+    assert spec["title"]["text"] == "Mean wait by account"
+    assert [tip["title"] for tip in bars["encoding"]["tooltip"][:3]] == ["account", "mean wait (hours)", "jobs"]
+    assert numbers["encoding"]["text"]["field"] == "text"
+    assert drawn.loc["a", "text"] == f"{drawn.loc['a', 'value']:.3g}"
+
+
+@pytest.mark.parametrize(
+    ("by", "y", "title", "bars"),
+    [
+        ("hour", "processor_hours", "hour (US/Eastern)", [str(hour) for hour in range(24)]),
+        ("hour", "wait_time", "hour of submission (US/Eastern)", [str(hour) for hour in range(24)]),
+        ("weekday", "jobs", "weekday of submission (US/Eastern)", list(heatmaps.WEEKDAYS)),
+        ("month", "utilization", "month (US/Eastern)", None),
+        ("size", "jobs", "size", None),
+    ],
+)
+def test_bars_of_the_calendar_are_in_its_order(easy, by, y, title, bars):
+    schedule = owned(easy)
+    spec = charts.usage(schedule, by, y).to_dict()
+    (bar,) = spec["layer"]
+    assert bar["encoding"]["x"]["title"] == title
+    assert bar["encoding"]["x"]["sort"] == (bars or [str(name) for name in schedule.usage(by).index])
+
+
+def test_usage_under_several_schemes_and_in_cells(easy, shortest):
+    both = {"first": owned(easy), "second": owned(shortest)}
+    drawn = rows(charts.usage(both, "hour", "wait_time"))
+    for name, schedule in both.items():
+        waits = schedule.usage("hour")["wait_time"].dropna() / 3600
+        assert drawn.loc[drawn["scheme"] == name, "value"].tolist() == pytest.approx(waits.tolist())
+    cells = charts.usage(both["first"], ["weekday", "hour"])
+    found = rows(cells)
+    assert found["value"].sum() == pytest.approx(easy.usage("size")["processor_hours"].sum())
+    assert ("thousands" in said(cells)) == (found["value"].max() >= 1000)
+    used = charts.usage(both["first"], ["user", "month"])
+    assert layers(used)[0][0]["encoding"]["y"]["sort"][-1] == "others (10)"
+    assert rows(used)["value"].sum() == pytest.approx(found["value"].sum())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["user", "size", "hour"],), "got 3 columns and 1 schedules, expected one column, or two of one schedule"),
+        (("user", "gpu_hours"), "unknown y 'gpu_hours'; known: jobs, processor_hours, share"),
+        (("hour",), "has no dates"),
+        (("acount",), "unknown classes 'acount'"),
+    ],
+)
+def test_usage_that_cannot_be_drawn(easy, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        charts.usage(easy, *arguments)
+    with pytest.raises(ValueError, match="got 2 columns and 2 schedules"):
+        charts.usage([easy, sl.simulate(easy.trace, "fcfs")], ["user", "size"])
+    with pytest.raises(ValueError, match="there is no schedule to draw"):
+        charts.usage([])
+
+
 # gantt
+
+
+@pytest.mark.parametrize(
+    ("color", "names"),
+    [
+        ("user", [*(f"user {number}" for number in range(7)), "others (23)"]),
+        ("user_id", [*(f"user {number}" for number in range(7)), "others (23)"]),
+        ("state", ["completed", "failed"]),
+        ("weekday", list(heatmaps.WEEKDAYS)),
+        ("qos", ["high", "unknown"]),
+    ],
+)
+def test_colours_of_a_gantt_chart_have_names_and_so_has_its_tooltip(easy, color, names):
+    schedule = owned(easy, qos=np.where(np.arange(700) % 3, "high", None))
+    ((part, drawn),) = layers(charts.gantt(schedule, color=color))
+    legend = part["encoding"]["color"]["scale"]["domain"]
+    assert set(drawn["color"]) == set(legend)
+    if color.startswith("user"):
+        assert len(legend) == 8
+        assert legend[-1] == names[-1]
+        assert set(legend[:-1]) <= {f"user {number}" for number in range(30)}
+        assert part["encoding"]["color"]["scale"]["range"][-1] == timeline.GREY
+    elif color == "weekday":
+        assert legend == [day for day in names if day in legend]
+    else:
+        assert sorted(legend) == names
+    assert part["encoding"]["color"]["title"] == color.removesuffix("_id")
+    tips = [tip["field"] for tip in part["encoding"]["tooltip"]]
+    assert tips[:4] == ["job", "user", "qos", "state"]
+    assert set(drawn["state"]) == {"completed", "failed"}
+    jobs = schedule.trace.jobs["user_id"]
+    assert drawn["user"].tolist() == [f"user {jobs[job]}" for job in drawn["job"]]
 
 
 def test_rectangles(three):
@@ -388,7 +518,7 @@ def test_colours_of_a_gantt_chart(three, easy):
     schedule = replace(easy, trace=replace(easy.trace, table=many))
     scale = layers(charts.gantt(schedule, color="user_id"))[0][0]["encoding"]["color"]["scale"]
     assert len(scale["domain"]) == len(scale["range"]) == 8
-    assert scale["domain"][-1] == "other"
+    assert scale["domain"][-1] == "others (13)"
     assert set(rows(charts.gantt(schedule, color="user_id"))["color"]) == set(scale["domain"])
     with pytest.raises(ValueError, match="the table has no column 'colour'"):
         charts.gantt(three, color="colour")
@@ -898,6 +1028,6 @@ def test_few_processors_have_no_ticks_between_them_and_jobs_are_listed_by_number
     assert "1" in words
     assert "0.5" not in words
     (listed,) = set(re.findall(r'"domain": \[("[^]]*)\]', json.dumps(spec)))
-    numbers = [int(number) for number in re.findall(r"\d+", listed)]
+    numbers = [int(number) for number in re.findall(r'"(\d+)"', listed)]
     assert len(numbers) > 3
     assert numbers == sorted(numbers)

@@ -123,10 +123,14 @@ def schedule():
 
 def drawn(schedule):
     """Draw charts with names in their titles, legends, axes and data."""
+    table = schedule.trace.table.assign(account=[MARKUP, "a", "a", "b", "b"])
+    owned = replace(schedule, trace=replace(schedule.trace, table=table))
     table = sl.sweep([schedule.trace, named(f"{MARKUP}2")], [schedule.scheme, "fcfs"], [0.5, 0.9], progress=False)
     return {
         "profile": charts.profile(schedule),
         "gantt": charts.gantt(schedule),
+        "owners": charts.gantt(owned, color="account"),
+        "usage": charts.usage(owned, by="account"),
         "lines": charts.lines(table, x="load", y="wait_time", color="trace", column="scheme"),
         "schemes": charts.lines(table, x="load", y="wait_time", column="trace"),
         "scatter": charts.scatter(schedule, sl.simulate(schedule.trace, "fcfs")),
