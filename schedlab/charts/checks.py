@@ -19,6 +19,9 @@ def check_kind(value, *kinds: type) -> None:
 
 def counted(part, window=None) -> pd.DataFrame:
     """Return the jobs of a schedule or a trace that are counted, in a window if one is given (`Trace.counted`)."""
+    if not hasattr(part, "jobs"):
+        kind = type(part).__name__
+        raise ValueError(f"window needs a trace or a schedule, which has a clock; got a {kind}")
     return part.jobs[getattr(part, "trace", part).some_counted(window)]
 
 

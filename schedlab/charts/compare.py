@@ -78,7 +78,7 @@ def distribution(
     curves = {}
     for name, values in named.items():
         check_kind(values, Schedule, Trace, Iterable)
-        if isinstance(values, Schedule | Trace):
+        if window is not None or isinstance(values, Schedule | Trace):
             jobs = counted(values, window)
             check_columns(jobs, [column])
             values = jobs[column]

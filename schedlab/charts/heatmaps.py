@@ -69,9 +69,8 @@ def heatmap(
     """
     check_kind(jobs, pd.DataFrame, Trace, Schedule)
     described = "" if isinstance(jobs, pd.DataFrame) else about(jobs)
-    if isinstance(jobs, pd.DataFrame) and window is not None:
-        raise ValueError("window needs a trace or a schedule, whose clock is known; got a table")
-    jobs = jobs if isinstance(jobs, pd.DataFrame) else counted(jobs, window)
+    if window is not None or not isinstance(jobs, pd.DataFrame):
+        jobs = counted(jobs, window)
     if "procs" not in jobs.columns:
         check_columns(jobs, ["requested_procs"])
         jobs = jobs.assign(procs=jobs["requested_procs"])

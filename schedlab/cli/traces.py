@@ -24,6 +24,8 @@ def trace_of(options):
         trace = trace.between(*options.between, lead=options.lead)
     if options.jobs and kind != "model":
         trace = trace.head(options.jobs)
+    if window := getattr(options, "window", None):
+        trace.some_counted(window)  # raises early
     print(repr(trace).strip("<>"), file=sys.stderr)
     return trace
 

@@ -109,7 +109,9 @@ def instant(text):
 def lead(text):
     if text == "none":
         return False
-    return text if duration(text) > 0 else instant(text)
+    with suppress(argparse.ArgumentTypeError):
+        return text if duration(text) >= 0 else instant(text)
+    raise ValueError(f"expected a length of time such as 7days, a date, a number of seconds or none, got {text!r}")
 
 
 @_argument

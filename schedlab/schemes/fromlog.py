@@ -55,8 +55,8 @@ class FromLog(Scheme):
             notes.append("all waits are 0: recorded submissions may be start times")
         if (lost := runaways(schedule.trace.table)).any():
             days = schedule.trace.table["run_time"][lost].max() / 86_400
-            instead = "measures of the makespan are of these: give window=(begin, end)"
-            notes.append(f"{lost.sum():,} runs last up to {days:,.0f} days, as if no end was recorded; {instead}")
+            runs = f"{lost.sum():,} runs" if lost.sum() > 1 else "1 run"
+            notes.append(f"{runs} of up to {days:,.0f} days, as if no end was recorded: measure a window=(begin, end)")
         procs, used, lasts = schedule.machine.procs, *schedule.held
         if used.max() > procs:
             share = lasts[used > procs].sum() / max(lasts.sum(), 1)

@@ -72,7 +72,7 @@ def runaways(jobs: pd.DataFrame) -> np.ndarray:
     They last longer than 30 days, and longer than ten times what 99 % of all runs last.
     """
     run = jobs["run_time"].to_numpy()
-    return run > max(LONG, 10 * np.quantile(run, 0.99)) if run.size else np.zeros(0, bool)
+    return run > max(LONG, 10 * np.quantile(run, 0.99, method="lower")) if run.size else np.zeros(0, bool)
 
 
 def edge_notes(jobs: pd.DataFrame, procs: int) -> list[str]:

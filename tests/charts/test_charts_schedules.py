@@ -478,6 +478,88 @@ def test_windows_that_cannot_be(three):
         charts.profile(on_monday, (0, 10**12))
 
 
+@pytest.fixture
+def with_lead_in():
+    """Five jobs on two processors, the first two of which do not count; under FCFS they wait 0, 0, 20, 40 and 55 s."""
+    jobs = [(0, 30, 30, 2), (30, 30, 30, 1), (40, 40, 40, 2), (60, 20, 20, 1), (45, 10, 10, 2)]
+    trace = trace_of(sorted(jobs), 2)
+    trace = replace(trace, table=trace.jobs.assign(counted=[False, False, True, True, True]))
+    return sl.simulate(dated(trace, zone="UTC"), "fcfs")
+
+
+def test_charts_are_of_the_jobs_that_count_and_of_a_window_by_dates(with_lead_in):
+    dates = ("1996-06-03 00:00:45", "1996-06-03 00:01:40")  # of the last two jobs
+    waits = with_lead_in.jobs["wait_time"]
+    for window, numbers in ((None, [3, 4, 5]), (dates, [4, 5]), ((45, 100), [4, 5])):
+        curve = layers(charts.distribution(with_lead_in, "wait_time", log=False, window=window))[0][1]
+        known = curve["value"].drop_duplicates() * 3600
+        assert known.tolist() == pytest.approx(sorted({*waits[numbers]}))
+        points = layers(charts.scatter(with_lead_in, with_lead_in, window=window))[0][1]
+        assert points["job"].tolist() == numbers
+        cells = layers(charts.heatmap(with_lead_in, window=window))[0][1]
+        assert cells["value"].sum() == len(numbers)
+        weeks = layers(charts.weekly(with_lead_in.trace, window=window))[0][1]
+        work = with_lead_in.jobs.loc[numbers, ["run_time", "requested_procs"]].prod(axis=1).sum()
+        assert weeks["offered_load"].dropna().unique() == pytest.approx(work / (2 * 7 * 86_400))
+        arrivals = layers(charts.arrivals(with_lead_in.trace, window=window))[0][1]
+        assert arrivals["value"].sum() == len(numbers)
+    assert "3 jobs + 2 as lead-in, not counted on 2 processors" in " ".join(
+        charts.profile(with_lead_in).to_dict()["title"]["subtitle"]
+    )
+
+
+def test_the_axis_of_time_begins_with_the_jobs_that_count(with_lead_in):
+    begin, end = (1000 * (MONDAY + second) for second in (40, int(with_lead_in.end.max())))
+    for chart in (charts.profile(with_lead_in), charts.gantt(with_lead_in)):
+        domains = {
+            tuple(part["encoding"]["x"]["scale"]["domain"]) for part, _ in layers(chart) if "x" in part["encoding"]
+        }
+        assert {(begin, end)} == domains
+    held = layers(charts.profile(with_lead_in))[0][1]["used"].iloc[0]
+    assert held == 1  # by job 2, which began before
+
+
+def test_what_happened_is_drawn_as_far_as_the_log_knows():
+    jobs = [*[(60 * i, 50, 50, 1) for i in range(10)], (0, 3 * 365 * 86_400, 60, 1)]
+    trace = dated(trace_of(sorted(jobs), 4), zone="UTC")
+    trace = replace(trace, source="file", table=trace.jobs.assign(wait_time=0))
+    happened, easy = sl.recorded(trace), sl.simulate(trace, "easy", overrun="extend")
+    assert "1 run of up to 1,095 days, as if no end was recorded: measure a window=(begin, end)" in happened.notes
+    known = "to the last submission: later arrivals are not on record"
+    for draw in (charts.profile, charts.gantt):
+        spec = draw(happened).to_dict()
+        assert known in " ".join(spec["title"]["subtitle"])
+        domain = layers(draw(happened))[0][0]["encoding"]["x"]["scale"]["domain"]
+        assert domain == [1000 * MONDAY, 1000 * (MONDAY + 540)]
+        assert layers(draw(easy))[0][0]["encoding"]["x"]["scale"]["domain"][1] > 1000 * (MONDAY + 10**7)
+        for other in (draw(easy), draw(happened, window=(0, 1000))):
+            assert known not in " ".join(other.to_dict()["title"]["subtitle"])
+    few = sl.recorded(replace(trace, table=trace.jobs.iloc[-1:]))  # most ran after the last submission
+    assert known not in " ".join(charts.gantt(few).to_dict()["title"]["subtitle"])
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda of: charts.distribution(of, window=(9, 3)), "the window must begin before it ends, got 9 to 3"),
+        (
+            lambda of: charts.distribution({"a": [1, 2]}, window=(1, 3)),
+            "window needs a trace or a schedule, which has a",
+        ),
+        (lambda of: charts.heatmap(of.jobs, window=(1, 3)), "window needs a trace or a schedule, .* got a DataFrame"),
+        (
+            lambda of: charts.scatter(of, of, window=(500, 600)),
+            "no job of a test was submitted from 500 to 600; the log",
+        ),
+        (lambda of: charts.weekly(of.trace, window=("then", 3)), "'then' is not a date"),
+        (lambda of: charts.arrivals(of.trace, window=5), "window is 5, expected .begin, end.: dates, or seconds on"),
+    ],
+)
+def test_a_window_that_a_chart_cannot_have_is_refused(with_lead_in, draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw(with_lead_in)
+
+
 def test_a_window_without_jobs_is_an_empty_chart_that_says_so(three):
     on_monday = sl.simulate(dated(three.trace), "fcfs")
     chart = charts.gantt(on_monday, (50, 60), "sweeps", label="job_number")

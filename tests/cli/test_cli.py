@@ -184,6 +184,28 @@ def test_simulate_takes_a_period_in_dates_or_seconds(done, log, period):
     assert f"submitted from {period[0]}" in err
 
 
+def test_a_period_has_a_lead_in_and_a_window_measures_a_part_of_the_whole(done, log):
+    period = (20_000, 30_000)
+    trace = sl.read_swf(log)
+    for option, lead in ((), None), (("--lead", "none"), False), (("--lead", "2h"), "2h"), (("--lead", 900), 900):
+        part = trace.between(*period, lead=lead)
+        out, err = done("simulate", log, "--between", *period, *option)
+        expected = sl.simulate(part, "easy").metrics()
+        assert measures(out) == pytest.approx(expected.to_dict(), rel=1e-3, nan_ok=True)
+        assert part.size in err
+        assert part.size.removesuffix(" jobs") in done("show", log, "--between", *period, *option)[0]
+    out = done("simulate", log, "--window", *period, "--classes", "size", "--confidence", 0.9)[0]
+    schedule = sl.simulate(trace, "easy")
+    expected = schedule.metrics(window=period)
+    assert out.splitlines()[0].endswith("; of the jobs submitted from 20000.0 to 30000.0")
+    assert measures(out) == pytest.approx(expected.to_dict(), rel=1e-3, nan_ok=True)
+    assert sum(int(row[1]) for row in rows(out.split("\n\n")[1])[1:]) == expected["jobs"]
+    out = done("compare", log, "--scheme", "easy", "--window", *period)[0]
+    assert out.splitlines()[0].endswith("; of the jobs submitted from 20000.0 to 30000.0")
+    assert number(rows(out)[-1][2]) == pytest.approx(expected["wait_time"], rel=1e-3)
+    assert "of the jobs submitted" in done("compare", log, "--scheme", "easy", "--window", *period, "--copies", 2)[0]
+
+
 def test_simulate_takes_the_first_jobs_and_another_machine(done, log):
     out, err = done("simulate", log, "--jobs", 20, "--machine", 4)
     lost = "31.1 % of the work left out (81,000 processor-seconds; 9 jobs: wider than the machine (4 processors))"
@@ -623,6 +645,15 @@ A_MACHINE = "argument --machine: expected a whole number of at least 1, or NAME=
         *[(f"small.swf --machine {size}", 2, f"{A_MACHINE}, got '{size}'") for size in ("-8", "many")],
         ("small.swf --between May Juneish", 2, "expected a date or a number of seconds, got 'Juneish'"),
         ("small.swf --between 9 3", 1, "the period must begin before it ends, got 9.0 to 3.0"),
+        ("small.swf --lead 7days", 1, "--lead is what leads in to a period: give --between BEGIN END with it"),
+        (
+            "small.swf --between 9 99999 --lead sometime",
+            2,
+            "argument --lead: expected a length of time such as 7days, ",
+        ),
+        ("small.swf --between 9 99999 --lead=-5", 1, "lead is -5.0, expected a length of time such as"),
+        ("small.swf --window 9 3", 1, "the window must begin before it ends, got 9.0 to 3.0"),
+        ("small.swf --window May Juneish", 2, "argument --window: expected a date or a number of seconds"),
         ("small.swf --between 2001-01-01 2002-01-01", 1, "no job of small was submitted from 2001-01-01"),
         ("small.swf --out table.txt", 2, "argument --out: 'table.txt' has an unknown suffix, expected "),
         ("small.swf --out nowhere/table.csv", 1, "nowhere is not a folder that can be written to"),
