@@ -6,11 +6,11 @@ import pandas as pd
 T = 3.182446305284263  # quantile of Student's t at 97.5 %, three degrees of freedom
 
 
-def exactly(*cases, half=1.0, **labels):
+def exactly(*conditions, half=1.0, **labels):
     """Return runs of cases whose single intervals at 95 % have these means and half lengths."""
     rows = []
-    for place, case in enumerate(cases):
-        value, own = case if isinstance(case, tuple) else (case, half)
+    for place, condition in enumerate(conditions):
+        value, own = condition if isinstance(condition, tuple) else (condition, half)
         apart = own / T * np.sqrt(3)  # four runs, two on either side
         rows += [{"load": 0.1 * (place + 1), "seed": i, "value": value + (-1) ** i * apart} for i in range(4)]
     return pd.DataFrame(rows).assign(**labels)

@@ -232,7 +232,7 @@ def claims(options):
     with _patience(), papers.keeping(papers.chosen_size(options.size)):
         ledgers = {paper.TITLE: paper.claims(options.size) for paper in papers.modules(options.papers)}
     if options.out:
-        whole = pd.concat(ledgers.values()).drop(columns=["cases", "kept_cases"], errors="ignore")
+        whole = pd.concat(ledgers.values()).drop(columns=["conditions", "kept_conditions"], errors="ignore")
         _write(options.out, lambda path: whole.map(text.cell).to_csv(path, index=False))
     if options.json:
         print(as_json(pd.concat(ledgers.values(), ignore_index=True)))

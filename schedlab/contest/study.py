@@ -394,13 +394,13 @@ OF_SURPRISES = {"by": ("name", "load", "scheme", "estimates"), "measures": ("wai
 @rebuilt("", _draw_surprises, logs=[name for name, *_ in SURPRISES], again="now", **OF_SURPRISES)
 def surprises(size: str, progress: bool) -> pd.DataFrame:
     """Draw three surprising cells: what exact estimates change there, and what a win costs."""
-    cases = [
+    combinations = [
         {"name": name, "load": load, "scheme": scheme, "estimates": estimates}
         for name, load, schemes in SURPRISES
         for scheme in schemes
         for estimates in (USERS, EXACT)
     ]
-    return grid(explained, cases, seed=range(FEW[size]), activity="explaining", progress=progress)
+    return grid(explained, combinations, seed=range(FEW[size]), activity="explaining", progress=progress)
 
 
 FIGURES = (winners, bounds, price, classes, surprises, changed)
@@ -428,7 +428,7 @@ def claims(size: str, progress: bool) -> list[dict]:
 
 
 def tested(runs: pd.DataFrame) -> dict[str, Check | dict[str, Check]]:
-    """Return the check of each statement, or that under each reading, with a case for each log and load."""
+    """Return the check of each statement, or that under each reading, with a condition for each log and load."""
 
     def check(scheme, measure, base=BASE, every=False):
         quantity = f"{measure.replace('_', ' ')} of {scheme}, change against {base}"
@@ -453,7 +453,7 @@ VARIANTS = {
 
 def where_not(check: Check) -> str:
     """Say on which logs and at which loads a check is contradicted; "" if `Check.where` names the few cases anyway."""
-    wrong = check.cases[check.cases["outcome"] == CONTRADICTS]
+    wrong = check.conditions[check.conditions["outcome"] == CONTRADICTS]
     if len(wrong) <= NAMED:
         return ""
     counts = ", ".join(f"{log} ({n})" for log, n in wrong["log"].value_counts(sort=False).items())
@@ -470,6 +470,6 @@ CONJECTURES = {  # why claims fail
 
 
 def _traces(size):
-    """Say briefly what the claims were measured on; the cases name the logs."""
+    """Say briefly what the claims were measured on; the conditions name the logs."""
     standing = any("stand-in" in trace.title for trace in competing(size))
     return f"{len(LOGS[size])} logs{' (stand-ins)' if standing else ''}"

@@ -1,18 +1,18 @@
-"""How a claim is checked: cases judged together, an effect pooled over them, and what follows for the claim.
+"""How a claim is checked: conditions judged together, an effect pooled over them, and what follows for the claim.
 
-One rule for all papers. A check has **cases** (loads, logs, sites, classes), each with an independent run for each
-seed. The intervals of all cases and of the effect pooled over them hold jointly with 95 % (Holm): whatever is true, at
-most one check in twenty says something wrong.
+One rule for all papers. A check has **conditions** (loads, logs, sites, classes; to readers, cases), each with an
+independent run for each seed. The intervals of all conditions and of the effect pooled over them hold jointly with 95 %
+(Holm): whatever is true, at most one check in twenty says something wrong.
 
-- A case **supports** the claim if its interval lies on the claimed side, beyond the noise that was stated beforehand.
-  It **contradicts** it if its interval lies on the other side, beyond the noise. Else it is **open**.
-- The check **holds** if at least one case supports, none contradicts, and the pooled effect supports. A claim that
-  something is so in every case holds if none contradicts and the pooled effect supports.
-- It **fails** if the pooled effect contradicts, or if cases contradict and none supports.
-- It is **mixed** if some cases support and some contradict, and the pooled effect does not contradict.
+- A condition **supports** the claim if its interval lies on the claimed side, beyond the noise that was stated
+  beforehand. It **contradicts** it if its interval lies on the other side, beyond the noise. Else it is **open**.
+- The check **holds** if at least one condition supports, none contradicts, and the pooled effect supports. A claim that
+  something is so under every condition holds if none contradicts and the pooled effect supports.
+- It **fails** if the pooled effect contradicts, or if conditions contradict and none supports.
+- It is **mixed** if some conditions support and some contradict, and the pooled effect does not contradict.
 - Else it is **undecided**: the intervals allow both.
-- A claim that something is so in some case, whatever the others, holds if one supports, fails if all contradict, and
-  else is undecided.
+- A claim that something is so under some condition, whatever the others, holds if one supports, fails if all
+  contradict, and else is undecided.
 
 A published number supports the claim if it lies within the interval of what was measured; where the paper made a single
 run, the interval is that of a single run. Else it contradicts.
@@ -31,40 +31,40 @@ import pandas as pd
 from schedlab._runtime.text import check_known
 from schedlab.schedule.statistics import t_beyond, t_quantile
 from schedlab.show import formatted, interval
-from schedlab.show.ledgers import CASE, NUMBERS, SINGLE, TOGETHER, VALUES, word, written
+from schedlab.show.ledgers import CONDITION, NUMBERS, SINGLE, TOGETHER, VALUES, word, written
 
 EXPECTED = ("lower", "higher", "not lower", "not higher", "within", "is")
 SUPPORTS, OPEN, CONTRADICTS = "supports", "open", "contradicts"
 HOLDS, MIXED, FAILS, UNDECIDED = "holds", "mixed", "fails", "undecided"
 LEVEL = 0.05  # of all wrong statements of a check together
-NAMED = 3  # cases that a sentence names before it counts the others
-FACTS = (*VALUES, *NUMBERS, "outcome")  # of a case
+NAMED = 3  # conditions that a sentence names before it counts the others
+FACTS = (*VALUES, *NUMBERS, "outcome")  # of a condition
 
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """Measured cases, and what a claim expects of them.
+    """What was measured under some conditions, and what a claim expects of it.
 
     Parameters
     ----------
     quantity : str
         What was measured, in words.
     runs : DataFrame
-        One row for each case and seed: columns that tell the cases apart, seed, and value. A value compares runs of the
-        same seed, where the claim is a comparison: a difference, or what `ratios_of_means` gives.
+        One row for each condition and seed: columns that tell the conditions apart, seed, and value. A value compares
+        runs of the same seed, where the claim is a comparison: a difference, or what `ratios_of_means` gives.
     expected : {"lower", "higher", "not lower", "not higher", "within", "is"}
         How the value compares with `bound`. "is" is for published numbers.
     bound : float, or (float, float) for "within", or str for "is"
-        For "is", the column of `runs` with the published number of each case, or the number.
+        For "is", the column of `runs` with the published number for each condition, or the number.
     noise : float
         Smaller differences from the bound do not matter, as was stated before the runs: "lower" and "higher" need a
         larger one, the others allow it.
     form : str
         Format of the values, with their unit: ``"{:+.1f} %"``; or the column of `runs` that has it.
     every : bool
-        The claim is about every case, that is, about the smallest effect.
+        The claim is about every condition, that is, about the smallest effect.
     some : bool
-        The claim is about some case, whichever it is: others may contradict it.
+        The claim is about some condition, whichever it is: others may contradict it.
     single : bool
         For "is": the paper made a single run, so the interval is that of a single run.
     logarithms : bool
@@ -77,7 +77,7 @@ class Check:
     >>> values = {"CTC": (-18.0, -22.0, -20.0, -19.0), "KTH": (1.0, -2.0, 0.5, -1.0)}
     >>> rows = [{"log": log, "seed": seed, "value": each} for log in values for seed, each in enumerate(values[log])]
     >>> check = Check("change of the mean turnaround", pd.DataFrame(rows), "lower")
-    >>> check.table()[["case", "outcome"]].values.tolist()
+    >>> check.table()[["condition", "outcome"]].values.tolist()
     [['CTC', 'supports'], ['KTH', 'open'], ['all cases together', 'holds']]
     >>> check.outcome, check.effect
     ('holds', '-10.1 % [-13.1 to -7.0] on average over 2 cases')
@@ -108,12 +108,12 @@ class Check:
 
     @property
     def by(self) -> list[str]:
-        """The columns that tell the cases apart."""
+        """The columns that tell the conditions apart."""
         return [name for name in self.runs.columns if name not in ("seed", "value", self.bound, self.form)]
 
     @property
-    def cases(self) -> pd.DataFrame:
-        """The cases: what tells them apart, and the columns `FACTS`.
+    def conditions(self) -> pd.DataFrame:
+        """The conditions: what tells them apart, and the columns `FACTS`.
 
         value, low and high are the mean and the ends of its joint interval; mean and spread (the standard deviation of
         single runs) are logarithms where the values are; seeds counts the runs.
@@ -122,7 +122,7 @@ class Check:
 
     @property
     def pooled(self) -> dict:
-        """The mean effect of all cases, over the seeds that all have: a dictionary with the keys of `FACTS`.
+        """The mean effect of all conditions, over the seeds that all have: a dictionary with the keys of `FACTS`.
 
         It is empty for several published numbers, which have no common effect.
         """
@@ -136,34 +136,34 @@ class Check:
         values, some = groups["value"], groups.first().reset_index()
         n, family = len(some), np.column_stack([values.mean(), values.std(), values.size()])
         if n > 1 and self.expected != "is":
-            cases = self.runs.assign(case=groups.ngroup()).pivot_table("value", "seed", "case")
-            means = cases.dropna().mean(axis="columns")
+            conditions = self.runs.assign(condition=groups.ngroup()).pivot_table("value", "seed", "condition")
+            means = conditions.dropna().mean(axis="columns")
             family = np.vstack([family, [means.mean(), means.std(), len(means)]])
         form, bound = (some.get(name, name) for name in (self.form, self.bound))
         facts = _judge(self, *family.T, *(bound if self.expected == "within" else (bound, bound)))
-        cases = pd.concat([some[self.by], facts.iloc[:n]], axis="columns").assign(form=form)
+        conditions = pd.concat([some[self.by], facts.iloc[:n]], axis="columns").assign(form=form)
         if self.expected == "is":
-            return cases.assign(bound=bound), facts.iloc[0].to_dict() if n == 1 else {}
-        return cases, facts.iloc[-1].to_dict()
+            return conditions.assign(bound=bound), facts.iloc[0].to_dict() if n == 1 else {}
+        return conditions, facts.iloc[-1].to_dict()
 
     @property
     def outcome(self) -> str:
-        """What follows from the cases: "holds", "mixed", "fails" or "undecided"."""
-        cases, pooled = set(self.cases["outcome"]), self.pooled.get("outcome", OPEN)
+        """What follows from the conditions: "holds", "mixed", "fails" or "undecided"."""
+        conditions, pooled = set(self.conditions["outcome"]), self.pooled.get("outcome", OPEN)
         if self.some:
-            return HOLDS if SUPPORTS in cases else FAILS if cases == {CONTRADICTS} else UNDECIDED
-        if pooled == CONTRADICTS or (CONTRADICTS in cases and SUPPORTS not in cases):
+            return HOLDS if SUPPORTS in conditions else FAILS if conditions == {CONTRADICTS} else UNDECIDED
+        if pooled == CONTRADICTS or (CONTRADICTS in conditions and SUPPORTS not in conditions):
             return FAILS
-        if CONTRADICTS in cases:
+        if CONTRADICTS in conditions:
             return MIXED
         if self.expected == "is":
-            return HOLDS if SUPPORTS in cases else UNDECIDED
-        return HOLDS if pooled == SUPPORTS and (self.every or SUPPORTS in cases) else UNDECIDED
+            return HOLDS if SUPPORTS in conditions else UNDECIDED
+        return HOLDS if pooled == SUPPORTS and (self.every or SUPPORTS in conditions) else UNDECIDED
 
     @property
     def effect(self) -> str:
         """The pooled effect with its interval, in words; of published numbers, what was measured."""
-        n = len(self.cases)
+        n = len(self.conditions)
         if self.expected == "is" or n == 1:
             return "; ".join(self.written(place) for place in range(n))
         text = interval(*(self.pooled[name] for name in VALUES), self.form)
@@ -171,13 +171,13 @@ class Check:
 
     @property
     def where(self) -> str:
-        """Say which cases do not support the claim, and whether the pooled effect does not; "" if all do."""
+        """Say which conditions do not support the claim, and whether the pooled effect does not; "" if all do."""
         return " ".join(filter(None, (self._where, self._against)))
 
     @property
     def _against(self):
-        outcomes, pooled = set(self.cases["outcome"]), self.pooled
-        if len(self.cases) == 1 or self.some or not pooled:
+        outcomes, pooled = set(self.conditions["outcome"]), self.pooled
+        if len(self.conditions) == 1 or self.some or not pooled:
             return ""
         if pooled["outcome"] == CONTRADICTS and outcomes != {CONTRADICTS}:
             return "The effect over all cases contradicts it."
@@ -188,7 +188,7 @@ class Check:
 
     @property
     def _where(self):
-        outcomes = self.cases["outcome"].to_numpy()
+        outcomes = self.conditions["outcome"].to_numpy()
         n, counts = len(outcomes), {name: int((outcomes == name).sum()) for name in (SUPPORTS, CONTRADICTS, OPEN)}
         if counts[SUPPORTS] == n:
             return ""
@@ -208,26 +208,26 @@ class Check:
         return f"{', '.join(parts)}."
 
     def written(self, place: int) -> str:
-        """Write one case down: value, interval, and what tells it apart from the others.
+        """Write one condition down: value, interval, and what tells it apart from the others.
 
         Parameters
         ----------
         place : int
-            Of the case: its row in `cases`, from 0.
+            Of the condition: its row in `conditions`, from 0.
         """
-        return written(self.cases[[*self.by, *VALUES]], place, self.cases["form"].iloc[place])
+        return written(self.conditions[[*self.by, *VALUES]], place, self.conditions["form"].iloc[place])
 
     def _wrong(self, place):
-        """Write down a case that contradicts; if a number was published, by what factor it differs."""
+        """Write down a condition that contradicts; if a number was published, by what factor it differs."""
         text = self.written(place)
         if self.expected != "is":
             return text
-        row = self.cases.iloc[place]
+        row = self.conditions.iloc[place]
         return f"{text}, {row['value'] / row['bound']:.2g} times the published {formatted(row['bound'], row['form'])}"
 
     @property
     def wanted(self) -> str:
-        """Say what is expected of a case, in words; "" for published numbers, which differ between cases."""
+        """Say what is expected of a condition, in words; "" for published numbers, which differ between them."""
         if self.expected == "is":
             return ""
         if self.expected == "within":
@@ -237,15 +237,15 @@ class Check:
         return f"{self.expected} than {formatted(self.bound, self.form)}"
 
     def table(self) -> pd.DataFrame:
-        """Return the cases, and the effect of all together if there are several, with the columns `CASE` of a ledger.
+        """Return the conditions, and the effect of all if there are several, with the columns `CONDITION` of a ledger.
 
-        These are check (the quantity), case, measured, expected and outcome as text, and the numbers `NUMBERS`.
+        These are check (the quantity), condition, measured, expected and outcome as text, and the numbers `NUMBERS`.
         """
         rows = []
-        for row in self.cases.to_dict("records"):
-            case = ", ".join(word(name, row[name]) for name in self.by) or SINGLE
+        for row in self.conditions.to_dict("records"):
+            condition = ", ".join(word(name, row[name]) for name in self.by) or SINGLE
             wanted = self.wanted or formatted(row["bound"], row["form"])
-            rows.append((case, interval(*(row[name] for name in VALUES), row["form"]), wanted, row))
+            rows.append((condition, interval(*(row[name] for name in VALUES), row["form"]), wanted, row))
         if len(rows) > 1:
             effect = "" if self.expected == "is" else interval(*(self.pooled[name] for name in VALUES), self.form)
             rows.append(
@@ -253,7 +253,9 @@ class Check:
             )
         texts = [(self.quantity, *cells, row["outcome"]) for *cells, row in rows]
         numbers = [[row[name] for name in NUMBERS] for *_, row in rows]
-        return pd.DataFrame([(*text, *values) for text, values in zip(texts, numbers, strict=True)], columns=list(CASE))
+        return pd.DataFrame(
+            [(*text, *values) for text, values in zip(texts, numbers, strict=True)], columns=list(CONDITION)
+        )
 
 
 def _judge(check, mean, spread, seeds, first, last):

@@ -74,25 +74,25 @@ class Rows:
         readings = dict(part.split(": ") for part in filter(None, self.row(claim)["readings"].split("; ")))
         return list(filter(None, readings.get(verb, "").split(", ")))
 
-    def cases(self, claim: str, check: str = "", case: str = "", outcome: str = "") -> pd.Series:
-        """Return the means of the cases of a claim, by name, where names of check and case have these words."""
+    def conditions(self, claim: str, check: str = "", condition: str = "", outcome: str = "") -> pd.Series:
+        """Return the means under conditions of a claim, by name; names of check and condition have these words."""
         chosen = {
-            row["case"]: float(row["mean"] or "nan")
-            for row in self.row(claim)["cases"]
-            if row["case"] != TOGETHER and check in row["check"] and case in row["case"]
+            row["condition"]: float(row["mean"] or "nan")
+            for row in self.row(claim)["conditions"]
+            if row["condition"] != TOGETHER and check in row["check"] and condition in row["condition"]
             if outcome in ("", row["outcome"])
         }
         return pd.Series(chosen, dtype="float64")
 
     def effect(self, claim: str, check: str = "") -> float:
-        """Return the mean effect over the cases of the first check whose name has these words, or of its only case."""
-        first = next(row["check"] for row in self.row(claim)["cases"] if check in row["check"])
-        several = [row for row in self.row(claim)["cases"] if row["check"] == first]
+        """Return the mean effect over the conditions of the first check whose name has these words, or its only one."""
+        first = next(row["check"] for row in self.row(claim)["conditions"] if check in row["check"])
+        several = [row for row in self.row(claim)["conditions"] if row["check"] == first]
         return float(several[-1]["mean"])
 
     def published(self, claim: str, check: str = "") -> str:
-        """Return the published number of the first case of the first check whose name has these words."""
-        number = next(row["expected"] for row in self.row(claim)["cases"] if check in row["check"])
+        """Return the published number of the first condition of the first check whose name has these words."""
+        number = next(row["expected"] for row in self.row(claim)["conditions"] if check in row["check"])
         return number.lstrip("+")
 
 
@@ -165,5 +165,5 @@ def _short(value):
 
 
 def _ends(values, written):
-    values = values or (float("nan"),)  # of cases that are gone, so that the sentence does not follow
+    values = values or (float("nan"),)  # of conditions that are gone, so that the sentence does not follow
     return " to ".join(dict.fromkeys(written(end) for end in (min(values), max(values))))

@@ -28,7 +28,7 @@ import pandas as pd
 
 from .. import __version__
 from .._runtime.paths import data_dir
-from ..show.ledgers import CASE, LEDGER, SAME, Ledger
+from ..show.ledgers import CONDITION, LEDGER, SAME, Ledger
 
 PACKAGES = ("numpy", "numba", "pandas")
 KERNELS = "schedlab.kernels"
@@ -143,10 +143,10 @@ def keep(paper: str, ledger: pd.DataFrame, quick: pd.DataFrame, figures: Iterabl
 
 def _write(place, ledgers, figures, seconds, kernels):
     for size, ledger in ledgers.items():
-        ledger[[name for name in LEDGER if name != "cases"]].to_csv(place / f"{size}ledger.csv", index=False)
-        cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
-        several = pd.DataFrame(cases, columns=["row", *CASE])
-        (place / f"{size}cases.csv.gz").write_bytes(_packed(several.to_csv(index=False)))
+        ledger[[name for name in LEDGER if name != "conditions"]].to_csv(place / f"{size}ledger.csv", index=False)
+        rows = [{"row": number, **row} for number, several in enumerate(ledger["conditions"]) for row in several]
+        conditions = pd.DataFrame(rows, columns=["row", *CONDITION])
+        (place / f"{size}conditions.csv.gz").write_bytes(_packed(conditions.to_csv(index=False)))
     for figure in figures:
         if figure.data.empty:
             raise ValueError(f"{figure.name} has nothing to keep: {figure.seen}")
@@ -187,19 +187,19 @@ def ledger_of(paper: str, size: str = FULL) -> Ledger | None:
     if not (place / f"{size}ledger.csv").is_file():
         return None
     table = pd.read_csv(place / f"{size}ledger.csv", keep_default_na=False, dtype=str)
-    cases = pd.read_csv(place / f"{size}cases.csv.gz", keep_default_na=False, dtype=str)
-    return Ledger(table.assign(cases=[_of_row(cases, number) for number in range(len(table))]))
+    conditions = pd.read_csv(place / f"{size}conditions.csv.gz", keep_default_na=False, dtype=str)
+    return Ledger(table.assign(conditions=[_of_row(conditions, number) for number in range(len(table))]))
 
 
-def _of_row(cases, number):
-    return cases[cases["row"] == str(number)].drop(columns="row").to_dict("records")
+def _of_row(conditions, number):
+    return conditions[conditions["row"] == str(number)].drop(columns="row").to_dict("records")
 
 
 def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] = TIMED) -> list[str]:
     """List the rows of a ledger that differ from the expected ones, which were kept, one line each.
 
-    A row differs if it starts or stops to reproduce, is new or missing, or has a case that has moved outside its
-    previous interval. Claims on measured times (`timed`) differ between machines: only their verdicts are compared.
+    A row differs if it starts or stops to reproduce, is new or missing, or has a condition that has moved outside
+    its previous interval. Claims on measured times (`timed`) differ between machines: only their verdicts are compared.
     """
     old, new = _by_claim(expected), _by_claim(ledger)
     lines = [f"{claim}, {statement}: no longer there" for claim, statement, _ in sorted(old.keys() - new.keys())]
@@ -210,7 +210,7 @@ def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] =
         elif before["verdict"] != row["verdict"]:
             lines.append(f"{name}: {before['verdict']} before, {row['verdict']} now")
         elif key[0] not in timed:
-            lines += [f"{name}: {change}" for change in _moved_cases(before, row)]
+            lines += [f"{name}: {change}" for change in _moved_conditions(before, row)]
     return lines
 
 
@@ -218,18 +218,20 @@ def _by_claim(table):
     return {tuple(row[name] for name in SAME): row for row in table.to_dict("records")}
 
 
-def _moved_cases(before, now):
+def _moved_conditions(before, now):
     old, new = _measured(before), _measured(now)
-    for case in {**old, **new}:
-        if not _within(old.get(case, ""), new.get(case, "")):
-            yield f"{case} was {old.get(case, 'not there')}, is {new.get(case, 'not there')}"
+    for condition in {**old, **new}:
+        if not _within(old.get(condition, ""), new.get(condition, "")):
+            yield f"{condition} was {old.get(condition, 'not there')}, is {new.get(condition, 'not there')}"
 
 
 def _measured(row):
-    """Return the measured value of each case, or of a claim without cases."""
-    if not row["cases"]:
+    """Return the measured value under each condition, or of a claim without conditions."""
+    if not row["conditions"]:
         return {"what was measured": row["measured"]}
-    return {f"{case['check']} ({case['case']}; {case['expected']})": case["measured"] for case in row["cases"]}
+    return {
+        f"{part['check']} ({part['condition']}; {part['expected']})": part["measured"] for part in row["conditions"]
+    }
 
 
 def _within(old, new):
@@ -257,12 +259,12 @@ def compared(
     measures: Iterable[str],
     within: dict[str, tuple[str, str]] | None = None,
 ) -> pd.DataFrame:
-    """Compare runs made just now with kept ones: a row for each case (of the columns `by`) and measure made just now.
+    """Compare runs made just now with kept ones: a row for each group (by the columns `by`) and measure made just now.
 
     The columns are those of `by`; measure, now, low, high, agrees. Where both have seeds, a run agrees if it gives the
     number of the kept run of its seed, and runs of other seeds if their mean lies within the kept single runs of the
-    case. Without seeds, numbers must be the same, or lie between two columns of the kept table, which `within` names
-    for a measure. A case that is not kept does not agree; one that has no number in either is left out.
+    group. Without seeds, numbers must be the same, or lie between two columns of the kept table, which `within` names
+    for a measure. A group that is not kept does not agree; one that has no number in either is left out.
     """
     by, within, parts = list(by), within or {}, []
     seeds = "seed" in before and "seed" in now
@@ -277,15 +279,15 @@ def compared(
             low, high = within.get(measure, (measure, measure))
             kept_runs = before.set_index(by)[list(dict.fromkeys((low, high)))]
             kept_runs = pd.DataFrame({"min": kept_runs[low], "max": kept_runs[high]})
-        case = now.groupby(by, dropna=False, sort=False)[measure].mean().rename("now")
-        cases = kept_runs.join(case, how="right").rename(columns={"min": "low", "max": "high"})
-        value, low, high = (cases[name].to_numpy(float) for name in ("now", "low", "high"))
+        means = now.groupby(by, dropna=False, sort=False)[measure].mean().rename("now")
+        rows = kept_runs.join(means, how="right").rename(columns={"min": "low", "max": "high"})
+        value, low, high = (rows[name].to_numpy(float) for name in ("now", "low", "high"))
         slack = EQUAL * np.maximum(np.abs(low), np.abs(high))
         agrees = (value >= low - slack) & (value <= high + slack)
         if seeds:
-            agrees &= twins.reindex(cases.index, fill_value=True).to_numpy(bool)
+            agrees &= twins.reindex(rows.index, fill_value=True).to_numpy(bool)
         some = ~(np.isnan(value) & np.isnan(low))
-        parts.append(cases.assign(measure=measure, agrees=agrees)[some].reset_index())
+        parts.append(rows.assign(measure=measure, agrees=agrees)[some].reset_index())
     columns = [*by, "measure", "now", "low", "high", "agrees"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 

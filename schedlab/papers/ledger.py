@@ -7,8 +7,8 @@ each reading; a claim that holds under one and not under another is *in part*, u
 others only leave it open. Further checks stand below the row, with outcomes of their own; they do not vote. *Cannot be
 tested* names what is missing.
 
-Verdicts are those of the full size. A quick run says whether it agrees: whether its cases lie within the spread of the
-kept ones.
+Verdicts are those of the full size. A quick run says whether it agrees: whether what it measures under each condition
+lies within the spread of the kept runs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -110,9 +110,9 @@ def judged(
     ('in part', '1 of 2 cases supports it, 1 contradicts it (+1.2 % [+0.2 to +2.3] (KTH)).')
     """
     readings = check if isinstance(check, Mapping) else {"": check}
-    checked = {name: test for name, test in readings.items() if test is not None and len(test.cases)}
+    checked = {name: test for name, test in readings.items() if test is not None and len(test.conditions)}
     main = next(iter(readings.values()), None)
-    if not checked or main is None or not len(main.cases):
+    if not checked or main is None or not len(main.conditions):
         return untestable(claim, why or "nothing could be measured", trace)
     under = {outcome: [name for name, test in checked.items() if test.outcome == outcome] for outcome in VERDICT}
     some_only = under[HOLDS] and (any(under[outcome] for outcome in DENIED) or main.outcome != HOLDS)
@@ -120,7 +120,7 @@ def judged(
     summary = "; ".join(f"{WORDS[outcome]}: {', '.join(names)}" for outcome, names in under.items() if names)
     summary = summary if len(checked) > 1 else ""
     tables = [test.table().assign(check=_named(test, name)) for name, test in checked.items()]
-    tables += [other.table() for other in others if len(other.cases)]
+    tables += [other.table() for other in others if len(other.conditions)]
     reason = [main.where] if verdict != REPRODUCED or main.every or main.some else []
     if verdict == IN_PART and main.outcome == HOLDS:
         reason += [f"{_named(test, name)}: {test.where}" for name, test in checked.items() if test.outcome in DENIED]
@@ -129,8 +129,8 @@ def judged(
     elif verdict != REPRODUCED:
         reason += [why, conjecture and f"Conjecture: {conjecture}"]
     measured = measured or f"{main.quantity}: {main.effect}"
-    cases = pd.concat(tables, ignore_index=True).to_dict("records")
-    return _row(claim, measured, trace, verdict, " ".join(filter(None, reason)), summary, details, cases)
+    conditions = pd.concat(tables, ignore_index=True).to_dict("records")
+    return _row(claim, measured, trace, verdict, " ".join(filter(None, reason)), summary, details, conditions)
 
 
 DENIED = (FAILS, MIXED)  # outcomes of readings that make a claim that holds under others hold in part
@@ -188,8 +188,8 @@ def untestable(claim: Claim, why: str, trace: str = "", details: str = "", measu
     return _row(claim, measured, trace, CANNOT, why, "", details, [])
 
 
-def _row(claim, measured, trace, verdict, reason, readings, details, cases):
-    values = (measured, trace, verdict, reason, readings, details, cases)
+def _row(claim, measured, trace, verdict, reason, readings, details, conditions):
+    values = (measured, trace, verdict, reason, readings, details, conditions)
     return {**vars(claim), **dict(zip(MEASURED, values, strict=True)), "doi": ""}
 
 
@@ -236,23 +236,24 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
 def _agreement(row, full):
     """Say whether a row of a quick run agrees with that of the full size, instead of a verdict; and the reason if not.
 
-    It agrees if every case that both have lies within the spread of the kept single runs, jointly at 95 %.
+    It agrees if every condition that both have lies within the spread of the kept single runs, jointly at 95 %.
     """
     if row["verdict"] == CANNOT:
         return {}
     if full is None or full["verdict"] == CANNOT:
         return {"verdict": UNCOMPARED, "reason": ""}
-    if not row["cases"]:  # what must come out exactly
+    if not row["conditions"]:  # what must come out exactly
         agrees = row["verdict"] == full["verdict"]
         return {"verdict": AGREES if agrees else DIFFERS, "reason": "" if agrees else row["reason"]}
-    before = {(case["check"], case["case"]): case for case in full["cases"]}
-    pairs = [(case, before.get((case["check"], case["case"]))) for case in row["cases"] if case["case"] != TOGETHER]
+    before = {(then["check"], then["condition"]): then for then in full["conditions"]}
+    conditions = [now for now in row["conditions"] if now["condition"] != TOGETHER]
+    pairs = [(now, before.get((now["check"], now["condition"]))) for now in conditions]
     pairs = [(now, then) for now, then in pairs if then is not None and float(then["seeds"]) > 1]
     if not pairs:
         return {"verdict": UNCOMPARED, "reason": ""}
     apart = [now for now, then in pairs if not _in_spread(now, then, LEVEL / len(pairs))]
-    cases = "; ".join(f"{case['check']}, {case['case']}: {case['measured']}" for case in apart)
-    reason = f"Not within the spread of single runs: {cases}." * bool(cases)
+    listed = "; ".join(f"{now['check']}, {now['condition']}: {now['measured']}" for now in apart)
+    reason = f"Not within the spread of single runs: {listed}." * bool(apart)
     return {"verdict": DIFFERS if apart else AGREES, "reason": reason}
 
 

@@ -100,13 +100,13 @@ def pairs(size: str, second: bool, progress: bool) -> pd.DataFrame:
 def bounded(size: str, progress: bool) -> pd.DataFrame:
     """Run the learned pair of each log on its second half, under each bound (hours)."""
     base = {"primary": FCFS, "backfill": FCFS, "bound": NEVER}
-    cases = [{"log": log, **base} for log in LOGS[size]]
+    combinations = [{"log": log, **base} for log in LOGS[size]]
     for log, (primary, backfill) in learned(pairs(size, False, progress)).items():
-        cases += [
+        combinations += [
             {"log": log, "primary": primary, "backfill": backfill, "bound": HOUR * hours} for hours in BOUNDS[size]
         ]
     settings = {"jobs": JOBS[size], "second": True, "seed": range(COPIES[size])}
-    runs = grid(run, cases, activity="bounds on waiting", progress=progress, **settings)
+    runs = grid(run, combinations, activity="bounds on waiting", progress=progress, **settings)
     easy = runs["bound"] == NEVER
     return against_easy(runs[~easy], runs[easy], ["bound"]).assign(hours=lambda data: data["bound"] // HOUR)
 

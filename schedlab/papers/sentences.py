@@ -22,9 +22,9 @@ def _logged(value):
     return 100 * np.expm1(value)
 
 
-def _load(case):
-    """Return the load that the name of a case ends with."""
-    return float(case.rpartition("load ")[2])
+def _load(name):
+    """Return the load that the name of a condition ends with."""
+    return float(name.rpartition("load ")[2])
 
 
 def sabin2006(rows: Rows) -> Iterator[Finding]:
@@ -36,15 +36,15 @@ def sabin2006(rows: Rows) -> Iterator[Finding]:
         ("SAB-11",),
         change < 0 and rows.verdict("SAB-11") == REPRODUCED and not rows.under("SAB-11", FAILS),
     )
-    worse = rows.cases("SAB-13a", WHOLE, outcome="contradicts")
-    loads = sorted({_load(case) for case in rows.cases("SAB-13a", WHOLE).index})
+    worse = rows.conditions("SAB-13a", WHOLE, outcome="contradicts")
+    loads = sorted({_load(name) for name in rows.conditions("SAB-13a", WHOLE).index})
     most = max(map(_load, worse.index), default=0)
     above = min((load for load in loads if load > most), default=most)
     yield Finding(
         f"If they scale only to about what they ask for, no shares beat iteration from load {above:g} on; at lower "
         f"loads plain shares are up to {percent(max(_logged(worse), default=0))} better.",
         ("SAB-13a",),
-        rows.verdict("SAB-13a") == IN_PART and above > most and all("against ObF 1" in case for case in worse.index),
+        rows.verdict("SAB-13a") == IN_PART and above > most and all("against ObF 1" in name for name in worse.index),
     )
     small, large = (_logged(rows.effect(claim, WHOLE)) for claim in ("SAB-12a", "SAB-12b"))
     yield Finding(
@@ -72,7 +72,7 @@ def sabin2006(rows: Rows) -> Iterator[Finding]:
 def silva2000(rows: Rows) -> Iterator[Finding]:
     """Say what was found about Silva and Scherson's gang scheduling."""
     utilization, throughput = (
-        gains(rows.cases("SIL-8", DRAWN, f", {name},")) for name in ("utilization", "throughput")
+        gains(rows.conditions("SIL-8", DRAWN, f", {name},")) for name in ("utilization", "throughput")
     )
     yield Finding(
         f"Every mix with I/O jobs gains from runtime measurements: utilization {percent(*utilization)}, throughput "
@@ -88,16 +88,16 @@ def silva2000(rows: Rows) -> Iterator[Finding]:
         rows.verdict("SIL-2a") == NOT_REPRODUCED and drawn < 1.8 <= constant,
     )
     tables = [f"SIL-T{number}" for number in range(1, 7)]
-    wrong = [case for table in tables for case in rows.cases(table, DRAWN, outcome="contradicts").index]
-    unsure = [case for table in tables for case in rows.cases(table, DRAWN, outcome="open").index]
-    ctc = [gains(rows.cases(table, DRAWN, "throughput ratio, CTC fit"))[0] for table in tables]
+    wrong = [name for table in tables for name in rows.conditions(table, DRAWN, outcome="contradicts").index]
+    unsure = [name for table in tables for name in rows.conditions(table, DRAWN, outcome="open").index]
+    ctc = [gains(rows.conditions(table, DRAWN, "throughput ratio, CTC fit"))[0] for table in tables]
     yield Finding(
         "Throughput hangs on the job model: fitted to KTH's log, single runs can give all numbers of Tables 1 to 6; "
         f"fitted to CTC's, it gains only {percent(*ctc)}.",
         tuple(tables),
-        wrong != [] and all(case.endswith("CTC fit") for case in wrong) and not unsure and 0 < min(ctc) < max(ctc) < 10,
+        wrong != [] and all(name.endswith("CTC fit") for name in wrong) and not unsure and 0 < min(ctc) < max(ctc) < 10,
     )
-    idle, filled = (gains(rows.cases("SIL-7a", name, ", utilization,")) for name in (DRAWN, "alternate selection"))
+    idle, filled = (gains(rows.conditions("SIL-7a", name, ", utilization,")) for name in (DRAWN, "alternate selection"))
     yield Finding(
         f"Without any I/O, utilization still gains {percent(*idle)}, a surprise; {percent(*filled)} is left if the "
         "scheduler without information may fill empty slots, too.",
@@ -132,19 +132,19 @@ def kurian2003(rows: Rows) -> Iterator[Finding]:
         and "EASY" in rows.under("KUR-2", FAILS)
         and loss > 2 * float(stated[1][:-2]),
     )
-    short = rows.cases("KUR-4a", "EASY", outcome="contradicts")
-    bound, kept_to = float(rows.row("KUR-4a")["published"][:-2]), rows.cases("KUR-4a", "conservative backfilling")
+    short = rows.conditions("KUR-4a", "EASY", outcome="contradicts")
+    bound, kept_to = float(rows.row("KUR-4a")["published"][:-2]), rows.conditions("KUR-4a", "conservative backfilling")
     yield Finding(
         "Whether short narrow jobs suffer depends on the local scheduler, which is not named: under EASY they lose up "
         f"to {percent(min(short, default=0))}, under conservative backfilling no class loses over {bound:g} %.",
         ("KUR-4a",),
         len(short) > 0
-        and all(case.endswith("SN") for case in short.index)
+        and all(name.endswith("SN") for name in short.index)
         and min(kept_to) > -bound
         and "conservative backfilling" in rows.under("KUR-4a", HOLDS),
     )
     three, copies = (rows.effect("KUR-10a", name) for name in ("EASY", "a copy in every queue"))
-    worst = rows.cases("KUR-10a", "a copy in every queue", outcome="contradicts")
+    worst = rows.conditions("KUR-10a", "a copy in every queue", outcome="contradicts")
     yield Finding(
         f"Over three sites sweeps gain most, {percent(three)} on average; surprisingly, a copy of each in every queue "
         f"makes those of the fastest site up to {percent(min(worst, default=0))} slower.",
@@ -152,7 +152,7 @@ def kurian2003(rows: Rows) -> Iterator[Finding]:
         gain < three
         and copies < three
         and len(worst) > 0
-        and all("site 3, turnaround" in case for case in worst.index),
+        and all("site 3, turnaround" in name for name in worst.index),
     )
     others = rows.effect("KUR-3", "conservative backfilling")
     sweeps = rows.effect("KUR-1", "conservative backfilling")
@@ -167,34 +167,34 @@ def kurian2003(rows: Rows) -> Iterator[Finding]:
 def grudenic2010(rows: Rows) -> Iterator[Finding]:
     """Say what was found about Grudenić and Bogunović's lookahead."""
     figure = "as in Figure 3"
-    wide, better = rows.effect("GRU-3a", figure), rows.cases("GRU-3a", figure, outcome="contradicts")
+    wide, better = rows.effect("GRU-3a", figure), rows.conditions("GRU-3a", figure, outcome="contradicts")
     yield Finding(
         f"Preferring wide jobs (DPSAw) is worse than EASY, as published: by {percent(wide)} on average over the logs, "
         "and better on none.",
         ("GRU-3a",),
         wide > 0 and len(better) == 0 and rows.verdict("GRU-3a") == REPRODUCED,
     )
-    narrow, logs = rows.effect("GRU-1a", figure), rows.cases("GRU-1a", figure)
-    sure, unsure = (rows.cases("GRU-1a", figure, outcome=name) for name in ("supports", "open"))
+    narrow, logs = rows.effect("GRU-1a", figure), rows.conditions("GRU-1a", figure)
+    sure, unsure = (rows.conditions("GRU-1a", figure, outcome=name) for name in ("supports", "open"))
     yield Finding(
         f"Preferring narrow jobs (DPSAn) is better by {percent(narrow)} on average, beyond chance on {len(sure)} of "
         f"{len(logs)} logs; on LLNL-Atlas, where hardly any job waits, by {percent(*unsure)}.",
         ("GRU-1a",),
         narrow < 0 and list(unsure.index) == ["LLNL-Atlas-2006"] and max(unsure) < 0,
     )
-    exact = rows.cases("GRU-1a", "exact estimates", outcome="contradicts")
+    exact = rows.conditions("GRU-1a", "exact estimates", outcome="contradicts")
     yield Finding(
         f"The paper leaves open which estimates it uses: with exact ones DPSAn is {percent(max(exact, default=0))} "
         "worse than EASY on HPC2N.",
         ("GRU-1a",),
         list(exact.index) == ["HPC2N-2002"] and "exact estimates" not in rows.under("GRU-1a", HOLDS),
     )
-    single, chance = rows.cases("GRU-2a", figure), rows.cases("GRU-2a", figure, outcome="open")
+    single, chance = rows.conditions("GRU-2a", figure), rows.conditions("GRU-2a", figure, outcome="open")
     yield Finding(
         "Whether first come, first served (DPSAp) helps is chance: over shaken copies the sign is open on "
         f"{len(chance)} of {len(single)} logs; the paper has four better and four worse.",
         ("GRU-2a", "GRU-2b"),
-        len(chance) == len(single) > 0 and len(rows.cases("GRU-2b", figure, outcome="open")) == len(single),
+        len(chance) == len(single) > 0 and len(rows.conditions("GRU-2b", figure, outcome="open")) == len(single),
     )
     grows = rows.effect("GRU-4", figure)
     yield Finding(
@@ -208,15 +208,15 @@ def grudenic2010(rows: Rows) -> Iterator[Finding]:
 def pascual2008(rows: Rows) -> Iterator[Finding]:
     """Say what was found about Pascual and Miguel-Alonso's contiguous placement."""
     count, block = "reservation by count", "reservation by block"
-    first = rows.cases("PAS-2a", count)
+    first = rows.conditions("PAS-2a", count)
     yield Finding(
         f"On HPC2N contiguity pays from a speed-up of {part(*first)} on, for FCFS and backfilling alike, about the "
         f"published {float(rows.published('PAS-2a', count)):g}, if the head is promised a time.",
         ("PAS-2a", "PAS-2b"),
         count in rows.under("PAS-2a", HOLDS) and count in rows.under("PAS-2b", HOLDS),
     )
-    crossings = {name: rows.cases("PAS-7", name, "EASY") for name in (count, block)}
-    thunder, blue = (rows.cases("PAS-7", count, log).mean() for log in ("LLNL-Thunder-2007", "SDSC-BLUE-2000"))
+    crossings = {name: rows.conditions("PAS-7", name, "EASY") for name in (count, block)}
+    thunder, blue = (rows.conditions("PAS-7", count, log).mean() for log in ("LLNL-Thunder-2007", "SDSC-BLUE-2000"))
     yield Finding(
         f"On LLNL-Thunder it pays only from {part(thunder)} on, not slightly above SDSC-BLUE's {part(blue)}: that log "
         "has no arrival times, so hardly any job waits when placed anywhere.",
@@ -229,7 +229,7 @@ def pascual2008(rows: Rows) -> Iterator[Finding]:
         ("PAS-7",),
         max(crossings[block]) < min(crossings[count]) and block in rows.under("PAS-7", FAILS),
     )
-    waits = [rows.cases("PAS-1", name, "SDSC-BLUE-2000, EASY").iloc[0] for name in (block, count)]
+    waits = [rows.conditions("PAS-1", name, "SDSC-BLUE-2000, EASY").iloc[0] for name in (block, count)]
     yield Finding(
         "Surprisingly, the reservation costs more than contiguity itself: under backfilling on SDSC-BLUE, jobs wait "
         f"{times(waits[1])} times as long if the head is promised a time, {times(waits[0])} times if nodes.",
@@ -258,13 +258,13 @@ def _one_more_stage():
 def arena(rows: Rows) -> Iterator[Finding]:
     """Say what was found in the arena."""
     claims = ("ARE-1", "ARE-2", "ARE-3")
-    held = {claim: len(rows.cases(claim, outcome="supports")) for claim in claims}
-    cells = {claim: len(rows.cases(claim)) for claim in claims}
+    held = {claim: len(rows.conditions(claim, outcome="supports")) for claim in claims}
+    cells = {claim: len(rows.conditions(claim)) for claim in claims}
     counts = ", ".join(f"{held[claim]} of {cells[claim]}" for claim in claims)
     yield Finding(
         f"Three statements of the literature hold in most cells and none in all: {counts}.",
         claims,
-        all(cells[claim] / 2 < held[claim] and len(rows.cases(claim, outcome="contradicts")) for claim in claims),
+        all(cells[claim] / 2 < held[claim] and len(rows.conditions(claim, outcome="contradicts")) for claim in claims),
     )
     narrow, order, wide = (rows.effect("ARE-4", name) for name in ("DPSAn", "DPSAp", "DPSAw"))
     yield Finding(
@@ -290,8 +290,8 @@ def arena(rows: Rows) -> Iterator[Finding]:
         (),
         area["bounded_slowdown"] == price["bounded_slowdown"].min() < 0 and longer > 2,
     )
-    tried, longest = len(rows.cases("ARE-4", "DPSAn")), price.loc["DPSAn", "max_wait_time"]
-    safe, harmed = (len(rows.cases("ARE-4", "DPSAn", outcome=name)) for name in ("supports", "contradicts"))
+    tried, longest = len(rows.conditions("ARE-4", "DPSAn")), price.loc["DPSAn", "max_wait_time"]
+    safe, harmed = (len(rows.conditions("ARE-4", "DPSAn", outcome=name)) for name in ("supports", "contradicts"))
     yield Finding(
         f"To take home: DPSAn is a safe step beyond EASY: better beyond chance in {safe} of {tried} cells, worse "
         f"in none, and the longest wait grows by {percent(longest)}.",

@@ -13,7 +13,7 @@ from .page import note, text_beside
 from .reading import in_html, readable, unbroken
 
 CONTRADICTED = re.compile(r"\d+ of \d+ cases? .*contradict")  # how a reason begins
-OF_CASES = re.compile(
+OF_CONDITIONS = re.compile(
     r"(\d+) of (\d+) cases? (support|contradict)s? it(?:, (\d+) contradicts? it)?(?:, (\d+) \w+ open)?"
 )
 HOLDS = re.compile("holds under: .*; ")  # under some readings only
@@ -186,8 +186,8 @@ def _short_line(row, verdict, shared, names):
     if readings:
         why = f"{why} under {', '.join(sorted(names[reading] for reading in readings))}"
     elif verdict != "reproduced":
-        why = OF_CASES.sub(lambda cases: _counted(cases, verdict), _reason(row))
-        why = ALL_OPEN.sub(lambda cases: f"{cases[1]}/{cases[1]} open" if cases[1] else "open", why)
+        why = OF_CONDITIONS.sub(lambda match: _counted(match, verdict), _reason(row))
+        why = ALL_OPEN.sub(lambda match: f"{match[1]}/{match[1]} open" if match[1] else "open", why)
     if verdict == "not reproduced" and (value := str(of_row(row, "measured")).rpartition(": ")[2].partition(" [")[0]):
         why = "; ".join(filter(None, (f"{value} here", why)))
     why = f" ({why})" if why else ""
@@ -195,9 +195,9 @@ def _short_line(row, verdict, shared, names):
     return f"{shape} {escape(row['id'])}: {in_html(_claimed(row)[len(shared) :])}{in_html(why)}"
 
 
-def _counted(cases, verdict):
+def _counted(match, verdict):
     """Shorten how many cases support or contradict a claim; of one that holds in part, the former are enough."""
-    count, total, outcome, fail, undecided = cases.groups()
+    count, total, outcome, fail, undecided = match.groups()
     if outcome == "support" and verdict == "in part":
         return f"{count}/{total} hold"
     first = f"{count}/{total} {'hold' if outcome == 'support' else 'fail'}"

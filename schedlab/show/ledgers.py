@@ -15,16 +15,17 @@ from .page import interval, text_beside
 from .reading import in_html, readable
 from .reading import reason as readable_reason
 
-KEPT = ("kept", *(f"kept_{name}" for name in ("trace", "verdict", "reason", "readings", "details", "cases")))
+KEPT = ("kept", *(f"kept_{name}" for name in ("trace", "verdict", "reason", "readings", "details", "conditions")))
 SAID = ("id", "where", "statement", "published", "tolerance")
-MEASURED = ("measured", "trace", "verdict", "reason", "readings", "details", "cases")
+MEASURED = ("measured", "trace", "verdict", "reason", "readings", "details", "conditions")
 LEDGER = (*SAID, *MEASURED, "doi")
-VALUES = ["value", "low", "high"]  # of a case
+VALUES = ["value", "low", "high"]  # of a condition
 SAME = ["id", "statement", "trace"]  # what tells rows apart
 NUMBERS = ("mean", "spread", "seeds")  # of single runs; logarithms where the check is about ratios
-TOLD = ("check", "case", "measured", "expected", "outcome")  # of a case, as it is shown
-CASE = (*TOLD, *NUMBERS)
-TOGETHER, SINGLE = "all cases together", "all runs"  # names of cases: of several and of one alone
+TOLD = ("check", "condition", "measured", "expected", "outcome")  # of a condition, as it is shown
+HEADINGS = ("check", "case", *TOLD[2:])  # readers know a condition as a case
+CONDITION = (*TOLD, *NUMBERS)
+TOGETHER, SINGLE = "all cases together", "all runs"  # names of conditions: of several and of one alone
 # Both background and text colours, so that verdicts are readable in a dark notebook, too.
 VERDICTS = {
     "reproduced": "background-color: #d3efe3; color: #00452f",
@@ -35,7 +36,7 @@ VERDICTS = {
 }
 # The order in which a reader looks for them: what does not hold, and why, before what does.
 FAILURES_FIRST = ("not reproduced", "in part", "undecided", "cannot be tested", "reproduced")
-AGREEMENTS = ("agrees", "does not agree", "")  # of a quick run with the full size; "" if they have no case in common
+AGREEMENTS = ("agrees", "does not agree", "")  # of a quick run with the full size; "" if no condition is common to both
 STYLE = text_beside(__file__, "ledger.css")
 # A colour and a shape for each verdict, so that they can be told apart without colour; each is readable on its page.
 SHAPES = dict(zip(VERDICTS, ("●", "◐", "✕", "?", "□"), strict=True))
@@ -58,7 +59,7 @@ SHOWN = ("id", "what the paper says", "published", "measured", "verdict")
 
 
 class Ledger(pd.DataFrame):
-    """A ledger: a table that displays itself behind a fold, with filters by verdict, and with the cases behind a fold.
+    """A ledger: a table that displays itself behind a fold, with filters by verdict, and with conditions behind a fold.
 
     If a quick run does not agree with the kept full size, the fold is open.
     """
@@ -82,19 +83,19 @@ def in_words(table: pd.DataFrame) -> pd.DataFrame:
     columns = {
         **dict.fromkeys(("statement", "published", "measured", "kept"), readable),
         **dict.fromkeys(("reason", "kept_reason"), readable_reason),
-        **dict.fromkeys(("cases", "kept_cases"), _read_cases),
+        **dict.fromkeys(("conditions", "kept_conditions"), _read_conditions),
     }
     return table.assign(
         **{name: table[name].map(read, na_action="ignore") for name, read in columns.items() if name in table}
     )
 
 
-def _read_cases(cases):
-    cases = [case | {name: readable(case[name]) for name in TOLD} for case in cases]
-    for case in cases:
-        if case["case"] == TOGETHER and not case["measured"]:  # each is compared with a published number of its own
-            case |= {"measured": "not averaged", "expected": "as published"}
-    return cases
+def _read_conditions(conditions):
+    rows = [row | {name: readable(row[name]) for name in TOLD} for row in conditions]
+    for row in rows:
+        if row["condition"] == TOGETHER and not row["measured"]:  # each is compared with a published number of its own
+            row |= {"measured": "not averaged", "expected": "as published"}
+    return rows
 
 
 def counted(table: pd.DataFrame) -> dict[str, int]:
@@ -107,7 +108,7 @@ def as_html(table: pd.DataFrame, most: int | None = None) -> str:
     """Write a ledger as HTML without a script: filters by verdict, and for each claim a row, its reason and a fold.
 
     Claims that are not reproduced come first. Sentences of the details that most claims share stand once, above. Behind
-    the fold are details, traces and all cases, or at most so many: the effect over all cases, then those that do not
+    the fold are details, traces and all conditions, or at most so many: the effect over all, then those that do not
     support it, then others.
     """
     ranks = standing(table).map((*FAILURES_FIRST, "").index)
@@ -160,19 +161,19 @@ def folded(table: pd.DataFrame) -> str:
     )
 
 
-def written(cases: pd.DataFrame, place: int, form: str) -> str:
-    """Write down one case of a check, that in row `place`: value, interval, and what tells it apart from the others.
+def written(conditions: pd.DataFrame, place: int, form: str) -> str:
+    """Write down a condition of a check, that in row `place`: value, interval, and what tells it apart from the others.
 
-    Columns that tell cases apart are followed by value, low and high; the format has the unit of these.
+    Columns that tell conditions apart are followed by value, low and high; the format has the unit of these.
     """
-    row = cases.iloc[place]
+    row = conditions.iloc[place]
     value = interval(row["value"], row["low"], row["high"], form)
-    apart = [word(name, row[name]) for name in cases.columns.drop(VALUES) if len(set(cases[name])) > 1]
+    apart = [word(name, row[name]) for name in conditions.columns.drop(VALUES) if len(set(conditions[name])) > 1]
     return f"{value} ({', '.join(apart)})" if apart else value
 
 
 def word(name: str, value) -> str:
-    """Write down what tells a case apart: the value of a column, with as much of the column's name as it needs."""
+    """Write down what tells a condition apart: the value of a column, with as much of its name as it needs."""
     if name == "load":
         return f"load {value:g}"
     if name in ("share", "sweeps"):
@@ -205,7 +206,7 @@ def _shared(details):
 
 
 def _source(row):
-    """Return the traces on which a row's shown cases were measured; "" if there are none."""
+    """Return the traces on which a row's conditions were measured; "" if there are none."""
     trace = row["kept_trace"] if _is_full(row) else row["trace"]
     return "" if trace == "no trace" else trace
 
@@ -233,8 +234,8 @@ def badge(verdict: str, count: str = "") -> str:
 
 def _html_rows(row, verdict, same_trace, most, shared, standins, again):
     full = _is_full(row)
-    names = ("reason", "readings", "details", "cases")
-    reason, readings, details, cases = (of_row(row, name) for name in names)
+    names = ("reason", "readings", "details", "conditions")
+    reason, readings, details, conditions = (of_row(row, name) for name in names)
     details = " ".join(sentence for sentence in _sentences(details) if sentence not in shared)
     measured, below = _unbroken(row["kept"] if full else row["measured"]) or "-", []
     if full and (row["measured"], row["verdict"]) != (row["kept"], row["kept_verdict"]):
@@ -256,28 +257,30 @@ def _html_rows(row, verdict, same_trace, most, shared, standins, again):
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
     chosen = f"Our choice, stated before the runs: {row['tolerance']}." * bool(row["tolerance"])
     readings = f"<div>{in_html(readings[0].upper() + readings[1:])}.</div>" if readings else ""
-    fold = _fold(f"{chosen} {details}".strip(), "" if same_trace else _source(row), cases, most)
+    fold = _fold(f"{chosen} {details}".strip(), "" if same_trace else _source(row), conditions, most)
     below = "".join([in_html(reason), readings, *below, fold])
     below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
     return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'
 
 
-def _fold(details, traces, cases, most):
-    """Write a claim's fold: on it how many cases and which traces, behind it the details."""
+def _fold(details, traces, conditions, most):
+    """Write a claim's fold: on it how many conditions and which traces, behind it the details."""
     names = _logs(traces)
     many = len(names) > 2
     on = f"{len(names)} logs" if many else " and ".join(f'<span class="trace">{in_html(name)}</span>' for name in names)
-    count = sum(case["case"] != TOGETHER for case in cases)
-    head = " ".join([f"{count} case{'s' * (count > 1)}"] * bool(cases) + [f"on {on}"] * bool(on))
-    if not (many or details or cases):
+    count = sum(row["condition"] != TOGETHER for row in conditions)
+    head = " ".join([f"{count} case{'s' * (count > 1)}"] * bool(conditions) + [f"on {on}"] * bool(on))
+    if not (many or details or conditions):
         return f"<div>{head}</div>" if head else ""
     parts = [f"<div>{in_html(text)}</div>" for text in (details, f"Measured on {traces}." * many) if text]
-    if cases:
-        if most is not None and most < len(cases):
-            cases = sorted(cases, key=lambda case: (case["case"] != TOGETHER, case["outcome"] == "supports"))
-            parts.append(f"<div>{most} of {len(cases)}, those that do not support the claim first:</div>")
-        lines = [_html_line(TOLD, "th"), *(_html_line([case[name] for name in TOLD], "td") for case in cases[:most])]
-        parts.append(f"<table>{''.join(lines)}</table>")
+    if conditions:
+        if most is not None and most < len(conditions):
+            conditions = sorted(
+                conditions, key=lambda row: (row["condition"] != TOGETHER, row["outcome"] == "supports")
+            )
+            parts.append(f"<div>{most} of {len(conditions)}, those that do not support the claim first:</div>")
+        rows = [_html_line([row[name] for name in TOLD], "td") for row in conditions[:most]]
+        parts.append(f"<table>{_html_line(HEADINGS, 'th')}{''.join(rows)}</table>")
     return f"<details><summary>{head or 'more'}</summary>{''.join(parts)}</details>"
 
 
@@ -306,7 +309,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def as_json(table: pd.DataFrame) -> str:
-    """Write a ledger as JSON: a list of rows, each with its cases."""
+    """Write a ledger as JSON: a list of rows, each with its conditions."""
     return json.dumps(table.astype(object).where(table.notna(), None).to_dict("records"), indent=2, ensure_ascii=False)
 
 

@@ -59,7 +59,7 @@ RULE = (
 )
 
 
-MOST_CASES = 30  # of a claim; thousands would make half of the page
+MOST_CONDITIONS = 30  # of a claim; thousands would make half of the page
 LEDGER_PIECE = "ledger"  # beside the pieces that are named by the numbers of figures
 PAUSE = 1  # seconds between two looks at what is done, and before the progress bar appears
 RELOADED = 5  # seconds after which a growing page reloads itself; writing it more often costs a tenth of a core
@@ -249,7 +249,7 @@ class Section:
                 quick = self.paper.claims("quick", progress, ledger)[list(LEDGER)]  # agrees with what is kept now
                 kept.keep(self.name, ledger, quick, built, seconds)
             wall = papers.Wall(self.paper, ledger).html(f"#{self.name}-").replace(cards.STYLE, "")
-            body = as_html(ledger, MOST_CASES).replace(LEDGER_STYLE + VERDICT_STYLE, "")  # it is in the page once
+            body = as_html(ledger, MOST_CONDITIONS).replace(LEDGER_STYLE + VERDICT_STYLE, "")  # it is in the page once
             body = _kept(self.name) + body
             self._leave(LEDGER_PIECE, counts=counted(ledger), body=body, wall=wall)
         except Exception as error:  # any error: the other papers go on, and the page names it

@@ -402,11 +402,11 @@ def test_statements_are_about_changes_against_the_other_scheme(factors, chance, 
     assert [verdict_of(checks[name]) for name in ("ARE-1", "ARE-3", "ARE-4")] == [lower] * 3
     assert verdict_of(checks["ARE-2"]) == higher  # there EASY is the scheme that should be better
     assert list(checks["ARE-4"]) == ["jobs by arrival (DPSAp)", "narrow jobs first (DPSAn)", "wide jobs first (DPSAw)"]
-    measured = checks["ARE-1"].cases.set_index("log")["value"].to_dict()
+    measured = checks["ARE-1"].conditions.set_index("log")["value"].to_dict()
     assert measured == pytest.approx({log: 100 * (factor - 1) for log, factor in zip("ab", factors, strict=True)})
 
 
-def test_where_a_check_is_contradicted_is_told_if_that_is_in_many_cases():
+def test_where_a_check_is_contradicted_is_told_if_that_is_in_many_conditions():
     runs = pd.concat(runs_of(0.8, 1.3).assign(load=load) for load in (0.6, 0.7, 0.8, 0.9))
     check = paper.tested(runs)["ARE-1"]
     assert paper.where_not(check) == "Those that contradict it are at loads of 0.6 to 0.9: b (4)."

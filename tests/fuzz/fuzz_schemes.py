@@ -135,7 +135,7 @@ def call(settings):
     return ", ".join(f"{name}={value!r}" for name, value in settings.items())
 
 
-def case(seed, number):
+def program(seed, number):
     """Draw a run: the lines of Python that make its schedule."""
     r = random.Random(f"{seed} {number}")
     family = r.choice(["rigid"] * 5 + ["moldable"] * 3 + ["sweeps", "sweeps", "tree", "tree"])
@@ -179,7 +179,7 @@ def case(seed, number):
 
 
 def simulated(lines):
-    """Run a case; return the message of its refusal, or "". Any other exception is a failure."""
+    """Run a program; return the message of its refusal, or "". Any other exception is a failure."""
     code = "\n".join(line for line in lines if not line.startswith("import ") and not line.startswith("from "))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -195,7 +195,7 @@ def simulated(lines):
 
 
 def work(connection):
-    """Run one case after the other, in a process of its own."""
+    """Run one program after the other, in a process of its own."""
     while True:
         lines = connection.recv()
         try:
@@ -205,7 +205,7 @@ def work(connection):
 
 
 class Worker:
-    """The process that runs the cases; it is killed if a case does not end."""
+    """The process that runs the programs; it is killed if one does not end."""
 
     def __init__(self):
         self.connection, other = multiprocessing.Pipe()
@@ -215,7 +215,7 @@ class Worker:
         self.known = set()  # schemes whose kernels have run here
 
     def run(self, lines, limit):
-        """Return how a case ended, with its message; "hung" if it did not end within its limit."""
+        """Return how a program ended, with its message; "hung" if it did not end within its limit."""
         scheme = next(line for line in lines if line.startswith("schedule =")).split("sl.")[2].split("(")[0]
         scheme += " on a tree" * ("KaryTree" in lines[5])
         self.connection.send(lines)
@@ -237,7 +237,7 @@ class Worker:
 
 
 def main(arguments=None):
-    """Draw and run cases until the time is over or one fails; return the exit code."""
+    """Draw and run programs until the time is over or one fails; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.fuzz_schemes", description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=30, help="how long to go on (default: 30)")
     parser.add_argument("--seed", type=int, default=1, help="of all draws (default: 1)")
@@ -249,7 +249,7 @@ def main(arguments=None):
     for number in count() if options.only is None else [options.only]:
         if time.monotonic() - begin - warm >= options.seconds:
             break
-        lines = case(options.seed, number)
+        lines = program(options.seed, number)
         known, started = len(worker.known), time.monotonic()
         ended, message = worker.run(lines, options.limit)
         took = time.monotonic() - started

@@ -111,7 +111,7 @@ def twin_jobs(rules, jobs, listed=1 << 14):
 
 
 @st.composite
-def cases(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1, 2)):
+def rules_and_jobs(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1, 2)):
     """Draw (rules, jobs) full of ties."""
     drawn = named(
         draw,
@@ -154,9 +154,9 @@ def cases(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1
 
 @pytest.mark.reduced
 @examples(1000)
-@given(cases())
-def test_the_kernel_is_its_twin(case):
-    check_twin(*case)
+@given(rules_and_jobs())
+def test_the_kernel_is_its_twin(workload):
+    check_twin(*workload)
 
 
 def test_a_choice_waits_for_messages_to_tasks_that_made_room():
@@ -174,9 +174,9 @@ def test_a_choice_waits_for_messages_to_tasks_that_made_room():
 @pytest.mark.reduced
 @examples(1000)
 @given(gang_workloads(most=5), st.booleans())
-def test_programs_are_those_of_the_twin(case, reclaim):
+def test_programs_are_those_of_the_twin(workload, reclaim):
     # Also messages, barriers, disk and thinking in one task, which the model's kinds of jobs never mix.
-    settings, jobs = case
+    settings, jobs = workload
     settings = replace(settings, reclaim=reclaim and settings.scheduler in RECLAIMING)
     names = twin_gang.Settings.__dataclass_fields__.keys() - {"packing"}
     chosen = rules(**{name: getattr(settings, name) for name in names})
@@ -220,9 +220,9 @@ def arrays_of_programs(jobs):
 @pytest.mark.reduced
 @examples(100)
 @given(gang_workloads(most=5), st.booleans())
-def test_programs_of_ones_own_are_those_of_the_twin(case, reclaim):
+def test_programs_of_ones_own_are_those_of_the_twin(workload, reclaim):
     # The tables of the room: reading them takes ten times as long as the kernel and the twin do.
-    settings, jobs = case
+    settings, jobs = workload
     assume(jobs)
     check_programs(replace(settings, reclaim=reclaim and settings.scheduler in RECLAIMING), jobs)
 
@@ -477,9 +477,9 @@ def test_bursts_are_the_same_on_every_machine():
 
 
 @pytest.mark.reduced
-@given(cases(), st.integers(0, 6))
-def test_what_a_job_does_depends_on_its_key_alone(case, which):
-    chosen, jobs = case
+@given(rules_and_jobs(), st.integers(0, 6))
+def test_what_a_job_does_depends_on_its_key_alone(workload, which):
+    chosen, jobs = workload
     for job in jobs[which : which + 1]:
         assert twin_jobs(chosen, jobs)[which] == twin_jobs(chosen, [job])[0]
 

@@ -76,18 +76,18 @@ def test_each_parameter_is_documented():
 
 
 class Base:
-    def run(self, case):
+    def run(self, trace):
         """Run.
 
         Parameters
         ----------
-        case : Case
+        trace : Trace
             What to run.
         """
 
 
 class Scheme(Base):
-    def run(self, case, seed=0, *rest, **settings):
+    def run(self, trace, seed=0, *rest, **settings):
         """Run it, like the base class.
 
         Parameters
@@ -110,7 +110,7 @@ class Scheme(Base):
             ["parameter rest has no entry", "the entry of settings says nothing", "there is no parameter low"],
         ),
         ([Base.run.__doc__], [f"parameter {name} has no entry" for name in ("seed", "rest", "settings")]),
-        ([None], [f"parameter {name} has no entry" for name in ("case", "seed", "rest", "settings")]),
+        ([None], [f"parameter {name} has no entry" for name in ("trace", "seed", "rest", "settings")]),
     ],
 )
 def test_what_is_missing_is_found(texts, expected):

@@ -212,7 +212,7 @@ def test_no_cell_of_a_csv_is_a_formula(name, run, tmp_path):
 
 def test_the_ledger_is_written_without_formulas(run, tmp_path, monkeypatch):
     row = dict.fromkeys(sl.papers.LEDGER, "entry") | {"verdict": "reproduced", "reason": "=1+1", "measured": "-5.2 %"}
-    row["cases"] = []
+    row["conditions"] = []
     module = type(sys)("paper")
     module.TITLE, module.claims = "=title", lambda *_: sl.papers.ledger([row])
     monkeypatch.setattr(sl.papers, "modules", lambda _: [module])

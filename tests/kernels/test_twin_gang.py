@@ -550,16 +550,16 @@ def check_causes(settings, jobs, result):
 
 
 @given(gang_workloads())
-def test_nothing_goes_on_before_what_it_waits_for(case):
+def test_nothing_goes_on_before_what_it_waits_for(workload):
     # The other laws are those of `schedlab.gang.laws`, which hold for the kernel's schedules, equal to the twin's.
-    settings, jobs = case
+    settings, jobs = workload
     check_causes(settings, jobs, simulate(settings, jobs))
 
 
 @given(gang_workloads(schedulers=["priority", "round-robin"]))
-def test_no_pe_is_idle_while_a_candidate_is_ready(case):
+def test_no_pe_is_idle_while_a_candidate_is_ready(workload):
     # With beta this low every task is a candidate, and spinning tasks hold their PE.
-    settings, jobs = case
+    settings, jobs = workload
     settings = replace(settings, beta=1e-9)
     result = simulate(settings, jobs)
     absences = check_causes(settings, jobs, result)
@@ -579,28 +579,28 @@ def covered(begin, end, spans):
 
 
 @given(gang_workloads(fewest=1))
-def test_all_jobs_end_in_time(case):
-    settings, jobs = case
+def test_all_jobs_end_in_time(workload):
+    settings, jobs = workload
     horizons = (slices * settings.slice for slices in (50, 500, 5000))
     assert any(-1 not in simulate(replace(settings, horizon=horizon), jobs).completed for horizon in horizons)
 
 
 @given(gang_workloads(fewest=1, most=1))
-def test_schedulers_do_not_matter_to_a_job_alone(case):
-    settings, jobs = case
+def test_schedulers_do_not_matter_to_a_job_alone(workload):
+    settings, jobs = workload
     results = [simulate(replace(settings, scheduler=name), jobs) for name in SCHEDULERS]
     assert all(result == results[0] for result in results)
 
 
 @given(gang_workloads(schedulers=["priority"], kinds=("emb", "msg", "bsp")))
-def test_spin_control_is_inactive_without_io(case):
-    settings, jobs = case
+def test_spin_control_is_inactive_without_io(workload):
+    settings, jobs = workload
     assert simulate(settings, jobs) == simulate(replace(settings, scheduler="spin-block"), jobs)
 
 
 @given(gang_workloads())
-def test_a_longer_horizon_continues_a_shorter_one(case):
-    settings, jobs = case
+def test_a_longer_horizon_continues_a_shorter_one(workload):
+    settings, jobs = workload
     assume(settings.horizon > 1)
     whole = simulate(settings, jobs)
     middle = settings.horizon // 2

@@ -28,7 +28,7 @@ def runs(effects, seeds=SEEDS, spread=1.0, common=0.0, seed=1):
 
 
 @pytest.mark.parametrize(
-    ("expected", "bound", "noise", "case", "outcome"),
+    ("expected", "bound", "noise", "condition", "outcome"),
     [
         ("lower", 0, 0, (-3, 2), "supports"),
         ("lower", 0, 0, (-3, 4), "open"),
@@ -59,16 +59,16 @@ def runs(effects, seeds=SEEDS, spread=1.0, common=0.0, seed=1):
         ("is", 60, 0, (64.5, 4), "contradicts"),
     ],
 )
-def test_a_case_supports_contradicts_or_is_open(expected, bound, noise, case, outcome):
-    check = Check("it", exactly(case), expected, bound, noise)
-    assert check.cases["outcome"].tolist() == [outcome]
-    low, high = check.cases[["low", "high"]].to_numpy()[0]
-    assert (low, high) == pytest.approx((case[0] - case[1], case[0] + case[1]))
+def test_a_condition_supports_contradicts_or_is_open(expected, bound, noise, condition, outcome):
+    check = Check("it", exactly(condition), expected, bound, noise)
+    assert check.conditions["outcome"].tolist() == [outcome]
+    low, high = check.conditions[["low", "high"]].to_numpy()[0]
+    assert (low, high) == pytest.approx((condition[0] - condition[1], condition[0] + condition[1]))
 
 
 def test_a_single_run_decides_nothing():
     check = Check("it", exactly(-3)[:1], "lower")
-    assert check.cases["outcome"].tolist() == ["open"]
+    assert check.conditions["outcome"].tolist() == ["open"]
     assert check.outcome == "undecided"
     assert Check("it", exactly(60).assign(value=60)[:1], "is", 60).outcome == "undecided"
 
@@ -91,11 +91,11 @@ def test_joint_intervals_are_those_of_holm():
             break
         certain.append(place)
         left -= 1
-    outcomes = [*check.cases["outcome"], check.pooled["outcome"]]
+    outcomes = [*check.conditions["outcome"], check.pooled["outcome"]]
     assert [place for place in range(5) if outcomes[place] != "open"] == sorted(certain)
     level = 0.05 / 5
     low, high = stats.t.interval(1 - level, SEEDS - 1, family[0].mean(), stats.sem(family[0]))
-    assert check.cases.loc[0, ["low", "high"]].tolist() == pytest.approx([low, high])
+    assert check.conditions.loc[0, ["low", "high"]].tolist() == pytest.approx([low, high])
 
 
 @pytest.mark.parametrize(("t", "df"), [(0, 1), (0.5, 1), (2.0, 2), (2.776, 4), (12.0, 9), (np.inf, 5)])
@@ -157,36 +157,36 @@ def test_what_a_statistician_would_say(effects, expected, outcome):
         ([-3, -9], {}, "", ""),
     ],
 )
-def test_it_is_said_where_the_effect_over_all_cases_decides(effects, settings, first, last):
+def test_it_is_said_where_the_effect_over_all_conditions_decides(effects, settings, first, last):
     where = Check("it", runs(effects, **settings), "lower").where
     assert where.startswith(first)
     assert where.endswith(last)
     assert bool(where) == bool(first)
 
 
-def test_cases_without_common_seeds_have_no_common_effect():
+def test_conditions_without_common_seeds_have_no_common_effect():
     table = runs([-3, -3])
-    case = table[next(name for name in table if name not in ("seed", "value"))]
-    check = Check("it", table[(table["seed"] % 2 == 0) == (case == case.iloc[0])], "lower")
+    condition = table[next(name for name in table if name not in ("seed", "value"))]
+    check = Check("it", table[(table["seed"] % 2 == 0) == (condition == condition.iloc[0])], "lower")
     assert (check.outcome, check.where) == ("undecided", "The cases have too few seeds in common.")
 
 
 @pytest.mark.parametrize(
-    ("cases", "seeds", "every", "common"), [(1, 10, False, 0), (4, 5, True, 0), (12, 10, False, 3)]
+    ("conditions", "seeds", "every", "common"), [(1, 10, False, 0), (4, 5, True, 0), (12, 10, False, 3)]
 )
-def test_of_no_effect_at_most_one_verdict_in_twenty_is_wrong(cases, seeds, every, common):
-    tables = (runs([0] * cases, seeds, common=common, seed=seed) for seed in range(150))
+def test_of_no_effect_at_most_one_verdict_in_twenty_is_wrong(conditions, seeds, every, common):
+    tables = (runs([0] * conditions, seeds, common=common, seed=seed) for seed in range(150))
     wrong = sum(Check("it", table, "lower", every=every).outcome != "undecided" for table in tables)
     assert wrong <= 150 * 0.05 + 2 * np.sqrt(150 * 0.05 * 0.95)
 
 
-def test_what_is_so_in_every_case_holds_if_none_contradicts():
+def test_what_is_so_in_every_condition_holds_if_none_contradicts():
     check = Check("it", runs([-0.7] * 8, spread=0.8), "lower", every=True)
-    assert set(check.cases["outcome"]) == {"supports", "open"}
+    assert set(check.conditions["outcome"]) == {"supports", "open"}
     assert check.outcome == "holds"
     assert check.where == "7 of 8 cases support it, 1 is open."
     all_open = Check("it", runs([-0.35] * 8, spread=0.8, seed=2), "lower", every=True)
-    assert (set(all_open.cases["outcome"]), all_open.outcome) == ({"open"}, "holds")
+    assert (set(all_open.conditions["outcome"]), all_open.outcome) == ({"open"}, "holds")
     assert Check("it", all_open.runs, "lower").outcome == "undecided"
     assert Check("it", runs([-0.7] * 7 + [3], spread=0.8), "lower", every=True).outcome == "mixed"
 
@@ -233,5 +233,5 @@ def test_a_check_refuses_what_it_cannot_judge():
 def test_a_run_without_a_value_does_not_count():
     rows = exactly(-1, -1)
     rows.loc[rows["load"] > 0.15, "value"] = np.nan
-    assert len(Check("it", rows, "lower").cases) == 1
+    assert len(Check("it", rows, "lower").conditions) == 1
     assert Check("it", rows.assign(value=np.nan), "lower").outcome == "undecided"

@@ -50,21 +50,21 @@ def found(paper, change=None, claim=None):
 
 
 def means(factor):
-    return {"cases": lambda cases: [case | {"mean": str(factor * float(case["mean"] or "nan"))} for case in cases]}
+    return {"conditions": lambda rows: [row | {"mean": str(factor * float(row["mean"] or "nan"))} for row in rows]}
 
 
 OPPOSITE = {"supports": "contradicts", "contradicts": "supports", "open": "supports"}
 OPPOSITE |= {"holds": "fails", "fails": "holds"}
 
 
-def opposite(case):
-    """Turn a case into one far on the other side."""
-    mean = "-200" if float(case["mean"] or 0) >= 0 else "200"
-    return case | {"outcome": OPPOSITE.get(case["outcome"], ""), "mean": mean}
+def opposite(condition):
+    """Turn a condition into one far on the other side."""
+    mean = "-200" if float(condition["mean"] or 0) >= 0 else "200"
+    return condition | {"outcome": OPPOSITE.get(condition["outcome"], ""), "mean": mean}
 
 
 ALL_OPPOSITE = {
-    "cases": lambda cases: [opposite(case) for case in cases],
+    "conditions": lambda conditions: [opposite(condition) for condition in conditions],
     "verdict": lambda verdict: "undecided",
     "readings": lambda readings: re.sub("holds|fails", lambda match: OPPOSITE[match[0]], readings),
 }
@@ -121,7 +121,7 @@ def test_each_number_comes_from_the_rows(paper, monkeypatch):
             for several in others:
                 stay &= set(numbers(several[place].text))
             told = " ".join(said[list(each.claims)])
-            cells = {str(len(Rows(ledger(paper)).cases(claim))) for claim in each.claims}
+            cells = {str(len(Rows(ledger(paper)).conditions(claim))) for claim in each.claims}
             assert not {number for number in stay if number not in told} - cells, each.text
 
 
@@ -167,8 +167,8 @@ def test_numbers_are_written_as_people_say_them():
 
 
 def outcomes(rows, claim, check=""):
-    """Count the outcomes of the cases of a claim."""
-    return {outcome: len(rows.cases(claim, check, outcome=outcome)) for outcome in ("supports", "contradicts", "open")}
+    """Count the outcomes of the conditions of a claim."""
+    return {name: len(rows.conditions(claim, check, outcome=name)) for name in ("supports", "contradicts", "open")}
 
 
 WHOLE, BY_COUNT, BY_BLOCK = "whole log, as in", "reservation by count", "reservation by block"
@@ -180,16 +180,18 @@ CONCLUSIONS = {
     ),
     "SAB-13a": lambda rows: (
         outcomes(rows, "SAB-13a", WHOLE)["contradicts"] > 0
-        and all(float(case[-3:]) < 0.6 for case in rows.cases("SAB-13a", WHOLE, outcome="contradicts").index)
+        and all(float(name[-3:]) < 0.6 for name in rows.conditions("SAB-13a", WHOLE, outcome="contradicts").index)
     ),
     "SAB-12b": lambda rows: (
         outcomes(rows, "SAB-12a", WHOLE)["contradicts"] == 0 == outcomes(rows, "SAB-12b", WHOLE)["supports"]
     ),
-    "PAS-2a": lambda rows: round(rows.cases("PAS-2a", BY_COUNT, "FCFS").item(), 2) == 0.22,
-    "PAS-1": lambda rows: all(0 < rows.cases("PAS-1", BY_BLOCK, f"{log}, EASY").item() < 7 for log in (HPC2N, BLUE)),
+    "PAS-2a": lambda rows: round(rows.conditions("PAS-2a", BY_COUNT, "FCFS").item(), 2) == 0.22,
+    "PAS-1": lambda rows: all(
+        0 < rows.conditions("PAS-1", BY_BLOCK, f"{log}, EASY").item() < 7 for log in (HPC2N, BLUE)
+    ),
     "PAS-7": lambda rows: (
-        rows.cases("PAS-7", BY_BLOCK, f"{BLUE}, EASY").item() < 0.1
-        and rows.cases("PAS-7", BY_COUNT, f"{BLUE}, EASY").item() > 0.25
+        rows.conditions("PAS-7", BY_BLOCK, f"{BLUE}, EASY").item() < 0.1
+        and rows.conditions("PAS-7", BY_COUNT, f"{BLUE}, EASY").item() > 0.25
     ),
     "SIL-8": lambda rows: rows.verdict("SIL-8") == "reproduced",
     "SIL-2a": lambda rows: (
@@ -198,12 +200,14 @@ CONCLUSIONS = {
     ),
     "SIL-6a": lambda rows: (
         [rows.verdict("SIL-6b"), rows.verdict("SIL-6a")] == ["reproduced", "not reproduced"]
-        and all("CTC fit" in case for case in rows.cases("SIL-6a", "as in the figures", outcome="contradicts").index)
+        and all(
+            "CTC fit" in name for name in rows.conditions("SIL-6a", "as in the figures", outcome="contradicts").index
+        )
     ),
     "KUR-1": lambda rows: "EASY" in rows.under("KUR-1", HOLDS),
     "KUR-2": lambda rows: "EASY" in rows.under("KUR-2", FAILS) and rows.effect("KUR-2") > 21,
     "KUR-4a": lambda rows: (
-        {case.split(", ")[1][0] for case in rows.cases("KUR-4a", "EASY", outcome="contradicts").index} == {"S"}
+        {name.split(", ")[1][0] for name in rows.conditions("KUR-4a", "EASY", outcome="contradicts").index} == {"S"}
         and "conservative backfilling" in rows.under("KUR-4a", HOLDS)
     ),
     "GRU-1a": lambda rows: outcomes(rows, "GRU-1a", "as in Figure 3")["contradicts"] == 0,

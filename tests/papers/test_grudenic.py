@@ -159,10 +159,10 @@ def test_the_ledger_has_every_reading_and_a_quick_run_the_first(small, shared_ru
     of_size = {size: paper.claims(size, progress=False).set_index("id") for size in ("quick", "full")}
     readings = [paper.ledger.AS_DRAWN, "tau 1 s", "tau 60 s", paper.EXACT, paper.RUN_ON]
     for size, several in (("quick", readings[:1]), ("full", readings)):
-        cases = pd.DataFrame(of_size[size].loc["GRU-3a", "cases"])
-        assert set(cases["check"]) == {f"change, {reading}" for reading in several}
-        assert set(cases["case"]) == {*NAMES, "all cases together"}
-    first = cases.groupby("check")["measured"].first()
+        conditions = pd.DataFrame(of_size[size].loc["GRU-3a", "conditions"])
+        assert set(conditions["check"]) == {f"change, {reading}" for reading in several}
+        assert set(conditions["condition"]) == {*NAMES, "all cases together"}
+    first = conditions.groupby("check")["measured"].first()
     assert first[f"change, {readings[0]}"] != first["change, tau 60 s"]
 
 
@@ -231,7 +231,8 @@ def test_each_claim_is_about_its_variant():
     for variant, ids in zip(grids.VARIANTS, (["GRU-2a", "GRU-2b"], ["GRU-1a"], ["GRU-3a", "GRU-3b"]), strict=True):
         other = runs.assign(**{grids.MEASURE: runs[grids.MEASURE].where(runs["scheme"] != variant, 300.0)})
         before, after = (paper.ledger.checks(each, used) for each in (runs, other))
-        moved = [name for name in before if not before[name].cases["value"].equals(after[name].cases["value"])]
+        values = [{name: checks[name].conditions["value"] for name in before} for checks in (before, after)]
+        moved = [name for name in before if not values[0][name].equals(values[1][name])]
         assert moved == ids
 
 
@@ -260,9 +261,9 @@ def test_the_luck_of_copies_is_in_the_interval_of_the_correlation():
         runs, used = runs_of(noise, a=-10, b=-20, c=-30)
         check = paper.ledger.checks(runs, used)["GRU-4"]
         value, low, high = jackknife(lambda part, used=used: correlation(part, used), runs)
-        (case,) = check.cases.to_dict("records")
-        assert case["value"] == pytest.approx(value, abs=0.05)
-        assert case["high"] - case["low"] == pytest.approx(high - low)
+        (condition,) = check.conditions.to_dict("records")
+        assert condition["value"] == pytest.approx(value, abs=0.05)
+        assert condition["high"] - condition["low"] == pytest.approx(high - low)
         spreads.append(high - low)
     assert spreads[0] < spreads[1] / 20
 
@@ -316,7 +317,7 @@ def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, 
     assert "SDSC-Par-1996-3.1-cln (stand-in, not the real log)" in " ".join(figure.chart.to_dict()["title"]["subtitle"])
     assert set(figure.table["trace"]) == {"SDSC-Par-1996 (stand-in)", "LLNL-Atlas-2006 (stand-in)"}
     rows = paper.claims("full", progress=False).set_index("id")
-    assert {case["case"] for case in rows.loc["GRU-3a", "cases"]} >= {"SDSC-Par-1996 (stand-in)"}
+    assert {condition["condition"] for condition in rows.loc["GRU-3a", "conditions"]} >= {"SDSC-Par-1996 (stand-in)"}
     assert "LLNL-Atlas-2006-2.1-cln (stand-in, not the real log)" in rows.loc["GRU-1a", "trace"]
     assert rows.loc["GRU-5", "reason"] == "Stand-ins are no evidence about the logs."
     assert rows.loc["GRU-1a to GRU-4", ["trace", "verdict"]].tolist() == ["SDSC-Par-1995", "cannot be tested"]
@@ -352,8 +353,8 @@ def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(smal
 
 
 def test_jobs_run_on_under_their_convention_only_and_unknown_estimates_are_refused():
-    assert grids.case_under("a log", paper.RUN_ON) == {"log": "a log", "overrun": "keep"}
-    assert grids.case_under("a log", paper.EXACT) == {"log": "a log", "overrun": "kill"}
+    assert grids.values_of("a log", paper.RUN_ON) == {"log": "a log", "overrun": "keep"}
+    assert grids.values_of("a log", paper.EXACT) == {"log": "a log", "overrun": "kill"}
     with pytest.raises(ValueError, match="unknown estimates 'none'; known: users' estimates, exact estimates, jobs"):
         grids.log("CTC-SP2-1996", "none")
 

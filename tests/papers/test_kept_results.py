@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from functools import cache
 from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -115,16 +116,17 @@ EACH = [EACH_BY_NAME.get(name, name) for name in AGAIN]
 @pytest.mark.parametrize("paper", EACH)
 def test_rows_say_what_the_figures_show(paper):
     for name, check, _ in again(paper):
-        rows = row_of(paper, name)["cases"]
-        for case in check.table().to_dict("records"):
-            several = [row for row in rows if row["check"].startswith(check.quantity) and row["case"] == case["case"]]
-            assert any(_same(row, case) for row in several), (name, case, several)
+        rows = row_of(paper, name)["conditions"]
+        rows = [row for row in rows if row["check"].startswith(check.quantity)]
+        for record in check.table().to_dict("records"):
+            several = [row for row in rows if row["condition"] == record["condition"]]
+            assert any(_same(row, record) for row in several), (name, record, several)
 
 
-def _same(row, case):
-    """Tell whether two cases have the same outcome and mean, to the digits that figures keep."""
-    alike = row["outcome"] == case["outcome"] and row["expected"] == case["expected"]
-    return alike and float(row["mean"] or "nan") == pytest.approx(case["mean"], rel=1e-6, abs=1e-5, nan_ok=True)
+def _same(row, condition):
+    """Tell whether two conditions have the same outcome and mean, to the digits that figures keep."""
+    alike = row["outcome"] == condition["outcome"] and row["expected"] == condition["expected"]
+    return alike and float(row["mean"] or "nan") == pytest.approx(condition["mean"], rel=1e-6, abs=1e-5, nan_ok=True)
 
 
 @pytest.mark.parametrize("paper", EACH)
@@ -135,11 +137,11 @@ def test_reasons_say_what_the_figures_show(paper):
             assert why in row["reason"], name
 
 
-def told_by(cases):
-    """Write down again, from the kept cases of a check, what its reason says of them: patterns of its sentences."""
-    *cases, together = cases if cases[-1]["case"] == TOGETHER else [*cases, {"outcome": ""}]
-    against = [one_that_contradicts(case) for case in cases if case["outcome"] == "contradicts"]
-    n, counts = len(cases), Counter(case["outcome"] for case in cases)
+def told_by(conditions):
+    """Write again, from the kept conditions of a check, what its reason says of them: patterns of its sentences."""
+    *conditions, together = conditions if conditions[-1]["condition"] == TOGETHER else [*conditions, {"outcome": ""}]
+    against = [one_that_contradicts(condition) for condition in conditions if condition["outcome"] == "contradicts"]
+    n, counts = len(conditions), Counter(condition["outcome"] for condition in conditions)
     supports, contradicts, undecided = (counts[name] for name in ("supports", "contradicts", "open"))
     parts = [f"{supports} of {n} cases {'supports' if supports == 1 else 'support'} it"] if supports else []
     if contradicts:
@@ -160,21 +162,22 @@ def told_by(cases):
     return [rf"{sentence}\." for sentence in sentences]
 
 
-def one_that_contradicts(case):
-    """Write down a case: what was measured, what tells it apart, and by what factor it misses a published number."""
-    parts = "".join(rf"(?:{re.escape(part)}(?:, )?)?" for part in case["case"].split(", "))
-    words = re.escape(case["measured"]) + (rf"(?: \({parts}\))?")
-    if not re.fullmatch(r"[-+]?[\d,.]+( \D+)?", case["expected"]):  # a bound, or a range
+def one_that_contradicts(condition):
+    """Write down a condition: what was measured, what sets it apart, and by what factor it misses a number."""
+    parts = "".join(rf"(?:{re.escape(part)}(?:, )?)?" for part in condition["condition"].split(", "))
+    words = re.escape(condition["measured"]) + (rf"(?: \({parts}\))?")
+    if not re.fullmatch(r"[-+]?[\d,.]+( \D+)?", condition["expected"]):  # a bound, or a range
         return words
-    factor = float(case["mean"]) / float(case["expected"].split()[0].replace(",", ""))
+    factor = float(condition["mean"]) / float(condition["expected"].split()[0].replace(",", ""))
     factors = {re.escape(f"{factor * more:.2g}") for more in (0.996, 1, 1.004)}  # the published number is rounded
-    return rf"{words}, (?:{'|'.join(factors)}) times the published {re.escape(case['expected'])}"
+    return rf"{words}, (?:{'|'.join(factors)}) times the published {re.escape(condition['expected'])}"
 
 
 def unexplained(row, whys):
     """Return what is left of a reason without what its cases give, what was found again, and conjectures."""
     left = row["reason"].partition("Conjecture: ")[0]
-    checks = [(name, told_by([*cases])) for name, cases in groupby(row["cases"], key=lambda case: case["check"])]
+    checks = groupby(row["conditions"], key=itemgetter("check"))
+    checks = [(name, told_by([*conditions])) for name, conditions in checks]
     several = [(f"{re.escape(name)}: ", sentences) for name, sentences in checks]  # those of readings first
     for name, sentences in [*several, *(("", sentences) for _, sentences in several)]:
         for sentence in sentences:
@@ -202,11 +205,11 @@ def test_a_reason_that_says_something_else_is_found(monkeypatch):
         test_reasons_say_what_the_figures_show("arena")
 
 
-@pytest.mark.parametrize("change", [{"outcome": "contradicts"}, {"mean": "1e9"}, {"case": "none"}, {"expected": "is"}])
+@pytest.mark.parametrize("change", [{"outcome": "contradicts"}, {"mean": "1e9"}, {"condition": ""}, {"expected": "is"}])
 def test_a_row_that_says_something_else_is_found(monkeypatch, change):
     def other(paper, name, row_of=row_of):
         row = row_of(paper, name)
-        return row | {"cases": [case | change for case in row["cases"]]}
+        return row | {"conditions": [condition | change for condition in row["conditions"]]}
 
     monkeypatch.setitem(globals(), "row_of", other)
     with pytest.raises(AssertionError, match="ARE-1"):

@@ -148,7 +148,7 @@ def test_the_ledger_has_every_target(small, shared_runs):
     assert quick.index.tolist() == list(ledger.CLAIMS)
     assert {name.removeprefix("KUR-").rstrip("abc") for name in quick.index} == {str(n) for n in range(14)}
     full = paper.claims("full", progress=False).set_index("id")
-    readings = [len({case["check"] for case in table.loc["KUR-4a", "cases"]}) for table in (quick, full)]
+    readings = [len({condition["check"] for condition in table.loc["KUR-4a", "conditions"]}) for table in (quick, full)]
     assert readings == [1, 1 + len(paper.figures.VARIED)]  # a quick run has the primary reading
     assert full.loc["KUR-1", "readings"].count("under") >= 1
     assert {claim for _, claim in paper.PAPER.findings} <= set(quick.index)
@@ -272,7 +272,7 @@ WIDE = np.array([-9, 9, -9, 9])  # over the draws
 def test_every_class_counts():
     classes = {"SN": gains(-3, -3), "SW": gains(4, 4), "LN": gains(0, 0), "LW": gains(0, 0)}
     check = ledger._not_worse(draws_with(**classes), grids.CLASSES, 2.5, "turnaround")
-    assert check.cases["outcome"].tolist() == ["contradicts", "supports", "supports", "supports"]
+    assert check.conditions["outcome"].tolist() == ["contradicts", "supports", "supports", "supports"]
     assert verdict_of(check) == "in part"
 
 
@@ -316,7 +316,7 @@ def test_verdicts_follow_the_improvements(check, settings, groups, verdict):
     ("last", "by_share", "by_load"),
     [(20, "reproduced", "reproduced"), (45, "reproduced", "in part"), (55, "in part", "not reproduced")],
 )
-def test_gains_shrink_from_case_to_case(last, by_share, by_load):
+def test_gains_shrink_from_condition_to_condition(last, by_share, by_load):
     chance = {0: 0, 1: 5, 2: -5}  # of the draw, in all cases alike
     values = ((5, 0.6, 60), (5, 0.9, 50), (10, 0.6, 40), (10, 0.9, last))
     data = pd.concat(
@@ -325,9 +325,9 @@ def test_gains_shrink_from_case_to_case(last, by_share, by_load):
     )
     for by, changes, verdict in (("share", [-20, last - 50], by_share), ("load", [-10, last - 40], by_load)):
         check = ledger._shrinks(data, by, ("turnaround",))
-        assert check.cases["value"].tolist() == pytest.approx(changes)
+        assert check.conditions["value"].tolist() == pytest.approx(changes)
         assert verdict_of(check) == verdict
-    assert len(ledger._shrinks(data, "share", ledger.BOTH).cases) == 4
+    assert len(ledger._shrinks(data, "share", ledger.BOTH).conditions) == 4
 
 
 @pytest.mark.parametrize(
@@ -345,18 +345,18 @@ def test_every_site_gains(sweeps, others, verdicts):
         for site, at, loss in (("site 1", 60, 1), ("site 2", sweeps, others))
     )
     checks = ledger._gains_everywhere(data), ledger._hardly_change(data)
-    assert [len(check.cases) for check in checks] == [4, 4]
+    assert [len(check.conditions) for check in checks] == [4, 4]
     assert tuple(map(verdict_of, checks)) == verdicts
 
 
 @pytest.mark.parametrize(
     ("published", "verdict"), [(70, "reproduced"), (80, "reproduced"), (95, "not reproduced"), (21, "not reproduced")]
 )
-def test_up_to_is_the_best_case_of_a_draw(published, verdict):
+def test_up_to_is_the_best_condition_of_a_draw(published, verdict):
     # Best cases of the draws 60, 64, 68 and 72 %, whatever the other load has.
     own = draws_of(*({"sweeps": [(100, 40 - 4 * i), (100, 70 + i)], "other jobs": [(9, 1)]} for i in range(4)))
     check = ledger._up_to(own, "slowdown", published)
-    assert check.cases["value"].tolist() == pytest.approx([66])
+    assert check.conditions["value"].tolist() == pytest.approx([66])
     assert verdict_of(check) == verdict
     assert "Here the best cases of single draws are 60 to 72 % (on average 66 % with 5 % sweeps)" in (
         ledger._best_words(own, "slowdown")
@@ -369,14 +369,14 @@ def test_what_gets_worse_is_not_up_to_something():
 
 
 @pytest.mark.parametrize(("better", "verdict"), [(6, "reproduced"), (0, "undecided"), (-6, "not reproduced")])
-def test_other_jobs_gain_in_some_case(better, verdict):
+def test_other_jobs_gain_in_some_condition(better, verdict):
     """One case that gains among eleven that lose is a gain; the best of twelve cases of nothing but chance is none."""
     chance = np.random.default_rng(1).normal(0, 3, (20, 12))
     means = np.array([better] + 11 * [min(better, 0) - (better > 0) * 5])
     own = draws_of(*({"other jobs": [(100, 100 - value) for value in draw + means]} for draw in chance))
     check = ledger._sometimes_better(own)
     assert verdict_of(check) == verdict
-    assert (f"in the best case: +{check.cases['value'].max():.1f} %" in ledger._best_case(check)) == (better >= 0)
+    assert (f"in the best case: +{check.conditions['value'].max():.1f} %" in ledger._best(check)) == (better >= 0)
 
 
 @pytest.mark.parametrize(("new", "verdict"), [(0.808, "reproduced"), (0.75, "not reproduced"), (0.9, "not reproduced")])
@@ -385,7 +385,7 @@ def test_utilization_hardly_changes(new, verdict):
     own = own.assign(utilization_old=0.8, utilization_new=new + 0.001 * own["seed"])
     check = ledger._same_utilization(own)
     assert verdict_of(check) == verdict
-    assert check.cases["value"].tolist() == pytest.approx([100 * ((new + 0.001) / 0.8 - 1)])
+    assert check.conditions["value"].tolist() == pytest.approx([100 * ((new + 0.001) / 0.8 - 1)])
 
 
 def test_live_figure(small, shared_runs):

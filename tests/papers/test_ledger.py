@@ -47,7 +47,7 @@ def test_the_main_check_makes_the_verdict(values, verdict, reason):
     assert row["verdict"] == verdict
     assert row["reason"].startswith(reason)
     assert bool(row["reason"]) == bool(reason)
-    assert len(row["cases"]) == len(values) + (len(values) > 1)
+    assert len(row["conditions"]) == len(values) + (len(values) > 1)
 
 
 def test_the_reason_found_stands_where_the_claim_is_not_reproduced():
@@ -60,7 +60,7 @@ def test_further_checks_stand_below_and_do_not_vote():
     row = measured(-5, -6, others=[Check("slowdown", exactly(5), "lower")])
     assert row["verdict"] == "reproduced"
     outcomes = [("change", "supports"), ("change", "supports"), ("change", "holds"), ("slowdown", "contradicts")]
-    assert [(case["check"], case["outcome"]) for case in row["cases"]] == outcomes
+    assert [(condition["check"], condition["outcome"]) for condition in row["conditions"]] == outcomes
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_claim_is_judged_under_each_reading(primary, other, verdict, readings)
     row = judged(CLAIM, checks, "a log")
     assert (row["verdict"], row["readings"]) == (verdict, readings)
     assert row["measured"].startswith(f"change: {primary:+.1f} %")
-    assert [case["check"] for case in row["cases"]] == ["change, EASY", "change, conservative"]
+    assert [condition["check"] for condition in row["conditions"]] == ["change, EASY", "change, conservative"]
     assert row["reason"] or verdict == "reproduced"
     only = (primary, other) == (-5, 6)  # only a reading makes it hold in part: what it says is told
     assert (row["reason"] == "change, conservative: What was measured contradicts it.") == only
@@ -94,7 +94,7 @@ def test_what_is_measured_is_the_effect_with_its_interval():
 
 
 @pytest.mark.parametrize("check", [None, Check("change", exactly(np.nan), "lower"), {"EASY": None}])
-def test_without_cases_nothing_can_be_tested_and_stand_ins_are_no_evidence(check):
+def test_without_conditions_nothing_can_be_tested_and_stand_ins_are_no_evidence(check):
     row = judged(CLAIM, check, "a log")
     assert (row["verdict"], row["reason"]) == ("cannot be tested", "nothing could be measured")
     row = judged(CLAIM, Check("change", exactly(-3), "lower"), "CTC (stand-in, not the real log)")
@@ -157,7 +157,7 @@ def test_a_reason_says_once_what_holds_for_several_readings():
     assert reason("0.000 (EASY (block)), 0.0092 times the published 0.250") == "0.000 for EASY (block), published 0.250"
 
 
-def test_cases_with_published_numbers_of_their_own_have_no_mean():
+def test_conditions_with_published_numbers_of_their_own_have_no_mean():
     runs = exactly(-3, -9)
     runs = runs.assign(published=runs["load"].map({0.1: -3.0, 0.2: -9.0}))
     shown = ledger([judged(CLAIM, Check("change", runs, "is", "published"), "CTC")])._repr_html_()
@@ -189,13 +189,13 @@ def test_each_form_of_a_ledger_has_its_claims():
     assert lines[2].startswith("| A-1 | reproduced | B is faster than A | by 10 % | change: -6.0 %")
     assert summary(table)["verdict"].tolist() == table["verdict"].tolist()
     records = json.loads(as_json(table))
-    assert [(row["id"], len(row["cases"])) for row in records] == [("A-1", 3), ("A-2", 1), ("A-3", 0)]
+    assert [(row["id"], len(row["conditions"])) for row in records] == [("A-1", 3), ("A-2", 1), ("A-3", 0)]
     assert [*counted(table).items()] == [*zip(VERDICTS, (1, 0, 1, 0, 1), strict=True)]
     assert table[table["verdict"] == "reproduced"]._repr_html_().count('<tbody class="row-') == 1
     assert "schedlab-ledger" not in table[["id", "verdict"]]._repr_html_()  # which is no ledger
 
 
-def test_a_fold_may_show_only_some_cases_those_that_do_not_support_first():
+def test_a_fold_may_show_only_some_conditions_those_that_do_not_support_first():
     several = judged(CLAIM, Check("change", exactly(5, -9, 6, 7), "higher"), "CTC")
     table = ledger([several])
     assert as_html(table).count("<td>supports</td>") == 3
@@ -228,8 +228,8 @@ def test_what_is_kept_is_read_back(folder, figure):
     table = ledger(rows())
     kept.keep("tiny", table, ledger(rows()), [figure], 12.3)
     again = kept.ledger_of("tiny")
-    texts = [[{name: str(each) for name, each in case.items()} for case in cases] for cases in table["cases"]]
-    assert again.to_dict("records") == table.assign(cases=texts).to_dict("records")
+    texts = [[{name: str(each) for name, each in row.items()} for row in rows] for rows in table["conditions"]]
+    assert again.to_dict("records") == table.assign(conditions=texts).to_dict("records")
     assert kept.numbers_of("tiny", "figure1")["wait_time"].tolist() == pytest.approx([1 / 3], rel=1e-8)
     about = kept.made("tiny")
     assert (about["schedlab"], about["seconds"], about["size"]) == (sl.__version__, 12, "full")
@@ -238,7 +238,7 @@ def test_what_is_kept_is_read_back(folder, figure):
     assert {path.name: path.read_bytes() for path in (folder / "tiny").iterdir()} == before
 
 
-def test_a_ledger_moves_where_a_verdict_or_a_case_does(folder):
+def test_a_ledger_moves_where_a_verdict_or_a_condition_does(folder):
     grows = {"expected": "higher", "half": 2}
     before = [measured(5, **grows), exact(Claim("A-2", "", "it is 1", ""), True, "1"), measured(5, name="A-3", **grows)]
     kept.keep("tiny", ledger(rows()), ledger(before), [], 1)
@@ -317,7 +317,7 @@ def test_what_was_kept_stays_if_the_new_cannot_take_its_place(folder, figure, mo
     assert kept.made("tiny")["seconds"] == 1
 
 
-def test_kept_cases_are_those_of_the_kept_traces(folder):
+def test_kept_conditions_are_those_of_the_kept_traces(folder):
     kept.keep("tiny", ledger(rows()), ledger(rows()), [], 1)
     now = [row | {"trace": "CTC (stand-in, not the real log)"} for row in rows()]
     shown = ledger(now, kept.ledger_of("tiny"))._repr_html_()

@@ -15,7 +15,7 @@ from schedlab.papers import base, cards
 from schedlab.workload import archive
 from schedlab.workload.archive import standing_in
 
-ROW = dict.fromkeys(papers.LEDGER, "") | {"id": "A-1", "verdict": "reproduced", "cases": []}
+ROW = dict.fromkeys(papers.LEDGER, "") | {"id": "A-1", "verdict": "reproduced", "conditions": []}
 
 
 @pytest.fixture(autouse=True)

@@ -97,7 +97,7 @@ def test_the_ledger_has_every_target_under_each_reading(small, shared_runs, size
     assert ledger.index.tolist() == ["PAS-0", *paper.ledger.CHECKS] == [*paper.ledger.CLAIMS]
     assert ledger.loc["PAS-0", "measured"] == "4 nodes: stage 1; 14 nodes: stage 2"
     for name in paper.ledger.CHECKS:
-        checks = {case["check"].rpartition(", ")[2] for case in ledger.loc[name, "cases"]}
+        checks = {condition["check"].rpartition(", ")[2] for condition in ledger.loc[name, "conditions"]}
         assert checks == set([*paper.ledger.RULE][:readings])
     assert grids.BLUE in ledger.loc["PAS-3a", "trace"]
     assert {claim for _, claim in paper.PAPER.findings} <= set(ledger.index)
@@ -126,12 +126,13 @@ def test_that_count_was_chosen_after_results_is_said(small, shared_runs):
 @pytest.mark.parametrize(("size", "values"), [("quick", 3), ("full", 4)])
 def test_placement_anywhere_is_counted_once(small, shared_runs, size, values):
     ledger = paper.claims(size, progress=False).set_index("id")
-    cases = pd.DataFrame(ledger.loc["PAS-5", "cases"])
-    cases = cases[(cases["case"] != "all cases together") & cases["check"].str.endswith("by block")]
+    conditions = pd.DataFrame(ledger.loc["PAS-5", "conditions"])
+    conditions = conditions[conditions["condition"] != "all cases together"]
+    conditions = conditions[conditions["check"].str.endswith("by block")]
     logs = len(grids.SAMPLES[size])
-    assert len(cases) == logs * (1 + values)
-    assert cases["case"].str.endswith("first-free").sum() == logs
-    assert not cases["case"].duplicated().any()
+    assert len(conditions) == logs * (1 + values)
+    assert conditions["condition"].str.endswith("first-free").sum() == logs
+    assert not conditions["condition"].duplicated().any()
 
 
 def test_a_stage_that_differs_is_told(monkeypatch):
@@ -212,7 +213,7 @@ CROSSED = [
 def test_verdicts_follow_where_lines_cross(crossed, verdicts):
     tables = {name: table_of(name, near(count, FCFS=falling(fcfs))) for name, (fcfs, count) in crossed.items()}
     assert {claim: verdict_of(paper.ledger.CHECKS[claim][0], tables) for claim in verdicts} == verdicts
-    crossings = paper.ledger._overall(together(tables), ("FCFS", "EASY (count)")).cases["policy"].tolist()
+    crossings = paper.ledger._overall(together(tables), ("FCFS", "EASY (count)")).conditions["policy"].tolist()
     assert crossings.count("FCFS") == (grids.HPC2N in tables)  # Figure 5 has backfilling only
 
 
@@ -264,7 +265,7 @@ def test_backfilling_is_lower_than_fcfs():
     assert verdict_of(paper.ledger._lower, tables) == "reproduced"
     almost = tables | {grids.BLUE: table_of("B", near(0.2), free=lower | {"EASY (count)": 199.996})}
     check = paper.ledger._lower(together(almost), ("FCFS", "EASY (count)"))
-    assert check.cases["outcome"].tolist() == ["supports"] * 15
+    assert check.conditions["outcome"].tolist() == ["supports"] * 15
     higher = {name: table_of(name, near(0.2), free=lower | {"EASY (count)": 300}) for name in paper.LOGS}
     assert verdict_of(paper.ledger._lower, tables | {grids.BLUE: higher[grids.BLUE]}) == "in part"
     assert verdict_of(paper.ledger._lower, higher) == "not reproduced"
@@ -283,7 +284,7 @@ def test_most_of_the_time_is_waiting_and_falls(waits, mostly, falls):
     tables = {name: table_of(name, near(0.2), waits) for name in paper.LOGS}
     assert verdict_of(paper.ledger._mostly_waiting, tables) == mostly
     assert verdict_of(paper.ledger._waits_fall, tables) == falls
-    steps = paper.ledger._waits_fall(together(tables), ("FCFS", "EASY (count)")).cases
+    steps = paper.ledger._waits_fall(together(tables), ("FCFS", "EASY (count)")).conditions
     assert len(steps) == 3 * 2 * 3
     assert steps["value"].iloc[0] == pytest.approx(100 * (waits[1] / waits[0] - 1))
 

@@ -264,12 +264,12 @@ def test_largest_jobs_that_efficiency_moves_contradict_almost_no_effect():
     assert [check.outcome for check in checks] == ["holds", "holds", "fails"]
 
 
-def compared(*factors, jobs, cases=((0, grids.ALL), (0.1, grids.ALL), (0.2, grids.ALL))):
+def compared(*factors, jobs, conditions=((0, grids.ALL), (0.1, grids.ALL), (0.2, grids.ALL))):
     """Make ten draws in which one scheme takes these factors of another's turnaround, a factor a load and class."""
     rng = np.random.default_rng(2)
     rows = [
         (load, seed, name, group, turnaround * rng.normal(1, 0.001))
-        for (load, group), factor in zip(cases, factors, strict=False)
+        for (load, group), factor in zip(conditions, factors, strict=False)
         for seed in SEEDS
         for name, turnaround in ((str(ONE), 100 * factor), (str(OTHER), 100))
     ]
@@ -299,7 +299,7 @@ def test_the_whole_log_is_judged_and_its_first_jobs_stand_below():
     assert row["verdict"] == "reproduced"
     assert row["measured"].startswith("turnaround, whole log: -9.9 % [")
     first = "turnaround, first 5,000 jobs"
-    assert [(case["check"], case["case"], case["outcome"]) for case in row["cases"]] == [
+    assert [(condition["check"], condition["condition"], condition["outcome"]) for condition in row["conditions"]] == [
         ("turnaround, whole log", "EASY against FCFS, load 0", "supports"),
         (first, "EASY against FCFS, load 0", "contradicts"),
         (first, "EASY against FCFS, load 0.1", "contradicts"),
@@ -344,9 +344,9 @@ def test_most_classes_gain_if_the_median_one_does(gains, sign):
         ((1.1, 1.1, 1.1, 1.1), ""),
     ],
 )
-def test_the_region_is_where_no_case_contradicts(factors, region):
-    cases = [*itertools.product((0.3, 0.5), ("tiny", "200-3,200"))]
-    runs = compared(*factors, jobs=ledger.WHOLE, cases=cases)
+def test_the_region_is_where_no_condition_contradicts(factors, region):
+    conditions = [*itertools.product((0.3, 0.5), ("tiny", "200-3,200"))]
+    runs = compared(*factors, jobs=ledger.WHOLE, conditions=conditions)
     (check,) = ledger._checks(runs, [(ONE, OTHER)], "lower", groups=grids.CLASSES)
     assert ledger.region(check) == (region and f"No case contradicts {region}")
 
@@ -362,7 +362,7 @@ def test_changes_by_class_are_geometric_means_over_draws_and_loads_of_the_whole_
     assert ledger.by_class(first, ONE, OTHER) != words
 
 
-def test_of_a_claim_about_every_case_the_smallest_effect_is_told():
+def test_of_a_claim_about_every_condition_the_smallest_effect_is_told():
     runs = compared(0.7, 0.95, 0.8, jobs=ledger.WHOLE)
     for expected, load in (("lower", 0.1), ("higher", 0)):
         (check,) = ledger._checks(runs, [(ONE, OTHER)], expected, every=True)

@@ -305,8 +305,8 @@ def test_the_ledger_has_every_claim_once_with_both_fits(small, shared_runs):
     assert exact["verdict"].tolist() == ["reproduced", "reproduced"]
     assert exact["measured"].tolist() == ["55 us", "f_IO 0.6, 0.913043, 0.993691, 0.999795"]
     assert set(ledger["trace"][2:]) == {", ".join(grids.MODELS.values())}
-    for cases in ledger["cases"][2:]:
-        told = [case["case"] for case in cases if case["case"] != "all cases together"]
+    for conditions in ledger["conditions"][2:]:
+        told = [row["condition"] for row in conditions if row["condition"] != "all cases together"]
         assert sum("KTH fit" in each for each in told) == sum("CTC fit" in each for each in told) == len(told) / 2 > 0
 
 
@@ -314,7 +314,7 @@ def test_every_reading_stands_in_the_ledger_where_it_can_change_something(small,
     ledger = paper.claims("full", progress=False).set_index("id")
 
     def readings(name):
-        return {case["check"].rpartition(", ")[2] for case in ledger.loc[name, "cases"]}
+        return {condition["check"].rpartition(", ")[2] for condition in ledger.loc[name, "conditions"]}
 
     every = {*paper.ledger.JUDGED, *paper.ledger.BESIDE}
     assert readings("SIL-8") == every
@@ -323,8 +323,9 @@ def test_every_reading_stands_in_the_ledger_where_it_can_change_something(small,
     assert readings("SIL-10") == {*paper.ledger.JUDGED, average, "utilization of priority over round robin"}
     # What is only shown beside does not vote.
     assert {name for name in every if name in ledger.loc["SIL-8", "readings"]} == {*paper.ledger.JUDGED}
-    cases = pd.DataFrame(paper.claims("quick", progress=False).set_index("id").loc["SIL-8", "cases"])
-    assert cases["check"].str.endswith(f", {paper.ledger.AS_DRAWN}").all()  # a quick run has the reading of the figures
+    conditions = pd.DataFrame(paper.claims("quick", progress=False).set_index("id").loc["SIL-8", "conditions"])
+    # A quick run has the reading of the figures.
+    assert conditions["check"].str.endswith(f", {paper.ledger.AS_DRAWN}").all()
 
 
 BOTH = tuple(grids.FITS.values())
@@ -337,9 +338,9 @@ def made(values, seeds=6, noise=0.01, fits=BOTH):
         jobs, use = values(mix, pes, name, fit)
         for seed in range(seeds):
             shaken = 1 + noise * ((seed + place) % seeds - (seeds - 1) / 2)
-            case = {"mix": mix, "pes": pes, "fit": fit, "seed": seed, "scheduler": name, "jobs": 100, "idle": 1 - use}
+            run = {"mix": mix, "pes": pes, "fit": fit, "seed": seed, "scheduler": name, "jobs": 100, "idle": 1 - use}
             measured = {grids.JOBS: jobs * shaken, grids.UTILIZATION: use * shaken, "one_task_share": 0.5 * shaken}
-            rows.append(case | measured | {"io_overlap": min(0.95 * shaken, 1)})
+            rows.append(run | measured | {"io_overlap": min(0.95 * shaken, 1)})
     return pd.DataFrame(rows)
 
 
@@ -424,7 +425,7 @@ def test_io_that_is_not_hidden_behind_computing_is_told(mixes, verdict):
 @pytest.mark.parametrize(("factor", "verdict"), [(1.1, "reproduced"), (1.0, "undecided"), (0.9, NOT)])
 def test_priority_against_round_robin(monkeypatch, factor, verdict):
     def compare(mix, sample, words, progress, schedulers, **settings):
-        runs = made(lambda *case: (50 * factor if case[2] == paper.WITH else 50, 0.8), noise=0.001)
+        runs = made(lambda mix, pes, name, fit: (50 * factor if name == paper.WITH else 50, 0.8), noise=0.001)
         names = {paper.WITH: paper.WITH, grids.WITHOUT: paper.TURNS}
         runs = runs[(runs["mix"] == mix) & runs["scheduler"].isin(names)]
         spinning = runs["scheduler"].map({paper.WITH: 0.1, grids.WITHOUT: 0.3})
@@ -435,15 +436,16 @@ def test_priority_against_round_robin(monkeypatch, factor, verdict):
     assert row["verdict"] == verdict
     told = "PEs spin 30 % of the time under round robin, and 10 % by priority."
     assert (told in row["reason"]) == (verdict != "reproduced")
-    readings = {case["check"].rpartition(", ")[2] for case in row["cases"] if case["check"].startswith("throughput")}
+    checks = {condition["check"] for condition in row["conditions"]}
+    readings = {check.rpartition(", ")[2] for check in checks if check.startswith("throughput")}
     assert readings == {*paper.ledger.JUDGED, f"average over the last {paper.ledger.SLICES_BACK} slices"}
 
 
 def test_a_published_number_within_the_spread_of_single_runs_is_met():
-    case = paper.ledger.checks(made(as_published, noise=0.1))["SIL-T1"].cases.iloc[0]
+    condition = paper.ledger.checks(made(as_published, noise=0.1))["SIL-T1"].conditions.iloc[0]
     spread = 60 * 0.1 * pd.Series(range(6)).std()
-    assert case["spread"] == pytest.approx(spread)
-    assert case["high"] - case["value"] > spread * 2.57  # of a single run, jointly with eleven others
+    assert condition["spread"] == pytest.approx(spread)
+    assert condition["high"] - condition["value"] > spread * 2.57  # of a single run, jointly with eleven others
     off = changed(["IO"], paper.WITH, jobs=1.2)
     assert verdicts(off, noise=0.1)["T1"] == "reproduced"
     assert verdicts(off, noise=0.001)["T1"] == PART
@@ -467,25 +469,25 @@ def test_gains_are_compared_seed_by_seed():
     luck = data["seed"].map(dict(enumerate([0.9, 1.1, 1, 1.05, 0.95, 1])))
     lucky = data["scheduler"] == paper.WITH
     data.loc[lucky, "utilization"] *= luck  # of all mixes alike, hence of no comparison
-    case = paper.ledger.checks(data)["SIL-4a"].cases.iloc[0]
-    assert case["high"] - case["low"] < 0.001
+    condition = paper.ledger.checks(data)["SIL-4a"].conditions.iloc[0]
+    assert condition["high"] - condition["low"] < 0.001
     data.loc[lucky & (data["mix"] == "IO/Msg"), "utilization"] *= luck
-    case = paper.ledger.checks(data)["SIL-4a"].cases.iloc[0]
+    condition = paper.ledger.checks(data)["SIL-4a"].conditions.iloc[0]
     mean = data[data["pes"] == 8].groupby(["mix", "scheduler"])["utilization"].mean()
     gains = [mean[mix, paper.WITH] / mean[mix, grids.WITHOUT] for mix in ("IO/Msg", "IO")]
-    assert case["value"] == pytest.approx(gains[0] / gains[1])
-    assert 0.05 < case["high"] - case["low"] < 0.4
+    assert condition["value"] == pytest.approx(gains[0] / gains[1])
+    assert 0.05 < condition["high"] - condition["low"] < 0.4
 
 
-def test_a_mix_without_a_gain_is_no_case():
+def test_a_mix_without_a_gain_is_no_condition():
     def values(mix, pes, name, fit):
         return (0, 0) if mix == "IO" and name == grids.WITHOUT else as_published(mix, pes, name)
 
-    assert paper.ledger.checks(made(values))["SIL-4a"].cases.empty
+    assert paper.ledger.checks(made(values))["SIL-4a"].conditions.empty
     checks = paper.ledger.checks(made(as_published))
-    assert len(checks["SIL-4a"].cases) == 8
+    assert len(checks["SIL-4a"].conditions) == 8
     for check in checks.values():  # all that chance moves has an interval
-        assert check.cases[["low", "high"]].notna().all(axis=None), check.quantity
+        assert check.conditions[["low", "high"]].notna().all(axis=None), check.quantity
 
 
 def test_reasons_have_the_numbers_of_the_runs():

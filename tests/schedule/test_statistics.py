@@ -491,9 +491,9 @@ def test_runs_that_lack_a_measure_do_not_narrow_its_interval():
 
 def test_a_ratio_is_that_of_the_means_over_the_seeds():
     # By chance half as much in one run, twice as much in the other: no difference. The runs' own ratios average 1.25.
-    table = pd.DataFrame({"case": 1, "seed": [0, 1], "new": [10.0, 20.0], "old": [20.0, 10.0]})
-    same = pd.DataFrame({"case": 2, "seed": [0, 1], "new": [6.0, 18.0], "old": [10.0, 30.0]})  # the same in each run
-    parts = statistics.ratios_of_means(pd.concat([table, same], ignore_index=True), "new", "old", ["case"])
+    table = pd.DataFrame({"group": 1, "seed": [0, 1], "new": [10.0, 20.0], "old": [20.0, 10.0]})
+    same = pd.DataFrame({"group": 2, "seed": [0, 1], "new": [6.0, 18.0], "old": [10.0, 30.0]})  # the same in each run
+    parts = statistics.ratios_of_means(pd.concat([table, same], ignore_index=True), "new", "old", ["group"])
     assert parts.tolist() == pytest.approx([1 - 2 / 3, 1 + 2 / 3, 0.6, 0.6])
 
 
@@ -511,17 +511,17 @@ def test_ratios_over_seeds_pair_them():
 
 
 def test_geometric_means_and_changes_are_those_of_the_logarithms():
-    runs = pd.DataFrame({"case": "one", "seed": range(3), "old": [1.0, 10.0, 100.0]})
-    (row,) = statistics.geometric_means(runs, "old", ["case"]).to_dict("records")
+    runs = pd.DataFrame({"group": "one", "seed": range(3), "old": [1.0, 10.0, 100.0]})
+    (row,) = statistics.geometric_means(runs, "old", ["group"]).to_dict("records")
     half = 4.302653 * np.log(10) / np.sqrt(3)  # t at two degrees, and the standard error of 0, log 10, log 100
-    assert (row["case"], row["seeds"], row["old"]) == ("one", 3, pytest.approx(10))
+    assert (row["group"], row["seeds"], row["old"]) == ("one", 3, pytest.approx(10))
     assert (row["old_low"], row["old_high"]) == pytest.approx((10 * np.exp(-half), 10 * np.exp(half)), rel=1e-6)
     new = runs.assign(old=runs["old"] * [1, 2, 4])[::-1]  # seeds are paired whatever their order
-    (row,) = statistics.geometric_changes(new, runs, "old", ["case"]).to_dict("records")
+    (row,) = statistics.geometric_changes(new, runs, "old", ["group"]).to_dict("records")
     half = 4.302653 * np.log(2) / np.sqrt(3)
     assert row["change"] == pytest.approx(100)
     assert (row["low"], row["high"]) == pytest.approx((200 * np.exp(-half) - 100, 200 * np.exp(half) - 100), rel=1e-6)
-    (back,) = statistics.geometric_changes(runs, new, "old", ["case"]).to_dict("records")
+    (back,) = statistics.geometric_changes(runs, new, "old", ["group"]).to_dict("records")
     assert back["change"] == pytest.approx(-50)
 
 
@@ -787,28 +787,28 @@ def test_a_crossing_passes_over_what_is_missing():
 
 
 def test_columns_that_a_table_lacks_are_named():
-    runs = pd.DataFrame({"case": "a", "seed": range(3), "wait": 1.0})
-    pd.testing.assert_frame_equal(*(statistics.geometric_means(runs, "wait", by) for by in ("case", ["case"])))
-    for lacking, column in ((runs.drop(columns="seed"), "seed"), (runs.drop(columns="case"), "case")):
+    runs = pd.DataFrame({"group": "a", "seed": range(3), "wait": 1.0})
+    pd.testing.assert_frame_equal(*(statistics.geometric_means(runs, "wait", by) for by in ("group", ["group"])))
+    for lacking, column in ((runs.drop(columns="seed"), "seed"), (runs.drop(columns="group"), "group")):
         for tables in ((lacking, runs), (runs, lacking)):
             with pytest.raises(ValueError, match=f"unknown column '{column}'; known: "):
-                statistics.geometric_changes(*tables, "wait", "case")
+                statistics.geometric_changes(*tables, "wait", "group")
         with pytest.raises(ValueError, match=f"unknown column '{column}'; known: "):
-            statistics.geometric_means(lacking, "wait", "case")
-    with pytest.raises(ValueError, match="unknown column 'waits'; known: case, seed, wait"):
-        statistics.geometric_means(runs, "waits", "case")
-    with pytest.raises(ValueError, match="unknown column 'seed'; known: case, wait"):
+            statistics.geometric_means(lacking, "wait", "group")
+    with pytest.raises(ValueError, match="unknown column 'waits'; known: group, seed, wait"):
+        statistics.geometric_means(runs, "waits", "group")
+    with pytest.raises(ValueError, match="unknown column 'seed'; known: group, wait"):
         statistics.jackknife(len, runs.drop(columns="seed"))
 
 
 def test_geometric_changes_count_the_seeds_of_both_tables():
-    new, old = (pd.DataFrame({"case": "a", "seed": range(n), "wait": np.arange(1.0, n + 1)}) for n in (4, 3))
-    (row,) = statistics.geometric_changes(new, old, "wait", ["case"]).to_dict("records")
+    new, old = (pd.DataFrame({"group": "a", "seed": range(n), "wait": np.arange(1.0, n + 1)}) for n in (4, 3))
+    (row,) = statistics.geometric_changes(new, old, "wait", ["group"]).to_dict("records")
     assert (row["seeds"], row["change"]) == (3, 0)
-    with pytest.raises(ValueError, match="the table has several runs of case a, seed 0"):
-        statistics.geometric_changes(pd.concat([new, new]), old, "wait", ["case"])
+    with pytest.raises(ValueError, match="the table has several runs of group a, seed 0"):
+        statistics.geometric_changes(pd.concat([new, new]), old, "wait", ["group"])
     for table, bad in ((new.assign(wait=0.0), "0"), (old.assign(wait=-2.0), "-2")):
         with pytest.raises(ValueError, match=f"wait is {bad}, expected a number above 0"):
-            statistics.geometric_means(table, "wait", ["case"])
+            statistics.geometric_means(table, "wait", ["group"])
         with pytest.raises(ValueError, match=f"wait is {bad}, expected a number above 0"):
-            statistics.geometric_changes(table, old, "wait", ["case"])
+            statistics.geometric_changes(table, old, "wait", ["group"])

@@ -21,7 +21,7 @@ from schedlab import charts, papers
 from schedlab.experiment import forget, grid
 from schedlab.papers import base, kept
 from schedlab.show import report
-from schedlab.show.ledgers import CASE, SHAPES, SHOWN, VERDICTS
+from schedlab.show.ledgers import CONDITION, SHAPES, SHOWN, VERDICTS
 
 LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time
 EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"
@@ -29,9 +29,9 @@ EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"
 
 def row_of(verdict, **more):
     """Return a row of a ledger, of one case."""
-    case = dict.fromkeys(CASE, f"a case {EVIL}")
+    condition = dict.fromkeys(CONDITION, f"a case {EVIL}")
     row = dict.fromkeys(papers.LEDGER, f"a {verdict} {EVIL}")
-    return row | {"verdict": verdict, "cases": [case], "trace": "a log"} | more
+    return row | {"verdict": verdict, "conditions": [condition], "trace": "a log"} | more
 
 
 @pytest.fixture(autouse=True)

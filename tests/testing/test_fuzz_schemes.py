@@ -3,19 +3,19 @@
 import ast
 
 import pytest
-from fuzz.fuzz_schemes import Worker, case, simulated
+from fuzz.fuzz_schemes import Worker, program, simulated
 
 JOBS = ["jobs = [(0, 5, 5, 1), (0, 0, 9, 2)]", "trace = trace_of(jobs, 2)"]
 
 
 def test_a_run_is_drawn_from_its_seed_and_number_alone():
-    assert case(1, 7) == case(1, 7)
-    assert len({"\n".join(case(seed, number)) for seed in range(2) for number in range(10)}) == 20
+    assert program(1, 7) == program(1, 7)
+    assert len({"\n".join(program(seed, number)) for seed in range(2) for number in range(10)}) == 20
 
 
 @pytest.mark.parametrize("number", range(3))
 def test_the_snippet_of_a_run_is_python(number):
-    assert len(ast.parse("\n".join(case(0, number))).body) > 2  # jobs, a trace, and what uses them
+    assert len(ast.parse("\n".join(program(0, number))).body) > 2  # jobs, a trace, and what uses them
 
 
 def test_what_is_valid_passes_and_a_refusal_is_told():

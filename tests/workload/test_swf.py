@@ -437,7 +437,7 @@ def test_header_values_are_found():
     assert (header.get("Version"), header.get("Version", "2.2"), header.all("Version")) == (None, "2.2", [])
 
 
-def test_labels_without_blank_in_any_case_and_unknown_ones():
+def test_labels_without_blank_in_upper_or_lower_letters_and_unknown_ones():
     lines = (
         *(";Version: SWF v2", "  ; maxprocs : 64", ";Preemption:no", ";MaxMemory: N/A", ";MaxNodes: 1,024"),
         *("; Copyright: JOBLOG Repository Data Usage Agreement:", ";   This Job Trace Repository"),

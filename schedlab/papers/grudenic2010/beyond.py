@@ -15,7 +15,7 @@ from schedlab.show import interval
 from ..cards import Drawing, rebuilt
 from . import grids
 from .figures import BROAD, GAIN, NOTES, beyond_chance, left_out_of, logs_at_hand
-from .grids import AUDITED, BASE, CODES, COPIES, DPSAN, EXACT, LEFT_OUT, MOST_JOBS, RUN_ON, case_under, label, log, logs
+from .grids import AUDITED, BASE, CODES, COPIES, DPSAN, EXACT, LEFT_OUT, MOST_JOBS, RUN_ON, label, log, logs, values_of
 
 PAYS = 5  # percent
 LOADS = {"quick": (0.5, 0.7, 0.9), "full": tuple(round(0.5 + 0.05 * i, 2) for i in range(10))}
@@ -145,11 +145,12 @@ def sensitivity(size: str, progress: bool) -> pd.DataFrame:
     nothing = pd.DataFrame({"scheme": grids.VARIANTS, **dict.fromkeys(columns, np.nan)})
     traces = logs(most=MOST_JOBS[size])
     readings = [(label(trace), *reading) for name, trace in traces.items() for reading in _readings(name, trace)]
-    runs = grids.copies([case for *_, case in readings if case is not None], size, "other readings", progress, tau=None)
-    rows = COPIES[size] * len(grids.SCHEMES)  # of a case, in the order of the cases
-    for trace, reading, tau, case in readings:
+    combinations = [combination for *_, combination in readings if combination is not None]
+    runs = grids.copies(combinations, size, "other readings", progress, tau=None)
+    rows = COPIES[size] * len(grids.SCHEMES)  # of a combination, in the order of these
+    for trace, reading, tau, combination in readings:
         part = nothing
-        if case is not None:
+        if combination is not None:
             part, runs = grids.against_easy(runs[:rows].rename(columns={tau: grids.MEASURE})), runs[rows:]
         parts.append(part.assign(trace=trace, reading=reading))
     return pd.concat(parts)[[*READ, *columns]]
@@ -157,23 +158,23 @@ def sensitivity(size: str, progress: bool) -> pd.DataFrame:
 
 def _readings(name, trace):
     """Return each reading of what the paper leaves open: in words, tau, and what to simulate (None if impossible)."""
-    (tau, *others), as_drawn = grids.TAUS, case_under(trace)
+    (tau, *others), as_drawn = grids.TAUS, values_of(trace)
     yield "as in Figure 3", tau, as_drawn
     for other in others:
         yield f"tau = {other} s", other, as_drawn
     yield "one pass for each event", tau, as_drawn | {"events": "each"}
     limits = " (not the limits of the queues)" if name.startswith("SDSC-Par") and trace.source != "stand-in" else ""
-    yield f"{EXACT}{limits}", tau, case_under(log(name, EXACT), EXACT)
-    yield RUN_ON, tau, case_under(trace, RUN_ON)
+    yield f"{EXACT}{limits}", tau, values_of(log(name, EXACT), EXACT)
+    yield RUN_ON, tau, values_of(trace, RUN_ON)
     yield f"{RUN_ON}, and are known beforehand", tau, {"log": trace, "overrun": "extend"}
     kept, missing = log(name, LEFT_OUT), grids.without_estimate(trace)
     if kept is not None:
         reading = f"no estimate: left out ({missing:,} of {len(trace):,} jobs; load {kept.offered_load():.2g} is left)"
-        yield reading, tau, case_under(kept, LEFT_OUT)
+        yield reading, tau, values_of(kept, LEFT_OUT)
         if missing > len(trace) / 100:
             reading = "no estimate: drawn from a model fitted to the others"
             try:
-                yield reading, tau, case_under(trace.with_estimates("fitted"))
+                yield reading, tau, values_of(trace.with_estimates("fitted"))
             except ValueError:
                 yield f"{reading}, who have too few, or too few long ones", tau, None
     yield "raw log: not at hand, the catalogue has the cleaned one", tau, None

@@ -118,7 +118,7 @@ def beyond_chance(rows, side):
     return (rows["change"] >= NOISE) & (rows["change_low"] > 0)
 
 
-CHANGED = {"by": grids.CASE, "measures": ("change", "logged", "utilization"), "within": SINGLES, "logs": logs_at_hand}
+CHANGED = {"by": grids.BY, "measures": ("change", "logged", "utilization"), "within": SINGLES, "logs": logs_at_hand}
 
 
 @rebuilt("Figure 3", _draw_changes, NOTES, **CHANGED)

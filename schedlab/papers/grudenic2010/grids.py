@@ -24,7 +24,7 @@ DPSAP, DPSAN, DPSAW = VARIANTS
 PRINTED = (("LLNL-Atlas-2006", DPSAN, -0.3), ("LLNL-Thunder-2007", DPSAN, -40.0), ("LLNL-Thunder-2007", DPSAP, 17.0))
 MEASURE = "bounded_slowdown"
 CODES = "DPSAn prefers narrow jobs, DPSAp jobs that came first, DPSAw wide jobs."
-CASE = ["trace", "scheme"]
+BY = ["trace", "scheme"]
 COPIES = {"quick": 3, "full": 20}  # shaken
 SHAKE = 60  # seconds
 TAUS = (10, 1, 60)  # seconds; the first is the paper's
@@ -116,28 +116,30 @@ def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.Data
     nan where a schedule does not settle).
     """
     most = None if estimates == USERS else MOST_JOBS[size]
-    cases = [case_under(trace, estimates) for trace in logs(estimates, most).values()]
-    runs = copies(cases, size, f"shaking, {estimates}", progress)
+    combinations = [values_of(trace, estimates) for trace in logs(estimates, most).values()]
+    runs = copies(combinations, size, f"shaking, {estimates}", progress)
     if runs.empty:  # no log has jobs without an estimate, to be left out
         return runs
     with warnings.catch_warnings(action="ignore", category=IntervalWarning):  # the caption says it of all of them
-        itself = grid(_itself, cases, activity=f"the logs themselves, {estimates}", progress=progress)
-    means = runs.groupby(CASE, sort=False, as_index=False)[MEASURE].mean()
-    data = itself.merge(means, "left", CASE).merge(against_easy(runs), "left", CASE)
+        itself = grid(_itself, combinations, activity=f"the logs themselves, {estimates}", progress=progress)
+    means = runs.groupby(BY, sort=False, as_index=False)[MEASURE].mean()
+    data = itself.merge(means, "left", BY).merge(against_easy(runs), "left", BY)
     against = ["change", "change_low", "change_high", "shaken_low", "shaken_high"]
     return data[["trace", "title", "utilization", "scheme", MEASURE, *against, "logged", "paired_low", "paired_high"]]
 
 
-def copies(cases: list[dict], size: str, label: str, progress: bool = True, tau: int | None = TAUS[0]) -> pd.DataFrame:
+def copies(
+    combinations: list[dict], size: str, label: str, progress: bool = True, tau: int | None = TAUS[0]
+) -> pd.DataFrame:
     """Simulate shaken copies of logs; one row for each log, copy (seed) and scheme: trace, and the bounded slowdown.
 
     If tau is None, the bounded slowdown for each of `TAUS`, in columns of these names.
     """
-    runs = grid(_copy, cases, seed=range(COPIES[size]), activity=label, progress=progress)
+    runs = grid(_copy, combinations, seed=range(COPIES[size]), activity=label, progress=progress)
     return runs if tau is None else runs.rename(columns={tau: MEASURE})
 
 
-def case_under(trace, estimates=USERS):
+def values_of(trace, estimates=USERS):
     """Return what is simulated: a log, and the treatment of jobs that outlive their estimates."""
     return {"log": trace, "overrun": ESTIMATES[estimates]}
 
@@ -174,15 +176,15 @@ def changes_of_copies(runs):
     """Give, for each variant and copy, its part of the change of the mean against EASY (percent)."""
     base = runs[runs["scheme"] == BASE].drop(columns="scheme").rename(columns={MEASURE: "base"})
     runs = runs[runs["scheme"] != BASE].merge(base[["trace", "seed", "base"]], on=["trace", "seed"])
-    return runs.assign(change=100 * (ratios_of_means(runs, MEASURE, "base", CASE) - 1))
+    return runs.assign(change=100 * (ratios_of_means(runs, MEASURE, "base", BY) - 1))
 
 
 def against_easy(runs):
     """Give, for each variant, the change of the mean over the copies, its interval, and the range of single copies."""
     runs = changes_of_copies(runs)
-    single = (100 * (runs[MEASURE] / runs["base"] - 1)).groupby([runs[name] for name in CASE], sort=False)
+    single = (100 * (runs[MEASURE] / runs["base"] - 1)).groupby([runs[name] for name in BY], sort=False)
     ends = {"shaken_low": single.quantile(0.025).to_numpy(), "shaken_high": single.quantile(0.975).to_numpy()}
-    return over_seeds(runs[[*CASE, "seed", "change"]], CASE).drop(columns="seeds").assign(**ends)
+    return over_seeds(runs[[*BY, "seed", "change"]], BY).drop(columns="seeds").assign(**ends)
 
 
 def as_gains(data):

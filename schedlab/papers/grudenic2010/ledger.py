@@ -10,7 +10,7 @@ from ..checks import SUPPORTS, Check
 from ..ledger import Claim, claimed, claims_of, exact, judged, untestable
 from . import grids
 from .beyond import efforts
-from .grids import BASE, CASE, DPSAN, DPSAP, EXACT, LOGS, MEASURE, PRINTED, RUN_ON, TAUS, USERS, changes, logs
+from .grids import BASE, BY, DPSAN, DPSAP, EXACT, LOGS, MEASURE, PRINTED, RUN_ON, TAUS, USERS, changes, logs
 
 LARGEST = 145  # percent, published: the largest change under DPSAw
 LINEAR = 0.8  # correlation
@@ -82,8 +82,8 @@ def _as_read(size, progress):
     """Return shaken copies and utilizations under each reading, that of Figure 3 first; only this for a quick run."""
     measured = {}
     for estimates in (USERS, EXACT, RUN_ON) if size == "full" else (USERS,):
-        cases = [grids.case_under(trace, estimates) for trace in logs(estimates).values()]
-        runs = grids.copies(cases, size, f"shaking, {estimates}", progress, tau=None)
+        combinations = [grids.values_of(trace, estimates) for trace in logs(estimates).values()]
+        runs = grids.copies(combinations, size, f"shaking, {estimates}", progress, tau=None)
         used = changes(size, progress, estimates).groupby("trace")["utilization"].first()
         for tau in TAUS if size == "full" and estimates == USERS else TAUS[:1]:
             reading = f"tau {tau} s" if tau != TAUS[0] else AS_DRAWN if estimates == USERS else estimates
@@ -96,7 +96,7 @@ PRINTED_ONCE = {"expected": "is", "bound": "published", "single": True}
 
 def checks(runs: pd.DataFrame, used: pd.Series) -> dict[str, Check]:
     """Return the check of each claim on logs, by its id, from the runs of `copies` and the utilization of each log."""
-    rows = grids.changes_of_copies(runs)[[*CASE, "seed", "change"]].rename(columns={"change": "value"})
+    rows = grids.changes_of_copies(runs)[[*BY, "seed", "change"]].rename(columns={"change": "value"})
     first, narrow, wide = (rows[rows["scheme"] == name].drop(columns="scheme") for name in grids.VARIANTS)
     largest = wide.groupby("seed", as_index=False)["value"].max()
     little = narrow[narrow["trace"].str.startswith(("LLNL-Atlas", "HPC2N"))]
@@ -123,8 +123,8 @@ def _printed(rows, variant):
 def _signs_in_words(check, data, sign):
     """Say on how many logs DPSAp is better, or worse: for sure, by the mean, and in single runs."""
     turned = -1 if sign == "better" else 1
-    sure, logged = (check.cases["outcome"] == SUPPORTS).sum(), data.loc[data["scheme"] == DPSAP, "logged"]
-    by_mean, single = ((turned * values > 0).sum() for values in (check.cases["value"], logged))
+    sure, logged = (check.conditions["outcome"] == SUPPORTS).sum(), data.loc[data["scheme"] == DPSAP, "logged"]
+    by_mean, single = ((turned * values > 0).sum() for values in (check.conditions["value"], logged))
     return (
         f"{sign} on {sure} of {len(logged)} logs beyond chance; on {by_mean} in the mean over the copies, and on "
         f"{single} in single runs of the logs themselves"

@@ -144,6 +144,6 @@ def improvements_of(schedule, base):
 
 
 def of_means(data: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Replace each draw's improvement by its part of the improvement of a case's means (`ratios_of_means`)."""
+    """Replace each draw's improvement by its part of the improvement of the means of all (`ratios_of_means`)."""
     better = {name: 100 * (1 - ratios_of_means(data, f"{key}_new", f"{key}_old", by)) for key, name in IMPROVED.items()}
     return data.assign(**better)

@@ -17,7 +17,7 @@ MUCH = 2  # times as much
 HARDLY = 10  # percent by which other jobs change
 STEADY = 2  # percent of the utilization, either way
 CLAIMS = claims_of("kurian2003")
-CASE = ["share", "load"]
+BY = ["share", "load"]
 OTHERS_PAY = (
     "under EASY only the head of the queue has a reservation, so jobs behind it wait for tasks to end; conservative "
     "backfilling promises every job a start."
@@ -88,7 +88,7 @@ def _tested(shredding, flooding, sites, users):
         "KUR-9": (_under(flooding, _narrow_suffer_most), {}),
         "KUR-10a": (_under(sites, _gains_everywhere), {"others": [_gains(sites[AS_DRAWN], "loss")]}),
         "KUR-10b": (_under(sites, _hardly_change), {"conjecture": SLOW_SITE}),
-        "KUR-11": (sometimes, {"measured": _best_case(sometimes[AS_DRAWN])}),
+        "KUR-11": (sometimes, {"measured": _best(sometimes[AS_DRAWN])}),
         "KUR-12a": (_under(users, _gains, *BOTH), {"others": [_gains(users[AS_DRAWN], "loss")]}),
         "KUR-12b": (_under(users, _not_worse, [OTHERS], HARDLY), pays),
         "KUR-13": (_under(shredding, _same_utilization), {"others": [_same_utilization(flooded, FLOODING)]}),
@@ -143,15 +143,15 @@ def _best_words(data, key):
 
 
 def _runs(data, groups, keys):
-    """Return improvements as the runs of a check: a value for each case, measure, group and seed."""
-    by = [name for name in (*CASE, "site", "group") if name in data]
+    """Return improvements as the runs of a check: a value for each share, load, measure, group and seed."""
+    by = [name for name in (*BY, "site", "group") if name in data]
     parts = grids.of_means(data[data["group"].isin(groups)], by)
     runs = [parts[[*by, "seed"]].assign(measure=WORDS[key], value=parts[IMPROVED[key]]) for key in keys]
     return pd.concat(runs, ignore_index=True)
 
 
 def _told_apart(runs):
-    """Leave out columns that tell no cases apart."""
+    """Leave out columns that tell no conditions apart."""
     return runs.drop(columns=[name for name in runs if name not in ("seed", "value") and runs[name].nunique() < 2])
 
 
@@ -189,15 +189,15 @@ def _hardly_change(data):
 
 
 def _slowdown_suffers_more(flooding):
-    parts = grids.of_means(flooding[flooding["group"] == OTHERS], CASE)
-    beyond = parts[[*CASE, "seed"]].assign(value=parts["slowdown_better"] - MUCH * parts["turnaround_better"])
+    parts = grids.of_means(flooding[flooding["group"] == OTHERS], BY)
+    beyond = parts[[*BY, "seed"]].assign(value=parts["slowdown_better"] - MUCH * parts["turnaround_better"])
     quantity = f"improvement of the slowdown of other jobs less {MUCH} times that of their turnaround"
     return Check(quantity, _told_apart(beyond), "lower")
 
 
 def _shrinks(flooding, along, keys):
     """Check the steps of the sweeps' gains from share to share, or from load to load, within the draws."""
-    runs = _runs(flooding, [SWEEPS], keys).sort_values([*CASE, "seed"])
+    runs = _runs(flooding, [SWEEPS], keys).sort_values([*BY, "seed"])
     others = [name for name in runs if name not in (along, "value")]
     steps = runs.assign(value=runs.groupby(others)["value"].diff())
     return Check(f"gain of sweeps less that with the next lower {along}", _told_apart(steps.dropna()), "lower")
@@ -216,13 +216,13 @@ def _sometimes_better(data):
     return _improvement(data, [OTHERS], BOTH, "higher", some=True)
 
 
-def _best_case(check):
-    return f"{check.quantity}, in the best case: {check.written(int(check.cases['value'].argmax()))}"
+def _best(check):
+    return f"{check.quantity}, in the best case: {check.written(int(check.conditions['value'].argmax()))}"
 
 
 def _same_utilization(data, of=SHREDDING):
     """Check that utilization hardly changes."""
     data = data[data["group"] == OTHERS]  # it is that of the machine
-    value = 100 * (ratios_of_means(data, "utilization_new", "utilization_old", CASE) - 1)
-    runs = _told_apart(data[[*CASE, "seed"]].assign(value=value.round(9)))  # or sums in another order would differ
+    value = 100 * (ratios_of_means(data, "utilization_new", "utilization_old", BY) - 1)
+    runs = _told_apart(data[[*BY, "seed"]].assign(value=value.round(9)))  # or sums in another order would differ
     return Check(f"change of the utilization by {of}", runs, "within", (-STEADY, STEADY), every=True)

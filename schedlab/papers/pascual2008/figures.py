@@ -14,7 +14,7 @@ from schedlab.workload.conventions import KILL_BACKFILLED
 
 from ..cards import BROAD, Drawing, rebuilt
 from . import grids
-from .grids import BACKFILLING, BESIDE, CASE, COARSE, CONTIGUOUS, DRAWN, HOURS, HPC2N, SAMPLES, SHARE, TOTAL, WAIT, log
+from .grids import BACKFILLING, BESIDE, BY, COARSE, CONTIGUOUS, DRAWN, HOURS, HPC2N, SAMPLES, SHARE, TOTAL, WAIT, log
 
 RULES = (
     "Both reservation rules are drawn, since the paper names none and the result depends on the rule. By count, the "
@@ -32,7 +32,7 @@ def _written(data):
         at = interval(row.crossing, row.crossing_low, row.crossing_high, grids.S)
         some = f"{at}, nowhere up to the largest s in {row.never:.0%} of the copies"
         texts.append(grids.NOWHERE if row.never == 1 else some if row.never else at)
-    return data[CASE].assign(**{CROSS: texts})
+    return data[BY].assign(**{CROSS: texts})
 
 
 CROSS = "total times cross at s"
@@ -65,8 +65,8 @@ def _sampled(runs, others=False):
 
 def _draw_ratios(runs):
     def means_of(data):
-        waits = data.groupby(CASE, sort=False, as_index=False)[[WAIT, "free_minutes"]].mean()
-        means = waits.merge(grids.ratios(data).drop(columns="seeds"), "left", CASE)
+        waits = data.groupby(BY, sort=False, as_index=False)[[WAIT, "free_minutes"]].mean()
+        means = waits.merge(grids.ratios(data).drop(columns="seeds"), "left", BY)
         return _shortly(means.rename(columns={name: f"wait_{name}" for name in means if name.startswith("ratio")}))
 
     means, rings = runs.both(means_of)
@@ -76,7 +76,7 @@ def _draw_ratios(runs):
     chart = charts.ratios(drawn, "trace", "wait_ratio", **how)
     times = [interval(*row, "{:.3g}") for row in means[["wait_ratio", "wait_ratio_low", "wait_ratio_high"]].to_numpy()]
     names = {WAIT: "contiguous (minutes)", "free_minutes": "anywhere (minutes)"}
-    table = means[[*CASE, *names]].rename(columns=names).assign(**{"times as long": times})
+    table = means[[*BY, *names]].rename(columns=names).assign(**{"times as long": times})
     unwaited = "; ".join(f"{row.trace}, {row.policy}" for row in means[means["wait_ratio"].isna()].itertuples())
     of_paper = drawn[~drawn["trace"].str.startswith(grids.OTHERS)]
     within = of_paper["wait_ratio"].between(7, 100).sum()
@@ -177,7 +177,7 @@ figure3, figure4, figure5 = map(_over_s, OVER_S)
 def _draw_thresholds(runs):
     data = _shortly(runs.data)
     ends = {f"crossing{end}": f"{NEEDED}{end}" for end in ("", "_low", "_high")}
-    drawn = data[CASE].join(100 * data[list(ends)].rename(columns=ends))[data["never"] < 1]
+    drawn = data[BY].join(100 * data[list(ends)].rename(columns=ends))[data["never"] < 1]
     titles = [title for title in data["trace"].unique() if _log_of(title) in CROSSES]
     published = pd.DataFrame([{"trace": title, **CROSSES[_log_of(title)]} for title in titles])
     chart = charts.bars(drawn, "trace", NEEDED, color="policy", width=BROAD, published=published)
@@ -204,21 +204,23 @@ def thresholds(size: str, progress: bool) -> pd.DataFrame:
 NEEDED = "run time to be saved, percent"
 CROSSES = {HPC2N: {NEEDED: 25}, grids.BLUE: {f"{NEEDED}_low": 25, f"{NEEDED}_high": 30}}  # in the paper
 
+ROW = "case"  # log and policy, as they are called where the mouse rests
+
 
 def _draw_allocations(runs):
     hops = runs.data.groupby("allocation", sort=False)[grids.HOPS].mean()
     data = _shortly(runs.data.rename(columns={grids.HOPS: "hops"}))
-    cells = data.assign(case=data["trace"] + ", " + data["policy"], wait=data[WAIT])
-    cells = cells.melt(["case", "allocation"], ["hops", "wait"], "of", "value")
-    base = cells[cells["allocation"] == grids.ANYWHERE].set_index(["case", "of"])["value"]
-    cells = cells.join(base.rename("base"), on=["case", "of"])
+    cells = data.assign(**{ROW: data["trace"] + ", " + data["policy"], "wait": data[WAIT]})
+    cells = cells.melt([ROW, "allocation"], ["hops", "wait"], "of", "value")
+    base = cells[cells["allocation"] == grids.ANYWHERE].set_index([ROW, "of"])["value"]
+    cells = cells.join(base.rename("base"), on=[ROW, "of"])
     forms = {"hops": "{:.1f}".format, "wait": _minutes}
     texts = [forms[of](value) for of, value in zip(cells["of"], cells["value"], strict=True)]
     cells = cells.assign(told=texts, change=100 * (cells["value"] / cells["base"] - 1))
     cells["of"] = cells["of"].map({"hops": "hops between nodes of a job", "wait": "mean wait"})
     how = {"panel": "of", "written": "told", "title": "What each allocation gives"}
     how["subtitle"] = f"colour: blue is less than {grids.ANYWHERE} of the same row, orange is more"
-    chart = charts.changes(cells, "allocation", "case", "change", **how)
+    chart = charts.changes(cells, "allocation", ROW, "change", **how)
     return Drawing(
         f"Contiguous jobs are {hops[CONTIGUOUS]:.1f} hops wide on average, those placed at random {hops['random']:.1f}",
         "Hops: links between two nodes of a job, averaged over its pairs. Allowing one stage more "
@@ -311,14 +313,14 @@ def _draw_by_stage(runs):
 @rebuilt("", _draw_by_stage, logs=(HPC2N,), by=("allocation", WITHIN), measures=(WAIT, TOTAL), again="now")
 def by_stage(size: str, progress: bool) -> pd.DataFrame:
     """Beyond the paper: a speed-up by the stage that a job really got, under any allocation."""
-    cases = list(product(ALLOCATIONS, COARSE[size]))
+    pairs = list(product(ALLOCATIONS, COARSE[size]))
     n = grids.TREES[HPC2N][1]
-    falling = [tuple(share * (n - stage) / (n - 1) for stage in range(1, n + 1)) for _, share in cases]
+    falling = [tuple(share * (n - stage) / (n - 1) for stage in range(1, n + 1)) for _, share in pairs]
     trees = [
-        grids.machine(HPC2N, allocation, speedup=shares) for (allocation, _), shares in zip(cases, falling, strict=True)
+        grids.machine(HPC2N, allocation, speedup=shares) for (allocation, _), shares in zip(pairs, falling, strict=True)
     ]
     runs = grids.on_trees(_hpc2n(size), "speed-up by stage", progress, policy="EASY (block)", tree=trees)
-    return pd.DataFrame(cases, columns=["allocation", WITHIN]).join(runs[list(grids.MEANS)])
+    return pd.DataFrame(pairs, columns=["allocation", WITHIN]).join(runs[list(grids.MEANS)])
 
 
 # How jobs that outlive their estimates are treated, and whether the speed-up shortens estimates too.

@@ -125,19 +125,19 @@ def ratio_to_free(means, free):
     return means[WAIT] / free[WAIT] if free[WAIT] else np.nan
 
 
-CASE = ["trace", "policy"]
+BY = ["trace", "policy"]
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:
     """Return how many times as long contiguous jobs wait at s = 0: of the means over the copies, with intervals."""
-    return over_seeds(ratio_of_each(table).rename(columns={"value": "ratio"}), CASE)
+    return over_seeds(ratio_of_each(table).rename(columns={"value": "ratio"}), BY)
 
 
 def ratio_of_each(table):
     """Return each copy's part of the ratio of the mean waits, where anything waits without contiguity."""
     part = table[(table["s"] == 0) & (table["allocation"] == CONTIGUOUS)]
-    part = part[part.groupby(CASE)["free_minutes"].transform("mean") > 0]
-    return part[[*CASE, "seed"]].assign(value=ratios_of_means(part, WAIT, "free_minutes", CASE))
+    part = part[part.groupby(BY)["free_minutes"].transform("mean") > 0]
+    return part[[*BY, "seed"]].assign(value=ratios_of_means(part, WAIT, "free_minutes", BY))
 
 
 def of_copies(table: pd.DataFrame) -> pd.DataFrame:
@@ -148,10 +148,10 @@ def of_copies(table: pd.DataFrame) -> pd.DataFrame:
     """
     contiguous = table[table["allocation"] == CONTIGUOUS]
     rows = []
-    for case, part in contiguous.groupby([*CASE, "seed"], sort=False):
+    for key, part in contiguous.groupby([*BY, "seed"], sort=False):
         at = crossing(part["s"], part["difference"])
-        rows.append((*case, part["s"].max() if np.isnan(at) else at, int(np.isnan(at))))
-    return pd.DataFrame(rows, columns=[*CASE, "seed", "crossing", "never"])
+        rows.append((*key, part["s"].max() if np.isnan(at) else at, int(np.isnan(at))))
+    return pd.DataFrame(rows, columns=[*BY, "seed", "crossing", "never"])
 
 
 def crossings(table: pd.DataFrame) -> pd.DataFrame:
@@ -159,7 +159,7 @@ def crossings(table: pd.DataFrame) -> pd.DataFrame:
 
     The column never has the share of the copies in which it does not; in these the largest s stands for the crossing.
     """
-    return over_seeds(of_copies(table), CASE).drop(columns=["never_low", "never_high"])
+    return over_seeds(of_copies(table), BY).drop(columns=["never_low", "never_high"])
 
 
 S, NEVER, NOWHERE = "{:.3f}", "nowhere up to {:g}", "nowhere up to the largest s"

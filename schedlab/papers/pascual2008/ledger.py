@@ -6,7 +6,7 @@ from schedlab.schedule.statistics import ratios_of_means
 from ..checks import Check
 from ..ledger import claimed, claims_of, exact, judged
 from . import grids
-from .grids import BACKFILLING, BLUE, CASE, CONTIGUOUS, HPC2N, LOGS, READ, SAMPLES, THUNDER, WAIT, S, of_policies
+from .grids import BACKFILLING, BLUE, BY, CONTIGUOUS, HPC2N, LOGS, READ, SAMPLES, THUNDER, WAIT, S, of_policies
 
 # Job sizes by the stage at which they belong, k = 4.
 STAGES = {1: (1, 4), 2: (5, 14, 16), 3: (17, 64), 4: (65, 240, 256), 5: (257, 1024), 6: (1025, 1152, 4096)}
@@ -89,10 +89,10 @@ def _crossed(data, policies):
     return runs.drop(columns="never").rename(columns={"crossing": "value"})
 
 
-def _apart(runs, name, case, other):
-    """Return by how much a case lies above another, in each copy."""
-    wide = runs.pivot_table("value", "seed", name)
-    return (wide[case] - wide[other]).rename("value").reset_index()
+def _apart(runs, by, first, second):
+    """Return by how much the runs with one value of a column lie above those with another, in each copy."""
+    wide = runs.pivot_table("value", "seed", by)
+    return (wide[first] - wide[second]).rename("value").reset_index()
 
 
 def _many_times(data, policies):
@@ -136,15 +136,15 @@ def _lower(data, policies):
 
 def _mostly_waiting(data, policies):
     part = of_policies(data[(data["allocation"] == CONTIGUOUS) & (data["s"] == 0)], policies)
-    runs = part[[*CASE, "seed"]].assign(value=100 * part["waiting"])
+    runs = part[[*BY, "seed"]].assign(value=100 * part["waiting"])
     return Check("waiting, of the total time at s = 0", runs, "higher", 50, form="{:.0f} %")
 
 
 def _waits_fall(data, policies):
     data = of_policies(data[data["allocation"] == CONTIGUOUS], policies).sort_values("s", kind="stable")
-    steps = data.groupby([*CASE, "seed"], sort=False)
+    steps = data.groupby([*BY, "seed"], sort=False)
     data = data.assign(**{"from": steps["s"].shift(), "to": data["s"], "before": steps[WAIT].shift()})
-    data, by = data.dropna(subset="before"), [*CASE, "from", "to"]
+    data, by = data.dropna(subset="before"), [*BY, "from", "to"]
     runs = data[[*by, "seed"]].assign(value=100 * (ratios_of_means(data, WAIT, "before", by) - 1))
     return Check("wait against the next smaller s", runs, "lower", every=True)
 

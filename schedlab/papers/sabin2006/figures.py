@@ -26,7 +26,7 @@ AGAINST = "turnaround against plain shares (%)"
 WASTED = "wasted, of what jobs hold (%)"
 AXIS = {"change": AGAINST, "low": f"{AGAINST}_low", "high": f"{AGAINST}_high"}  # what changes are called on an axis
 OVERBOOKING = ("SAB-3a", "SAB-3b", "SAB-3c", "SAB-3d", "SAB-4a", "SAB-4b", "SAB-16", "SAB-17")
-CASE = ("jobs", "load", "scheme", "group")  # what tells runs apart, besides the draw
+BY = ("jobs", "load", "scheme", "group")  # what tells runs apart, besides the draw
 charts.register(
     {short(name): colour for name in map(str, (*SEVEN, *grids.OVERBOOKED)) for colour in charts.colours([name])},
     dashes={"the paper's": (1, 0), "to compare with": (2, 2)},
@@ -175,7 +175,7 @@ def _of_classes(part):
 
 
 OF_PAPER = (2, 3, 4, 5, 7, 8, 9, 10)
-OF_RUNS = {"logs": (LOG,), "by": CASE, "measures": ("turnaround", "queue"), "again": "now"}
+OF_RUNS = {"logs": (LOG,), "by": BY, "measures": ("turnaround", "queue"), "again": "now"}
 
 
 def _numbered(number):
@@ -222,7 +222,7 @@ def _draw_overbooking(runs):
     )
 
 
-@rebuilt("", _draw_overbooking, NOTES, **OF_RUNS | {"by": (*CASE, "sigma")}, claims=OVERBOOKING)
+@rebuilt("", _draw_overbooking, NOTES, **OF_RUNS | {"by": (*BY, "sigma")}, claims=OVERBOOKING)
 def overbooking(size: str, progress: bool) -> pd.DataFrame:
     """Show what overbooking does if all jobs speed up alike: without loss, and with more and more of it."""
     return grids.scalings(size, progress)
@@ -284,7 +284,7 @@ def _draw_waste(runs):
     )
 
 
-@rebuilt("", _draw_waste, NOTES, **OF_RUNS | {"by": (*CASE, "scenario"), "measures": ("wasted",)})
+@rebuilt("", _draw_waste, NOTES, **OF_RUNS | {"by": (*BY, "scenario"), "measures": ("wasted",)})
 def waste(size: str, progress: bool) -> pd.DataFrame:
     """Show what schemes waste: processor-seconds held beyond the work that one processor would do."""
     data = pd.concat([grids.results(scenario, size, progress).assign(scenario=scenario) for scenario in SCENARIOS])

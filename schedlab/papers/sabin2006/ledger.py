@@ -185,18 +185,19 @@ def _growth(rows):
 
 
 def region(check: Check) -> str:
-    """Say at which loads or in which classes no case of a check contradicts, or for which of both; else ""."""
-    cases = check.cases
-    clear = [_clear(cases, key) for key in ("load", "group") if key in cases]
-    if not any(clear) and {"load", "group"} <= set(cases) and (cases["outcome"] == "contradicts").any():
-        several = [(group, _clear(part, "load", always=True)) for group, part in cases.groupby("group", sort=False)]
+    """Say at which loads or in which classes no condition of a check contradicts, or for which of both; else ""."""
+    conditions = check.conditions
+    clear = [_clear(conditions, key) for key in ("load", "group") if key in conditions]
+    if not any(clear) and {"load", "group"} <= set(conditions) and (conditions["outcome"] == "contradicts").any():
+        parts = conditions.groupby("group", sort=False)
+        several = [(group, _clear(part, "load", always=True)) for group, part in parts]
         clear = ["; ".join(f"in the class {group} {loads}" for group, loads in several if loads)]
     return f"No case contradicts {', or '.join(filter(None, clear))}." if any(clear) else ""
 
 
-def _clear(cases, key, always=False):
-    """Say for which loads or classes no case contradicts; "" if that is for all (unless `always`) or for none."""
-    clear = cases.groupby(key, sort=False)["outcome"].agg(lambda outcomes: "contradicts" not in set(outcomes))
+def _clear(conditions, key, always=False):
+    """Say for which loads or classes no condition contradicts; "" if that is for all (unless `always`) or for none."""
+    clear = conditions.groupby(key, sort=False)["outcome"].agg(lambda outcomes: "contradicts" not in set(outcomes))
     if not clear.any() or (clear.all() and not always):
         return ""
     if key == "group":
@@ -233,8 +234,8 @@ def by_class(data: pd.DataFrame, scheme: Scheme, other: Scheme) -> str:
 
 
 def _smallest(check):
-    """Write down the smallest effect, which a claim about every case is about."""
-    means = check.cases["mean"]
+    """Write down the smallest effect, which a claim about every condition is about."""
+    means = check.conditions["mean"]
     place = means.argmin() if check.expected == "higher" else means.argmax()
     return f"{check.quantity}, smallest effect: {check.written(place)}"
 

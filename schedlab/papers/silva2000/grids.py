@@ -105,12 +105,12 @@ def results(mix: str, size: str, progress: bool = True, machines: tuple[int, ...
 def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFrame:
     """Compare two schedulers over the same seeds: a row for each mix, fit, machine and measure (of `WORDS`)."""
     rows = []
-    for case, part in data.groupby(["mix", "fit", "pes"], sort=False):
+    for key, part in data.groupby(["mix", "fit", "pes"], sort=False):
         by = part.set_index(["scheduler", "seed"])[list(WORDS)]
         these, those = by.loc[new].align(by.loc[old])  # seed by seed
         single = (these / those).agg(["min", "max"])
         rows += [
-            (*case, measure, *ratio_over_seeds(these[measure], those[measure]), *single[measure]) for measure in WORDS
+            (*key, measure, *ratio_over_seeds(these[measure], those[measure]), *single[measure]) for measure in WORDS
         ]
     return pd.DataFrame(rows, columns=["mix", "fit", "pes", "measure", *RATIO, *SINGLE])
 
@@ -124,8 +124,8 @@ def sampled(size, runs=RUNS):
     return text if size == "full" else f"{text} (quick; full size: {sampled('full', runs)})"
 
 
-CASE = ("mix", "pes", "fit", "scheduler")
-OF_RUNS = {"by": CASE, "measures": (JOBS, UTILIZATION), "again": "now"}
+BY = ("mix", "pes", "fit", "scheduler")
+OF_RUNS = {"by": BY, "measures": (JOBS, UTILIZATION), "again": "now"}
 
 
 def range_of(values):

@@ -121,7 +121,7 @@ def _exact():
 def checks(data: pd.DataFrame) -> dict[str, Check]:
     """Return the check of each claim from SIL-2a to SIL-9, by id, from the `results` of all mixes.
 
-    Both fits of the model are cases of each check.
+    Both fits of the model are conditions of each check.
     """
     gains = _gains(data, WITH, WITHOUT)
     spun = _gains(data[data["mix"].isin(grids.SPUN)], grids.SPIN, WITH)
@@ -215,7 +215,7 @@ def _printed(data, gains):
 
 def _as_printed(name, check):
     """Write down the means under each fit as the claim writes what is published."""
-    means = {fit: check.cases.loc[check.cases["fit"] == fit, "value"] for fit in FITS.values()}
+    means = {fit: check.conditions.loc[check.conditions["fit"] == fit, "value"] for fit in FITS.values()}
     return ". ".join(f"{fit}: {PRINTED[name].format(*values)}" for fit, values in means.items())
 
 

@@ -117,8 +117,8 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
     [[0.49, 0.41, 0.58]]
     """
     pairs = table[new].notna() & table[old].notna()
-    cases = table.where(pairs).groupby([table[name] for name in by], sort=False)
-    top, bottom = (cases[name].transform("mean") for name in (new, old))
+    groups = table.where(pairs).groupby([table[name] for name in by], sort=False)
+    top, bottom = (groups[name].transform("mean") for name in (new, old))
     return (top / bottom + (table[new] - top / bottom * table[old]) / bottom).where(pairs)
 
 
@@ -244,7 +244,7 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
     >>> means[["scheme", "load", "bounded_slowdown"]].round(1).values.tolist()
     [['EASY', 0.7, 96.9], ['EASY-SJF', 0.7, 48.7], ['EASY', 0.9, 175.9], ['EASY-SJF', 0.9, 55.1]]
     """
-    by = _cases(by, name, table)
+    by = _columns(by, name, table)
     means = over_seeds(table[[*by, "seed"]].assign(**{name: _logarithms(table[name])}), by, confidence)
     columns = [name, f"{name}_low", f"{name}_high"]
     return means.assign(**{column: np.exp(means[column]) for column in columns})
@@ -274,7 +274,7 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
     >>> changes[["load", "change", "low", "high"]].round(1).values.tolist()  # percent
     [[0.7, -49.7, -53.1, -46.2], [0.9, -68.7, -72.5, -64.3]]
     """
-    by = _cases(by, name, new, old)
+    by = _columns(by, name, new, old)
     keys = [*by, "seed"]
     for runs in (new, old):
         _logarithms(runs[name])
@@ -288,7 +288,7 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
     return changes[[*by, "seeds"]].assign(**{end: 100 * np.expm1(changes[column]) for end, column in columns.items()})
 
 
-def _cases(by, name, *tables):
+def _columns(by, name, *tables):
     """Return `by` as a list, after checking that each table has its columns, the measure and the seeds."""
     by = [by] if isinstance(by, str) else list(by)
     for table in tables:
