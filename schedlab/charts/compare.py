@@ -19,6 +19,7 @@ from .palette import INK, coloured, turned
 from .series import LABEL, LINE, MOST_LABELS, NAME, SHIFT, lines, names_at_ends, room_for, shifts
 from .sizes import HEIGHT, MARGIN, PAGE, WIDE, beside
 from .theme import about, headed, unchecked
+from .timeline import owners
 
 POINTS = 400  # points of a curve
 ALONE = 480  # pixels; narrower charts stand beside others, where names at ends of lines have no room
@@ -319,15 +320,18 @@ def scatter(
             "second": np.round(y / scale, 3),
         }
     )
+    table = table.iloc[::every]
+    whose = owners(a.trace.table.loc[table["job"]], a.trace)
     titles = [f"{_title(column)}, {name}" for name in names]
     points = (
-        alt.Chart(table.iloc[::every])
+        alt.Chart(table.assign(**whose))
         .mark_circle(size=16, opacity=0.5, color=SEEN_ON_BOTH, clip=up_to is not None)
         .encode(
             x=alt.X("x:Q", title=titles[0], **ends),
             y=alt.Y("y:Q", title=titles[1], **ends),
             tooltip=[
                 alt.Tooltip("job:Q"),
+                *(alt.Tooltip(f"{word}:N") for word in whose),
                 alt.Tooltip("procs:Q", title="processors"),
                 alt.Tooltip("run:Q", title="run time (hours)"),
                 alt.Tooltip("first:Q", title=titles[0] + unit, format=",.4~g"),

@@ -318,7 +318,7 @@ class _Gantt:
                 "wait": np.round(jobs["wait_time"].to_numpy() / 3600, 3),
                 "run": np.round(jobs["run_time"].to_numpy() / 3600, 3),
                 "estimate": np.round(jobs.get("estimate", jobs["requested_time"]).to_numpy() / 3600, 3),
-                **(owners := _owners(jobs, self.schedule.trace)),
+                **(whose := owners(jobs, self.schedule.trace)),
             }
         )
         table = table.iloc[self.row].assign(low=self.bottom, high=self.top)
@@ -328,7 +328,7 @@ class _Gantt:
         rules = [{"test": wide, "value": "white"}]
         tips = [
             alt.Tooltip("job:Q"),
-            *(alt.Tooltip(f"{word}:N", title=word) for word in owners),
+            *(alt.Tooltip(f"{word}:N") for word in whose),
             alt.Tooltip("procs:Q", title="processors"),
             alt.Tooltip("submit", type="nominal" if clock.dated else "quantitative", title="submitted"),
             alt.Tooltip("wait:Q", title="wait (hours)"),
@@ -427,7 +427,7 @@ def _jobs_of_pieces(schedule, drawn):
     return pd.concat(frames).sort_values("place")
 
 
-def _owners(jobs, trace):
+def owners(jobs, trace) -> dict:
     """Return by words such as "user" what names each job has, of those in which jobs differ."""
     columns = {word: metrics.SHORT.get(word, word) for word in OWNERS}
     differ = [word for word, name in columns.items() if name in jobs and len(jobs[name].unique()) > 1]

@@ -286,7 +286,8 @@ def test_colours_of_a_gantt_chart_have_names_and_so_has_its_tooltip(easy, color,
     tips = [tip["field"] for tip in part["encoding"]["tooltip"]]
     assert tips[:4] == ["job", "user", "qos", "state"]
     assert set(drawn["state"]) == {"completed", "failed"}
-    jobs = schedule.trace.jobs["user_id"]
+    points, jobs = rows(charts.scatter(schedule, schedule, limit=100)), schedule.trace.jobs["user_id"]
+    assert points["user"].tolist() == [f"user {jobs[job]}" for job in points["job"]]
     assert drawn["user"].tolist() == [f"user {jobs[job]}" for job in drawn["job"]]
 
 

@@ -264,3 +264,11 @@ def test_what_cannot_be_counted_is_refused(case):
 def test_a_table_without_a_clock_has_no_hours():
     with pytest.raises(ValueError, match="'hour' needs the dates of a log"):
         sl.metrics.classes(sl.simulate(named(), "easy").jobs, "hour")
+
+
+def test_the_table_displays_with_units_and_names_in_words():
+    table = sl.simulate(named(), "easy").usage(["partition", "hour"])
+    page = table._repr_html_()
+    assert all(words in page for words in ("processor-hours", "share of the processor-hours", "short 22", "50 %"))
+    assert " min" in repr(table)
+    assert isinstance(table["processor_hours"] * 2, pd.Series)
