@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -51,20 +52,24 @@ def schedules(draw):
     return sl.simulate(replace(trace, table=table, people=people), draw(st.sampled_from(["fcfs", "easy"])))
 
 
-def shown_by(schedule, key, job, second):
-    """Return what a table shows for a job, or for a second of the log where the key is of the calendar."""
-    lines = schedule.trace.header.lines
-    zero, zone = (line.split(": ")[1] for line in lines)
-    date = (datetime.fromtimestamp(int(zero), UTC) + timedelta(seconds=int(second))).astimezone(ZoneInfo(zone))
-    row = schedule.trace.jobs.iloc[job]
-    return {
-        "hour": date.hour,
-        "weekday": WEEKDAYS[date.weekday()],
-        "month": f"{date:%Y-%m}",
-        "user": {-1: "unknown", 7: "ann", 9: "bob"}[row["user_id"]],
-        "account": row["account"] if isinstance(row["account"], str) else "unknown",
-        "requested_procs": row["requested_procs"],
-    }[key]
+@cache
+def date_of(header, second):
+    """Return what the clock of the machine shows at a second of the log."""
+    zero, zone = (line.split(": ")[1] for line in header.lines)
+    return (datetime.fromtimestamp(int(zero), UTC) + timedelta(seconds=second)).astimezone(ZoneInfo(zone))
+
+
+def row_of(header, keys, second, job=None):
+    """Return what a table shows for a job at a second of the log."""
+    date, row = date_of(header, second), []
+    for key in keys:
+        if key in ("user", "account", "requested_procs"):
+            value = job["user_id" if key == "user" else key]
+            value = value if isinstance(value, str | int) else "unknown"
+            row.append({-1: "unknown", 7: "ann", 9: "bob"}[value] if key == "user" else value)
+        else:
+            row.append({"hour": date.hour, "weekday": WEEKDAYS[date.weekday()], "month": f"{date:%Y-%m}"}[key])
+    return tuple(row)
 
 
 def twin(schedule, keys, begin, until, last):
@@ -73,19 +78,19 @@ def twin(schedule, keys, begin, until, last):
     Jobs are those that are submitted before `last`.
     """
     held, gpus, lasts, waits = {}, {}, {}, {}
+    header, jobs = schedule.trace.header, schedule.trace.jobs.to_dict("records")
     timed = [key for key in keys if key in ("hour", "weekday", "month")]
     for minute in range(begin, until, 60):
-        row = tuple(shown_by(schedule, key, 0, minute) for key in timed)
+        row = row_of(header, timed, minute)
         lasts[row] = lasts.get(row, 0) + 60
-    for job, (start, end) in enumerate(zip(schedule.start.tolist(), schedule.end.tolist(), strict=True)):
+    for job, start, end in zip(jobs, schedule.start.tolist(), schedule.end.tolist(), strict=True):
         for minute in range(max(start, begin), min(end, until), 60):
-            row = tuple(shown_by(schedule, key, job, minute) for key in keys)
-            held[row] = held.get(row, 0) + 60 * int(schedule.procs[job])
-            gpus[row] = gpus.get(row, 0) + 60 * max(int(schedule.trace.jobs["gpus"].iloc[job]), 0)
-        submit = schedule.submit[job]
-        if begin <= submit < last:
-            row = tuple(shown_by(schedule, key, job, submit) for key in keys)
-            waits.setdefault(row, []).append(start - int(submit))
+            row = row_of(header, keys, minute, job)
+            held[row] = held.get(row, 0) + 60 * job["requested_procs"]
+            gpus[row] = gpus.get(row, 0) + 60 * max(job["gpus"], 0)
+        if begin <= job["submit_time"] < last:
+            row = row_of(header, keys, job["submit_time"], job)
+            waits.setdefault(row, []).append(start - job["submit_time"])
     return held, gpus, lasts, waits
 
 
