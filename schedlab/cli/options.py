@@ -12,7 +12,7 @@ from schedlab.testing import conformance as suite
 from schedlab.workload import frames
 from schedlab.workload.conventions import OVERRUN
 from schedlab.workload.public import logs
-from schedlab.workload.sacct import ARRIVAL, PROCS_OF
+from schedlab.workload.sacct import ARRIVALS, PROCS_OF
 
 SHOWN_HELP = (
     "Columns: mean and median wait in seconds; mean bounded slowdown (bsld, tau 10 s); utilization; share of the "
@@ -317,7 +317,7 @@ def _trace_options(parser):
     )
     slurm.add_argument(
         "--arrival",
-        choices=ARRIVAL,
+        choices=ARRIVALS,
         help="when a job arrives: when it is submitted (default), or when nothing holds it back any more",
     )
     slurm.add_argument("--procs-of", choices=PROCS_OF, help="what a processor is: a CPU (default) or a node")

@@ -15,7 +15,8 @@ from schedlab._runtime.text import plain
 from schedlab._runtime.words import MissingEstimate
 
 from . import packed
-from .tables import Table, TableError, trace_of
+from .runs import trace_of
+from .tables import Table, TableError
 from .trace import Trace
 
 # 03/01/2024 09:10:00;E;100.srv;user=ann ...: an event by its letter, a job by its number.
@@ -198,7 +199,6 @@ def _trace(path, rows, roles, machine, time_zone, missing_estimate, lenient, exp
     frame = pd.DataFrame(rows)
     lines = frame.pop("line").tolist()
     frame = frame.drop(columns=["kind", "version", "options", "begin", "term"], errors="ignore")
-    table = Table(frame, roles, file, lines, lenient=lenient)
-    table.zone_is_given = True  # all times are seconds since 1970
+    table = Table(frame, roles, file, lines, time_zone=time_zone or "UTC", lenient=lenient, lines=True)
     name = Path(packed.without_suffix(path.name)).stem
     return replace(trace_of(table, name, machine, missing_estimate), files=opened(path))

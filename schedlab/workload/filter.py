@@ -42,10 +42,12 @@ STEP = "a step of a job, not a job"
 NOISE = "a message of a tool, not a record"
 GIVEN_TWICE = "given twice: same job, submission and start"
 OTHER_PARTITION = "not of partition"  # followed by its name
+OTHER_CLUSTER = "not of cluster"  # followed by its name
 WAITING = "still waiting when the record was made"
 CANCELLED_EARLY = "cancelled before it started"
 NEVER_STARTED = "never started"
 RUNNING = "still running when the record was made"
+UNREADABLE = "cannot be read; taken for unknown"
 SEVERAL_RUNS = "several runs, or tasks, under one number; the last keeps it"
 
 # Reasons of `schedlab.workload.public`.
@@ -53,6 +55,8 @@ NO_GPU = "asks for no GPU, and the machine is counted in GPUs"
 
 KINDS = USUAL, LOOK = ("usual", "worth a look")
 FEW = 0.01  # of the jobs, since even good logs lack something for so many; and of the work, since less is negligible
+# Records that are no lost work: no jobs of their own, or left out as asked.
+NO_WORK = (PART, STEP, NOISE, GIVEN_TWICE, OTHER_PARTITION, OTHER_CLUSTER, NO_GPU)
 WITH_WORK = (NO_SUBMISSION, TOO_WIDE, NO_ESTIMATE)  # jobs that ran and whose work is omitted
 
 
@@ -88,11 +92,13 @@ MEANINGS = {
     ("dropped", "", NOISE): Meaning(USUAL, "line", "with a message of a tool (left out: no record)"),
     ("dropped", "", GIVEN_TWICE): Meaning(USUAL, "record", "given twice (left out once)"),
     ("dropped", "", OTHER_PARTITION): Meaning(USUAL, "job", "of other partitions (left out, as asked)"),
+    ("dropped", "", OTHER_CLUSTER): Meaning(USUAL, "job", "of other clusters (left out, as asked)"),
     ("dropped", "", WAITING): Meaning(USUAL, "job", "still waiting (left out)"),
     ("dropped", "", CANCELLED_EARLY): NEVER_RAN,
     ("dropped", "", NEVER_STARTED): Meaning(USUAL, "job", "that never started (left out)"),
     ("dropped", "", RUNNING): Meaning(None, "job", "still running (left out)"),
     ("dropped", "", NO_GPU): Meaning(USUAL, "job", "without GPUs (left out)"),
+    ("repaired", "", UNREADABLE): Meaning(LOOK, "value", "that cannot be read (taken for unknown)"),
     ("repaired", "job_number", SEVERAL_RUNS): Meaning(USUAL, "record", "numbered anew (other runs of a job)"),
     ("repaired", "job_number", SHARED_NUMBERS): Meaning(LOOK, "record", "numbered anew (numbers were not unique)"),
     ("repaired", SIZES[0], OTHER_SIZE): Meaning(USUAL, "job", "without requested processors (allocated taken)"),
@@ -233,39 +239,54 @@ def repairs_of(numbers: np.ndarray, field: str, was, now, reason: str) -> pd.Dat
 
 
 def account(
-    dropped: pd.DataFrame, repaired: pd.DataFrame, jobs: int, modelled: bool = False, work: pd.Series | None = None
+    dropped: pd.DataFrame, repaired: pd.DataFrame, work: pd.Series, modelled: bool = False, procs: int | None = None
 ) -> pd.DataFrame:
-    """Count omitted records and filled-in values by reason, and separate the usual reasons from those worth a look.
+    """Add up omitted records and filled-in values by reason, and tell the usual reasons from those worth a look.
 
     A reason is usual in three cases: it cannot change a schedule, such as a filled-in size that nothing reads; the
-    records are not jobs that ran; or it affects at most one job in a hundred. Every other reason is worth a look: work
-    is missing, or numbers are guesses. If more than a hundredth of the work is omitted, the words say so.
+    records are not jobs that ran; or it affects at most a hundredth of the work (where that is unknown, of the jobs).
+    Every other reason is worth a look: work is missing, or numbers are guesses.
 
-    `dropped` and `repaired` are as in `usable`, or with a reader's own reasons. `jobs` and `work` (processor-seconds,
-    index job_number) are those kept when the log was read; `modelled` jobs have only the fields that a model needs.
+    `dropped` and `repaired` are as in `usable`, or with a reader's own reasons. `work` has the processor-seconds of the
+    jobs kept when the log was read; index job_number. `modelled` jobs have only the fields that a model needs. `procs`
+    is the size of the machine.
 
-    Return a row per reason, those worth a look first, then by decreasing count: table ("dropped" or "repaired"), field
-    (of repairs), reason (bad lines count as one), kind ("worth a look" or "usual"), count, and words for people.
+    Return a row per reason, those worth a look first, then by decreasing work: table ("dropped" or "repaired"), field
+    (of repairs), reason (bad lines count as one), kind ("worth a look" or "usual"), count, work (processor-seconds),
+    share (of the work of all jobs, nan if it is not part of that), and words for people.
     """
+    lost = work_of(dropped, work) if len(dropped) else pd.Series(dtype="float64")
+    total = float(work.sum() + lost[~lost.index.isin(work.index)].sum()) or 1.0
     rows = []
-    began = (*WITH_WORK, RUNNING)
-    lost, total = lost_work(dropped, work, began) if work is not None and len(dropped) else ({}, 1.0)
-    repairs = repaired[["field", "reason"]].value_counts() if len(repaired) else {}
-    reasons = [*(_reasons(dropped) if len(dropped) else ())]
-    reasons += [(("repaired", *key), count, _meaning("repaired", *key)) for key, count in repairs.items()]
-    for key, count, meaning in reasons:
-        kind = meaning.kind or (USUAL if count <= FEW * jobs else LOOK)
-        if modelled and key[0] == "repaired" and key[2] in (OTHER_SIZE, RUN_TAKEN):
+    for key, places, meaning in _reasons(dropped) if len(dropped) else ():
+        amount = lost.iloc[places].sum()
+        count = len(places)
+        share = amount / total
+        kind = LOOK if share > FEW else meaning.kind or (USUAL if amount or count <= FEW * len(work) else LOOK)
+        extra = [f"{100 * share:.3g} % of the work"] if share > FEW else []
+        if key[2] == RUNNING and procs:
+            held = _size(dropped.iloc[places]).clip(lower=0).sum() / procs
+            extra += [f"{100 * held:.3g} % of the machine at the end of the log"] if held > FEW else []
+        rest = f"{meaning.rest.removesuffix(')')}{''.join(f', {part}' for part in extra)})"
+        words = f"{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
+        rows.append((*key, kind, count, amount, np.nan if key[2] in NO_WORK else share, words))
+    for (field, reason), jobs in repaired.groupby(["field", "reason"])["job_number"] if len(repaired) else ():
+        meaning = _meaning("repaired", field, reason)
+        amount = work.reindex(jobs).sum()
+        count = len(jobs)
+        share = amount / total
+        kind = meaning.kind or (USUAL if (share if amount else count / max(len(work), 1)) <= FEW else LOOK)
+        if modelled and reason in (OTHER_SIZE, RUN_TAKEN):
             kind = USUAL
+        whole = count == len(work) > 1
         rest = meaning.rest
-        if key[0] == "dropped" and (share := lost.get(key[2], 0) / total) > FEW:
-            kind = LOOK
+        if kind == LOOK and amount and not whole:
             rest = f"{rest.removesuffix(')')}, {100 * share:.3g} % of the work)"
-        whole = "all " * (key[0] == "repaired" and count == jobs > 1)
-        words = f"{whole}{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
-        rows.append((*key, kind, count, words))
-    rows.sort(key=lambda row: (-KINDS.index(row[3]), -row[4]))
-    types = {"table": "str", "field": "str", "reason": "str", "kind": "str", "count": "int64", "words": "str"}
+        words = f"{'all ' * whole}{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
+        rows.append(("repaired", field, reason, kind, count, amount, share, words))
+    rows.sort(key=lambda row: (-KINDS.index(row[3]), -np.nan_to_num(row[6]), -row[4]))
+    types = {"table": "str", "field": "str", "reason": "str", "kind": "str", "count": "int64"}
+    types |= {"work": "float64", "share": "float64", "words": "str"}
     return pd.DataFrame(rows, columns=list(types)).astype(types)
 
 
@@ -284,31 +305,42 @@ def _listed(rows, most):
     return ", ".join([*rows["words"].iloc[:most], *[f"{rest:,} more"] * (rest > 0)])
 
 
-def lost_work(
-    dropped: pd.DataFrame, work: pd.Series, reasons: tuple[str, ...] = WITH_WORK
-) -> tuple[dict[str, float], float]:
-    """Add up the work of jobs that are left out, by reason; and that of all jobs (1 if there are none).
+def work_of(dropped: pd.DataFrame, work: pd.Series | None = None) -> pd.Series:
+    """Return the processor-seconds of records that are left out, 0 if they are no jobs or are left out as asked.
 
-    Of jobs that still run, it is what they have done so far.
-    `work` has the processor-seconds of each job that was kept, at least when the log was read; index job_number.
+    Of jobs that still run, it is what they have done so far. `work` has that of jobs when the log was read, which
+    counts; index job_number.
     """
-    ran = dropped[dropped["reason"].str.startswith(reasons)]
-    size = _size(ran).clip(lower=0).astype("float64")
-    area = work.reindex(ran.index).fillna(ran["run_time"].clip(lower=0) * size)
-    total = work.astype("float64").sum() + area[~area.index.isin(work.index)].sum()
-    return area.groupby(ran["reason"]).sum().to_dict(), float(total) or 1.0
+    area = (dropped["run_time"].clip(lower=0) * _size(dropped).clip(lower=0)).astype("float64")
+    if work is not None:
+        area = work.reindex(dropped.index).astype("float64").fillna(area)
+    return area.where(~dropped["reason"].str.startswith(NO_WORK), 0.0)
+
+
+def with_work(table: pd.DataFrame, work: pd.Series) -> pd.DataFrame:
+    """Return the records left out, or the values filled in, with a column of the work of each of these jobs."""
+    if "reason" not in table or ("work" in table and not table["work"].isna().any()):
+        return table
+    table = table.drop(columns="work", errors="ignore")
+    if "job_number" in table:
+        return table.assign(work=work.reindex(table["job_number"]).fillna(0).to_numpy("float64"))
+    table.insert(1, "work", work_of(table, work))
+    return table
 
 
 def warn_of_lost_work(name: str, dropped: pd.DataFrame, kept: pd.DataFrame, stacklevel: int) -> str:
     """Warn if jobs with more than 1 % of the work are left out, and say how much; else return an empty text."""
     if dropped.empty:
         return ""
-    lost, total = lost_work(dropped, area(kept))
-    work = sum(lost.values())
+    lost = work_of(dropped)
+    total = area(kept).sum() + lost.sum()
+    lost = lost[dropped["reason"].str.startswith(WITH_WORK)]
+    work = lost.sum()
     if work <= FEW * total:
         return ""
     counts = dropped["reason"].value_counts().to_dict()
-    reasons = "; ".join(f"{counts[reason]:,} job{'s' * (counts[reason] != 1)}: {reason}" for reason in lost)
+    lacking = [reason for reason in counts if reason.startswith(WITH_WORK)]
+    reasons = "; ".join(f"{counts[reason]:,} job{'s' * (counts[reason] != 1)}: {reason}" for reason in lacking)
     share = f"{100 * work / total:.3g} % of the work left out"
     message = f"{plain(str(name))}: {share} ({work:,.0f} processor-seconds; {reasons})"
     warnings.warn(message, LoadWarning, stacklevel=stacklevel)
@@ -320,27 +352,29 @@ def area(jobs: pd.DataFrame) -> pd.Series:
     return jobs["run_time"] * jobs["requested_procs"]
 
 
-def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, Meaning]]:
-    """Yield (table, field, reason), count and meaning of each reason to omit records."""
-    reasons = dropped["reason"]
-    for begin in (BAD_LINE, BAD_ROW):  # each has its own wording, but all count as one reason
-        bad = reasons.str.startswith(begin)
-        if bad.any():
-            yield ("dropped", "", f"the {begin}is bad"), int(bad.sum()), MEANINGS["dropped", "", begin]
-        reasons = reasons[~bad]
-    for reason, count in reasons.value_counts().items():
+def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], np.ndarray, Meaning]]:
+    """Yield (table, field, reason), the rows and the meaning of each reason to omit records."""
+    reasons = dropped["reason"].to_numpy()
+    bad = {begin: np.char.startswith(reasons.astype(str), begin) for begin in (BAD_LINE, BAD_ROW)}
+    for begin, rows in bad.items():  # each has its own wording, but all count as one reason
+        if rows.any():
+            yield ("dropped", "", f"the {begin}is bad"), np.flatnonzero(rows), MEANINGS["dropped", "", begin]
+    rest = pd.Series(np.flatnonzero(~np.any([*bad.values()], axis=0)))
+    for reason, places in rest.groupby(reasons[rest], sort=False) if len(rest) else ():
+        key = ("dropped", "", reason)
+        rows = places.to_numpy()
         if reason == NO_RUN_TIME:
-            never = int((dropped.loc[dropped["reason"] == reason, "status"] == CANCELLED).sum())
-            if never:
-                yield ("dropped", "", reason), never, NEVER_RAN
-            count -= never
-        if count:
-            yield ("dropped", "", reason), count, _meaning("dropped", "", reason)
+            never = (dropped["status"].iloc[rows] == CANCELLED).to_numpy()
+            if never.any():
+                yield key, rows[never], NEVER_RAN
+            rows = rows[~never]
+        if len(rows):
+            yield key, rows, _meaning(*key)
 
 
 def _meaning(table, field, reason):
     for key, meaning in MEANINGS.items():
-        if key[:2] == (table, field) and reason.startswith(key[2]):
+        if key[:2] in ((table, field), (table, "")) and reason.startswith(key[2]):
             return meaning
     if table == "dropped":
         return Meaning(LOOK, "record", f"left out ({reason})")

@@ -13,6 +13,7 @@ from dataclasses import replace
 from gzip import BadGzipFile
 from numbers import Real
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -22,12 +23,14 @@ from schedlab._runtime.words import MissingEstimate
 
 from . import swf
 from .packed import readable
-from .tables import ROLES, UNITS, Table, TableError, UnitWarning, trace_of
+from .runs import UnitWarning, trace_of
+from .tables import ROLES, UNITS, Table, TableError
 from .trace import Trace
 
 __all__ = ["OPTIONS", "PARQUET", "ROLES", "UNITS", "TableError", "UnitWarning", "from_frame", "loaded", "read_table"]
 
-OPTIONS = (*ROLES, "name", "machine", "unit", "time_zone", "missing_estimate", "lenient")  # of `from_frame`
+SETTINGS = ("unit", "time_zone", "lenient", "states", "arrival")
+OPTIONS = (*ROLES, "name", "machine", "missing_estimate", *SETTINGS)  # of `from_frame`
 PARQUET = (".parquet", ".pq")
 
 
@@ -35,15 +38,22 @@ def from_frame(
     df: pd.DataFrame,
     *,
     submit=None,
+    eligible=None,
     start=None,
     end=None,
     run=None,
     procs=None,
     nodes=None,
     procs_per_node=None,
+    gpus=None,
+    memory=None,
     estimate=None,
     user=None,
     group=None,
+    account=None,
+    qos=None,
+    reservation=None,
+    job_name=None,
     queue=None,
     partition=None,
     status=None,
@@ -54,8 +64,10 @@ def from_frame(
     time_zone: str | None = None,
     missing_estimate: MissingEstimate = "run",
     lenient: bool = False,
+    states: Literal["swf", "slurm"] | None = None,
+    arrival: Literal["submit", "eligible"] = "submit",
 ) -> Trace:
-    """Make a trace of a table with one row per job.
+    """Make a trace of a table with one row per run of a job.
 
     Required are the submission, the run time (or start and end) and the processors (or nodes). Each argument from
     `submit` to `job` is the name of a column, or the values themselves: a Series with the table's index, or an array.
@@ -64,25 +76,32 @@ def from_frame(
     Parameters
     ----------
     df : DataFrame
-        One row per job, in any order. It is not changed.
-    submit, start, end : column
+        One row per run, in any order. It is not changed.
+    submit, eligible, start, end : column
         Instants: dates with or without a time zone, or numbers on a common clock. If `run` is omitted, `start` and
-        `end` give the run time. `start` also gives the waits for `recorded`.
+        `end` give the run time. `start` also gives the waits for `recorded`. `eligible`: see `arrival`.
     run, estimate : column
         Durations: timedeltas, numbers, or text like "2-12:05:30", "12:05:30" and "0 days 12:05:30". `estimate` is the
-        requested time; `missing_estimate` says what jobs without one get.
+        requested time; `missing_estimate` says what jobs without one get, and those with UNLIMITED or 4294967295.
     procs : column
         Processors of each job: CPUs, GPUs, nodes, or whatever unit the machine is counted in.
     nodes, procs_per_node : column
         Used instead of `procs`, as their product. `nodes` alone counts nodes as processors.
+    gpus : column
+        GPUs of each job: numbers, or a TRES such as ``cpu=16,gres/gpu:a100=4``. They are kept, not simulated: for that,
+        give them as `procs`.
+    memory : column
+        Requested memory: text like 4000Mc (for a CPU), 16Gn (for a node), 2T; numbers are MB.
     user, group, queue, partition : column
         Text is numbered from 1 in order of first appearance, and `Trace.names` keeps the names. Whole numbers are kept;
         negative ones mean unknown.
+    account, qos, reservation, job_name : column
+        Text, kept as ``account``, ``qos``, ``reservation`` and ``name``. An account is no group.
     status : column
-        How a job ended: text such as COMPLETED, FAILED, TIMEOUT, CANCELLED by 1000; or SWF's numbers (1 completed, 0
-        failed, 5 cancelled).
+        How a job ended: text such as COMPLETED, CD, TIMEOUT, CANCELLED by 1000; truth values; or numbers: see `states`.
     job : column
-        Job numbers; if omitted, rows are numbered from 1.
+        Job numbers, also in Slurm's forms (7_4, 7+1); if omitted, rows are numbered from 1. Several rows with one
+        number are several runs of a job; the last keeps the number.
     name : str
         Name of the trace, for messages and charts.
     machine : int or Flat, optional
@@ -97,6 +116,11 @@ def from_frame(
         As in `read_swf`.
     lenient : bool
         Omit rows with unreadable values instead of raising; `Trace.dropped` lists them.
+    states : {"swf", "slurm"}, optional
+        What numbers in `status` mean: SWF's (0 failed, 1 completed, 5 cancelled) or Slurm's (1 running, 3 completed, 5
+        failed). Numbers above 5, or a table of slurmdbd, can only be Slurm's.
+    arrival : {"submit", "eligible"}
+        When a job arrives: when it was submitted; or, if that is known, when nothing held it back any more.
 
     Returns
     -------
@@ -107,6 +131,8 @@ def from_frame(
     -----
     UnitWarning
         If most jobs run far longer than their estimates.
+    GpuWarning
+        If jobs have GPUs, and processors are simulated.
     LoadWarning
         If jobs with more than 1 % of the work are left out, for example because they are wider than the machine.
 
@@ -124,9 +150,13 @@ def from_frame(
     - Missing values (empty, None, NaN, Unknown) and -1 mean unknown. A row without submission, run time or processors
       is omitted with its reason, as are jobs of 0 s: see `Trace.repairs`.
     - Steps of jobs (``123.batch``) are no jobs. Jobs that still wait or run, by their state or a missing end, are
-      omitted; what those that run have done so far is counted as work left out.
+      omitted; what those that run have done so far is counted as work left out. So are records given twice.
+    - Only a submission, a start, an end, a run time or a size that cannot be read is an error, or costs a row. Any
+      other value becomes unknown, and `Trace.repaired` lists it.
+    - A time that the clock showed twice is read by how long the job ran, or else by order, or else as the earlier one.
+      A time that the clock skipped is an error: the time zone is wrong.
     - A job that starts before its submission has no known wait. It is an error if a job ends before its start, or if
-      its run time is longer than the time from start to end.
+      its run time is longer than the time from start to end; except by an hour where no time zone is known.
     - A further column whose name `Schedule.jobs` needs is renamed: ``_given`` is appended, and the history says so.
 
     Examples
@@ -141,10 +171,11 @@ def from_frame(
     """
     if not isinstance(df, pd.DataFrame):
         raise TypeError(f"df is a {type(df).__name__}, expected a DataFrame")
-    columns = {"submit": submit, "start": start, "end": end, "run": run, "estimate": estimate}
-    columns |= {"procs": procs, "nodes": nodes, "procs_per_node": procs_per_node, "status": status, "job": job}
-    columns |= {"user": user, "group": group, "queue": queue, "partition": partition}
-    table = Table(df, columns, plain(str(name)), df.index, unit, time_zone, lenient)
+    columns = {"submit": submit, "eligible": eligible, "start": start, "end": end, "run": run, "estimate": estimate}
+    columns |= {"procs": procs, "nodes": nodes, "procs_per_node": procs_per_node, "gpus": gpus, "memory": memory}
+    columns |= {"user": user, "group": group, "queue": queue, "partition": partition, "status": status, "job": job}
+    columns |= {"account": account, "qos": qos, "reservation": reservation, "job_name": job_name}
+    table = Table(df, columns, plain(str(name)), df.index, unit, time_zone, lenient, states, arrival)
     return trace_of(table, name, machine, missing_estimate)
 
 

@@ -25,7 +25,8 @@ from . import swf
 from .filter import NO_GPU
 from .frames import loaded
 from .loading import from_log
-from .tables import ROLES, Table, TableError, trace_of
+from .runs import trace_of
+from .tables import ROLES, Table, TableError
 from .trace import Trace
 
 PROCS_OF = {"nodes": "a node", "cpus": "a CPU", "gpus": "a GPU"}

@@ -13,12 +13,13 @@ from . import swf
 INSTANTS = ("submit_time", "start_time")
 
 
-def on_the_clock_of_the_log(records: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def on_the_clock_of_the_log(records: pd.DataFrame, ended: np.ndarray) -> tuple[pd.DataFrame, int]:
     """Count submissions and starts from the first submission, and replace unknown values by SWF's -1.
 
-    Return the records, int64 for fields whose values are all whole; and the first submission, rounded down.
+    The first is that of the runs that have `ended`, bool of shape (n_records,): what has run for years does not set the
+    clock. Return the records, int64 for fields whose values are all whole; and the first submission, rounded down.
     """
-    first = records["submit_time"].min()
+    first = records.loc[ended if ended.any() else slice(None), "submit_time"].min()
     epoch = 0 if np.isnan(first) else int(np.floor(first))
     counted = {name: column - epoch if name in INSTANTS else column for name, column in records.items()}
     for field in swf.FIELDS:

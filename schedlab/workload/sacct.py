@@ -14,45 +14,54 @@ import os
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Literal
-
-import numpy as np
-import pandas as pd
 
 from schedlab._runtime import paths
 from schedlab._runtime.files import opened
 from schedlab._runtime.text import check_known, plain, suggestion
 from schedlab._runtime.words import MissingEstimate
 
-from . import fields, swf
 from . import filter as load_filter
-from .loading import from_log
+from .fields import clipped
 from .packed import without_suffix
-from .records import header_of, left_out, most_in_use, on_the_clock_of_the_log
-from .sacct_export import COMMAND, Export, SacctError, cluster_of, text_of
+from .records import most_in_use
+from .runs import GpuWarning as GpuWarning
+from .runs import trace_of
+from .sacct_export import COMMAND, Export, SacctError
 from .sacct_export import is_export as is_export
+from .tables import ARRIVALS as ARRIVALS
+from .tables import FirstKnown, Table
 from .trace import Trace
 
-PROCS_OF = {"cpus": ("AllocCPUS", "NCPUS", "ReqCPUS"), "nodes": ("NNodes", "AllocNodes", "ReqNodes")}
-USER = ("User", "UID")
-GROUP = ("Group", "GID")
-ARRIVAL = {"submit": "Submit", "eligible": "Eligible"}
 GPUS = ("AllocTRES", "AllocGRES", "ReqTRES", "ReqGRES")
-# Columns that become fields of SWF, and the names of others that have a role.
-USED = {*(name.lower() for names in (*PROCS_OF.values(), USER, GROUP, ARRIVAL.values()) for name in names)}
-USED |= {"jobid", "jobidraw", "cluster", "partition", "start", "end", "elapsedraw", "elapsed", "timelimitraw"}
-USED |= {"timelimit", "reqmem", "state"}
-ROLES = {"account": "account", "qos": "qos", "reservation": "reservation", "jobname": "name"}
+PROCS_OF = {"cpus": ("AllocCPUS", "NCPUS", "ReqCPUS"), "nodes": ("NNodes", "AllocNodes", "ReqNodes"), "gpus": GPUS}
+# What the columns of sacct are; of several that a row may have, the first with a known value counts.
+ROLES = {
+    "submit": ("Submit",),
+    "eligible": ("Eligible",),
+    "start": ("Start",),
+    "end": ("End",),
+    "run": ("ElapsedRaw", "Elapsed"),
+    "estimate": ("TimelimitRaw", "Timelimit"),
+    "gpus": GPUS,
+    "memory": ("ReqMem",),
+    "user": ("User", "UID"),
+    "group": ("Group", "GID"),
+    "account": ("Account",),
+    "qos": ("QOS",),
+    "reservation": ("Reservation",),
+    "job_name": ("JobName",),
+    "partition": ("Partition",),
+    "status": ("State",),
+    "job": ("JobIDRaw", "JobID"),
+}
+A_CPU = "a processor is a CPU as Slurm counts them"
+MOST_LISTED = 10  # clusters in a message
 
 
 class PartitionWarning(UserWarning):
     """Jobs of several partitions are put on one machine."""
-
-
-class GpuWarning(UserWarning):
-    """Jobs have GPUs, which are not simulated: the machine is counted in processors or nodes."""
 
 
 def example_path() -> Path:
@@ -64,7 +73,7 @@ def read_sacct(
     path: str | os.PathLike,
     *,
     machine: int | None = None,
-    procs_of: Literal["cpus", "nodes"] = "cpus",
+    procs_of: Literal["cpus", "nodes", "gpus"] = "cpus",
     partition: str | Collection[str] | None = None,
     arrival: str = "submit",
     time_zone: str | None = None,
@@ -72,6 +81,7 @@ def read_sacct(
     names: bool = False,
     lenient: bool = False,
     columns: str | Sequence[str] | None = None,
+    cluster: str | None = None,
 ) -> Trace:
     """Read Slurm's accounting, as written by `sacct --parsable2`, and keep the jobs that can be simulated.
 
@@ -85,13 +95,14 @@ def read_sacct(
     Parameters
     ----------
     path : path
-        The output, plain or packed (.gz, .bz2, .xz), with any ``--delimiter``, or ``--json``. Several outputs of
+        The output, plain or packed (.gz, .bz2, .xz, .zst), with any ``--delimiter``, or ``--json``. Several outputs of
         one form may be joined in one file.
     machine : int, optional
         Size of the machine, in the unit of `procs_of`. sacct does not record it. Default: the most that the kept jobs
         used at one instant; `Trace.history` then says so, and the real machine may be larger.
-    procs_of : {"cpus", "nodes"}
-        Unit of jobs and machine. Use "nodes" if each node is given to one job at a time.
+    procs_of : {"cpus", "nodes", "gpus"}
+        Unit of jobs and machine. Use "nodes" if each node is given to one job at a time, "gpus" for partitions whose
+        jobs wait for GPUs; jobs without any are then omitted.
     partition : str, or several, optional
         Keep only the jobs of this partition, or of these. All jobs go to one machine, so name several partitions only
         if they share their nodes.
@@ -112,6 +123,8 @@ def read_sacct(
         Skip bad lines instead of raising; `Trace.dropped` lists them.
     columns : str or list of str, optional
         The columns of an output without a header line, as given to ``--format``: ``"JobID,Submit,Start,..."``.
+    cluster : str, optional
+        Keep only the jobs of this cluster, of an output of several.
 
     Returns
     -------
@@ -141,11 +154,11 @@ def read_sacct(
     record must be in the same one.
 
     ===========  ======================================================================================
-    needed       JobID or JobIDRaw (both is best); Submit; Start; State;
-                 ElapsedRaw or Elapsed or End; TimelimitRaw or Timelimit;
-                 AllocCPUS or NCPUS or ReqCPUS, for `procs_of="nodes"` NNodes or AllocNodes or ReqNodes
-    optional     End, Partition, User or UID, Group or GID, Account, QOS, AllocTRES, Eligible, Cluster,
-                 ReqMem (with NNodes)
+    needed       JobID or JobIDRaw (both is best); Submit; Start; ElapsedRaw or Elapsed or End;
+                 AllocCPUS or NCPUS or ReqCPUS, for `procs_of="nodes"` NNodes or AllocNodes or ReqNodes,
+                 for "gpus" AllocTRES or AllocGRES or ReqTRES or ReqGRES
+    optional     End, State, TimelimitRaw or Timelimit, Partition, User or UID, Group or GID, Account, QOS,
+                 Reservation, JobName, AllocTRES, Eligible, Cluster, ReqMem (with NNodes)
     ===========  ======================================================================================
 
     If several alternatives are present, the first with a known value counts.
@@ -162,10 +175,12 @@ def read_sacct(
       pending array is one record. The load filter then omits jobs that lasted 0 s.
     - *Status*: COMPLETED 1; CANCELLED, PREEMPTED, REQUEUED, RESIZING, REVOKED 5; TIMEOUT and all failures 0.
     - *Run times* are Slurm's Elapsed, which excludes the time that a job was suspended. It is an error (with `lenient`,
-      a bad line) if Elapsed is longer than from Start to End, or if End is before Start.
-    - *Daylight saving*: a time that the clock showed twice means the earlier one, unless the job would then start
-      before its submission, end before its start, or end sooner than it ran. A time that the clock skipped is an error:
-      the time zone is wrong.
+      a bad line) if Elapsed is longer than from Start to End, or if End is before Start; except by an hour where no
+      time zone is known.
+    - *Daylight saving*: a time that the clock showed twice is read by how long the job ran, or else by order, or else
+      as the earlier one. A time that the clock skipped is an error: the time zone is wrong.
+    - *What costs no job*: a limit, a state, an amount of memory or a name that cannot be read becomes unknown, and
+      `Trace.repaired` lists it.
     - *Memory*: "c" means per CPU, "n" per node, neither means per job; 0 and ? mean unknown.
 
     Examples
@@ -177,200 +192,110 @@ def read_sacct(
     >>> sl.simulate(trace, "easy").validate().metrics()  # doctest: +SKIP
     """
     check_known("procs_of", procs_of, PROCS_OF)
-    check_known("arrival", arrival, ARRIVAL)
-    zone = fields.zone_named(time_zone)
     path = Path(path)
     file = plain(path.name)
-    text = text_of(path, file)
-    export = Export(text, file, lenient, columns.split(",") if isinstance(columns, str) else columns)
+    export = Export(path, file, lenient, columns.split(",") if isinstance(columns, str) else columns)
     export.require(_needed(procs_of, partition, arrival))
-    if not export.rows:
+    if not len(export.lines):
         problem = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
         raise SacctError(f"{file}: no job in it ({problem}), expected a line for each; run\n    {COMMAND}")
-    listed = dict.fromkeys(name for text in export.text("Partition") for name in text.split(",") if name)
-    partitions = {name: number for number, name in enumerate(listed, start=1)}  # a job may name several
+    table = _table(export, procs_of, time_zone, lenient, arrival)
+    several = _keep_cluster(table, export, cluster)
     wanted = None if partition is None else (partition,) if isinstance(partition, str) else tuple(partition)
-    for name in wanted or ():
-        if name not in partitions:
-            known = plain(f"{', '.join(sorted(partitions))}{suggestion(name, partitions)}")
-            raise SacctError(f"{file}: no job of partition {name!r}; known: {known}")
-
-    records = _records(export, procs_of, wanted, partitions, arrival, zone)
-    reasons = _reasons(export, records, wanted)
-    records, epoch = on_the_clock_of_the_log(records)
-    dropped = pd.concat([export.left_out(), left_out(records, reasons[reasons != ""].to_dict())])
-    highest = max([*export.numbers, *export.steps], default=0)
-    jobs, renumbered = _with_numbers_of_their_own(records[reasons == ""].reset_index(drop=True), highest)
-
-    history = ()
-    if machine is None:
-        machine = max(1, most_in_use(jobs))
-        history += (f"size of the machine not in the record; the most {procs_of} in use at one instant: {machine:,}",)
-    cluster = cluster_of(export)
-    origin = [f"Computer: Slurm cluster {plain(cluster)}"] if cluster else []
-    origin += ["Conversion: by schedlab from the output of sacct"]
-    called = {"partition": {number: name for name, number in partitions.items()}}
-    header = header_of(origin, machine, epoch, zone, called, _notes(procs_of, arrival, time_zone, names))
-    kept = [*swf.FIELDS, *(name for name in (*_further(export).values(), "gpus") if name in jobs)]
-    log = swf.Log(header, jobs[kept], swf.skipped_table(), "", path)
-    name = Path(without_suffix(path.name)).stem
-    trace = from_log(log, name, "file", machine, missing_estimate, dropped, error=SacctError)
-    repaired = pd.concat([renumbered, trace.repaired], ignore_index=True)
-    people = {"user_id": _numbers(export, *USER)[1], "group_id": _numbers(export, *GROUP)[1]} if names else None
-    pooled = _pooled(jobs[jobs["job_number"].isin(trace.table.index)], partitions, machine)
+    _keep_partitions(table, export, wanted)
+    table.omitted = export.left_out()
+    table.highest = max(export.steps, default=0)
+    table.people = names
+    table.origin = [f"Computer: Slurm cluster {plain(several)}"] if several else []
+    table.origin += ["Conversion: by schedlab from the output of sacct"]
+    table.notes = tuple(_notes(procs_of, arrival, names))
+    trace = trace_of(table, Path(without_suffix(path.name)).stem, machine, missing_estimate)
+    pooled = _pooled(trace, trace.procs)
     if len(pooled) > 1:
-        message = f"{len(pooled)} partitions on one machine of {machine:,} {procs_of}: {_uses(pooled)}"
-        history += (message,)
+        message = f"{len(pooled)} partitions on one machine of {trace.procs:,} {procs_of}: {_uses(pooled)}"
+        trace = replace(trace, history=(*trace.history, message))
         if partition is None:
             shared = "if they share their nodes, name them all with partition="
             advice = f"{shared}; if each has its own, do so and simulate with machine={{name: processors, ...}}"
             warnings.warn(f"{file}: {message}; {advice}", PartitionWarning, stacklevel=2)
-    if "gpus" in trace.table and (having := trace.table["gpus"] > 0).any():
-        area = load_filter.area(trace.table)
-        share = area[having].sum() / area.sum()
-        jobs = f"{having.sum():,} jobs have" if having.sum() > 1 else "1 job has"
-        message = f"{jobs} GPUs, with {100 * share:.3g} % of the work; {procs_of} are simulated"
-        history += (message,)
-        warnings.warn(f"{file}: {message}, GPUs are not", GpuWarning, stacklevel=2)
-    return replace(trace, repaired=repaired, history=history, people=people, files=opened(path))
+    return replace(trace, files=opened(path))
+
+
+class Records(Table):
+    """The records of an export; messages name their fields as the header does."""
+
+    def title(self, role: str, source) -> str:
+        names = [*self.known]
+        return f"field {names.index(source) + 1} ({source})" if source in names else role
 
 
 def _needed(procs_of, partition, arrival):
     """List the columns without which the export cannot be read, each with its alternatives."""
-    needed = [("Submit",), ("Start",), ("State",), ("ElapsedRaw", "Elapsed", "End"), ("TimelimitRaw", "Timelimit")]
-    needed += [PROCS_OF[procs_of]]
+    needed = [("Submit",), ("Start",), ("ElapsedRaw", "Elapsed", "End"), PROCS_OF[procs_of]]
     return needed + [("Partition",)] * (partition is not None) + [("Eligible",)] * (arrival == "eligible")
 
 
-def _records(export, procs_of, wanted, partitions, arrival, zone):
-    """Make SWF's columns, with times in seconds since 1970 and nan for unknown; and the facts that `_reasons` needs."""
-    run = export.read(fields.count, "ElapsedRaw")
-    run = np.where(np.isnan(run), export.read(fields.duration, "Elapsed"), run)
-    submit, start, end, eligible = _times(export, zone, run)
-    run = np.where(np.isnan(run) & (end >= start), end - start, run)
-    arrived = submit if arrival == "submit" else np.where(np.isnan(eligible), submit, eligible)
-    allocated = export.read(fields.size, *PROCS_OF[procs_of][:2])
-    size = export.read(fields.size, *PROCS_OF[procs_of])
-    state = np.nan_to_num(export.read(fields.state, "State")).astype(int)
-    codes = np.array([fields.ENDED.get(name, -1) for name in fields.STATES])
-    listed = [text.split(",") for text in export.text("Partition")]
-    first = [next((name for name in names if name in (wanted or ())), names[0]) for names in listed]
-    columns = dict.fromkeys(swf.FIELDS, np.nan) | {
-        "job_number": np.array(export.numbers, dtype="int64"),
-        "submit_time": arrived,
-        "wait_time": np.where(start >= arrived, start - arrived, np.nan),
-        "run_time": run,
-        "allocated_procs": allocated,
-        "requested_procs": size,
-        "requested_time": export.read(fields.limit, "TimelimitRaw", "Timelimit"),
-        "requested_memory": _memory(export, size),
-        "status": codes[state],
-        "user_id": _numbers(export, *USER)[0],
-        "group_id": _numbers(export, *GROUP)[0],
-        "partition": [partitions.get(name, -1) for name in first],
-        "state": [fields.STATES[place] for place in state],
-        "start_time": start,
-        "end_time": end,
-        "ended": ~np.isnan(end) if export.has("End") else True,
-        "in_partition": [wanted is None or not set(wanted).isdisjoint(names) for names in listed],
-    }
-    for name, role in _further(export).items():
-        columns[role] = pd.array(export.text(name), dtype="str")
-    if any(map(export.has, GPUS)):
-        known = export.read(fields.gpus, *GPUS)
-        columns["gpus"] = np.where(np.isnan(known), -1, known).astype("int64")
-    return pd.DataFrame(columns, index=range(len(export.rows)))
+def _table(export, procs_of, time_zone, lenient, arrival):
+    """Say what the columns of an export are."""
+    frame = export.frame()
+    called = {str(name).lower(): name for name in reversed(frame.columns)}
+    columns = {}
+    for role, names in (ROLES | {"procs": PROCS_OF[procs_of]}).items():
+        here = [called[name.lower()] for name in names if name.lower() in called]
+        columns[role] = FirstKnown(here) if here else None
+    settings = {"unit": {"estimate": "min"}, "time_zone": time_zone, "lenient": lenient, "arrival": arrival}
+    kind = {"states": "slurm", "lines": True, "error": SacctError}
+    table = Records(frame, columns, export.name, export.lines, **settings, **kind)
+    table.unit = procs_of
+    return table
 
 
-def _further(export):
-    """Return the columns that are kept beside those of SWF, and their names in the trace."""
-    names = [name for name in export.fields if name and name.lower() not in USED]
-    return {name: ROLES.get(name.lower(), name) for name in names}
+def _distinct(table, export, column):
+    return [text for text in table.frame[export.named(column)].unique() if text] if export.has(column) else []
 
 
-def _times(export, zone, run):
-    """Return submission, start, end and eligibility of jobs with some run times, in seconds since 1970."""
-    times = []
-    ran = np.nan_to_num(run)
-    for column, after, least in (("Submit", None, 0), ("Start", 0, 0), ("End", 1, ran), ("Eligible", 0, 0)):
-        early, late = (
-            export.read(partial(fields.instant, **clock), column, most=partial(fields.plain_instants, **clock))
-            for clock in ({"zone": zone, "fold": 0}, {"zone": zone, "fold": 1})
-        )
-        # If a local time occurred twice, take the earlier one, unless that breaks the order of events.
-        times.append(early if after is None else np.where(early < times[after] + least, late, early))
-    return times
+def _keep_cluster(table, export, cluster):
+    """Leave out the jobs of other clusters; return the name of the one that is kept, if it is known."""
+    names = _distinct(table, export, "Cluster")
+    if cluster is None and len(names) > 1:
+        listed = plain(", ".join(map(clipped, names[:MOST_LISTED]))) + ", ..." * (len(names) > MOST_LISTED)
+        raise SacctError(f"{export.name}: jobs of several clusters ({listed}), expected one; give cluster=")
+    if cluster is not None:
+        check_known("cluster", cluster, names)
+        other = (table.frame[export.named("Cluster")] != cluster).to_numpy()
+        table.leave_out(other, f"{load_filter.OTHER_CLUSTER} {cluster}")
+    if names:
+        del table.frame[export.named("Cluster")]  # the header has it
+    return cluster or next(iter(names), "")
 
 
-def _memory(export, size):
-    """Return the requested memory in KB per processor, rounded up."""
-    amount = export.read(fields.kilobytes, "ReqMem")
-    of_what = np.array([text[-1:].lower() for text in export.text("ReqMem")], dtype="str")
-    cpus, nodes = (export.read(fields.size, *PROCS_OF[unit]) for unit in ("cpus", "nodes"))
-    times = np.select([of_what == "c", of_what == "n"], [cpus, nodes], default=1.0)
-    return np.ceil(amount * times / size)
+def _keep_partitions(table, export, wanted):
+    """Leave out the jobs of other partitions than those wanted; a job may name several, of which the first counts."""
+    if not export.has("Partition"):
+        return
+    column = table.frame[export.named("Partition")]
+    listed = {text: [name for name in text.split(",") if name] for text in _distinct(table, export, "Partition")}
+    known = sorted({name for names in listed.values() for name in names})
+    for name in wanted or ():
+        if name not in known:
+            hint = plain(f"{', '.join(known)}{suggestion(name, known)}")
+            raise SacctError(f"{export.name}: no job of partition {name!r}; known: {hint}")
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(sum(listed.values(), [])), start=1)}
+    first = {text: next((name for name in names if name in (wanted or ())), names[0]) for text, names in listed.items()}
+    if wanted is not None:
+        other = ~column.map(first).isin(wanted)
+        table.leave_out(other, f"{load_filter.OTHER_PARTITION} {' or '.join(wanted)}")
+    table.sources["partition"] = column.map({text: numbers[name] for text, name in first.items()}).to_numpy("float64")
+    table.called = {"partition": {number: name for name, number in numbers.items()}}
+    if max(map(len, listed.values()), default=0) < 2:
+        del table.frame[export.named("Partition")]  # it says no more
 
 
-def _numbers(export, *columns):
-    """Number the names in the first existing column: see `fields.numbered`."""
-    return fields.numbered(export.text(next(filter(export.has, columns), columns[0])))
-
-
-def _reasons(export, records, wanted):
-    """Tell why a record cannot be simulated: str, shape (n_jobs,), "" if it can."""
-    state = records["state"]
-    started = records["start_time"].notna()
-    waiting = state.isin(fields.WAITING)
-    cancelled = state == "CANCELLED"
-    running = state.isin(fields.RUNNING) | (started & ~records["ended"])
-    unused = (records["run_time"] == 0) & records["allocated_procs"].isna()
-    unused |= (records["end_time"] < records["start_time"]) & ~(records["run_time"] > 0)
-    _check_times(export, records[~waiting & ~running & ~(cancelled & unused)])
-    bad = records.index.isin(list(export.bad_rows))
-    conditions = {
-        load_filter.GIVEN_TWICE: _given_again(export, waiting | running | bad),
-        f"{load_filter.OTHER_PARTITION} {' or '.join(wanted or ())}": ~records["in_partition"],
-        load_filter.WAITING: waiting,
-        load_filter.CANCELLED_EARLY: cancelled & (~started | unused),
-        load_filter.NEVER_STARTED: ~started,
-        load_filter.RUNNING: running,
-    }
-    reasons = np.select(list(conditions.values()), list(conditions), default="").astype(object)
-    reasons[list(export.bad_rows)] = list(export.bad_rows.values())
-    return pd.Series(reasons, index=records.index, dtype="str")
-
-
-def _check_times(export, records):
-    """Refuse records with contradictory times; a suspended job may have run for less time than from start to end."""
-    lasted = records["end_time"] - records["start_time"]
-    for row in records.index[(lasted < 0) & (records["run_time"] != 0)]:  # else it is a job of no length
-        export.refuse(row, "End", f"a time at or after Start, {export.text('Start')[row]}")
-    for row in records.index[(lasted >= 0) & (records["run_time"] > lasted + 1)]:  # 1: fractions of a second
-        known = (name for name in ("ElapsedRaw", "Elapsed") if export.text(name)[row].lower() not in fields.NO_VALUE)
-        hint = "is the time_zone that of the cluster?"
-        export.refuse(row, next(known), f"at most the {lasted[row]:,.0f} s from Start to End ({hint})")
-
-
-def _given_again(export, unsettled):
-    """Find duplicate records; the last one with an end is kept."""
-    keys = pd.DataFrame({name: export.text(name) for name in (export.identity, "Submit", "Start")})
-    return keys.iloc[np.argsort(~unsettled.to_numpy(), kind="stable")].duplicated(keep="last").sort_index()
-
-
-def _with_numbers_of_their_own(jobs, highest):
-    """Renumber, above the highest, all but the last of the jobs that share a number; return also these repairs."""
-    shared = jobs["job_number"].duplicated(keep="last")
-    was = jobs.loc[shared, "job_number"]
-    now = highest + np.arange(1, len(was) + 1)
-    numbered = jobs.copy()
-    numbered.loc[shared, "job_number"] = now
-    return numbered, load_filter.repairs_of(now, "job_number", was, now, load_filter.SEVERAL_RUNS)
-
-
-def _pooled(jobs, partitions, procs):
+def _pooled(trace, procs):
     """List the partitions with the share of the machine that each used, largest first, and the most in use at once."""
+    jobs = trace.table.assign(start_time=trace.table["submit_time"] + trace.table["wait_time"])
     capacity = procs * ((jobs["start_time"] + jobs["run_time"]).max() - jobs["start_time"].min())
-    names = {number: plain(name) for name, number in partitions.items()}
+    names = trace.header.partitions
     parts = [(names[number], part) for number, part in jobs.groupby("partition") if number in names]
     pooled = [(name, load_filter.area(part).sum() / capacity, most_in_use(part)) for name, part in parts]
     return sorted(pooled, key=lambda each: -each[1])
@@ -382,10 +307,8 @@ def _uses(pooled, most=6):
     return ", ".join([*uses, *[f"{len(rest)} more use {100 * sum(rest):.1f} %"] * (len(rest) > 0)])
 
 
-def _notes(procs_of, arrival, time_zone, names):
-    yield "a processor is a node" if procs_of == "nodes" else "a processor is a CPU as Slurm counts them"
+def _notes(procs_of, arrival, names):
+    yield {"nodes": "a processor is a node", "gpus": "a processor is a GPU"}.get(procs_of, A_CPU)
     if arrival == "eligible":
         yield "submit times are those at which jobs became eligible"
-    if time_zone is None:
-        yield "no time zone was given; dates are those of UTC"
     yield "users and groups are numbered" if names else "users and groups are numbered, their names were not kept"

@@ -1,19 +1,17 @@
 """The text that `sacct --parsable2` writes, split into records, column by column; see `schedlab.workload.sacct`."""
 
 import re
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
+from itertools import chain
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
 
-from schedlab._runtime.text import plain
-
 from . import packed, sacct_json, swf
-from .fields import Refusals, clipped, count, instant, parsed, state
+from .fields import NO_VALUE, STATES, Refusals, clipped, count, state_of
 from .filter import BAD_LINE, NOISE, STEP
 from .records import left_out
 
@@ -26,16 +24,30 @@ COMMAND = (
 # Columns in which users may write what they like, even a '|'.
 FREE_TEXT = ("JobName", "Comment", "AdminComment", "SystemComment", "Extra", "SubmitLine", "WorkDir")
 FREE_TEXT += ("StdIn", "StdOut", "StdErr")
+
+
+def _state(text):
+    if state_of(text) not in STATES:
+        raise ValueError("a state")
+
+
+def _instant(text):
+    if text.lower() not in NO_VALUE and not _TIME.fullmatch(text):
+        raise ValueError("a time")
+
+
 # Columns that are easy to tell from free text.
 PLAUSIBLE = {
-    "State": state,
-    **dict.fromkeys(("Submit", "Start", "End", "Eligible"), partial(instant, zone=ZoneInfo("UTC"))),
+    "State": _state,
+    **dict.fromkeys(("Submit", "Start", "End", "Eligible"), _instant),
     **dict.fromkeys(("ElapsedRaw", "AllocCPUS", "NCPUS", "NNodes"), count),
 }
+BLOCK = 50_000  # records
 LEAST_BARS = 5  # in each record: with fewer columns, it is not such an export
 SEPARATORS = ("|||", "^|^", "|", ";", "\t", ",")  # tried where no header tells
 # What Slurm's tools write to standard error, which may be in the same file.
 _NOISE = re.compile(r"\s*(?:sacct|slurm\w*): (?:error|warning|fatal|info|debug\d*): ", re.IGNORECASE)
+_TIME = re.compile(r"[0-9]{9,11}|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{5,8}.*")
 _SEPARATED = re.compile(r"\s*\w+([^\w\s]+|\t)(?=\w)")  # the first name of a header, and what stands before the next
 _JOB = re.compile(r"([0-9]{1,15})(?:_(?:[0-9]+|\[[^]]*\]?)|\+[0-9]+)?(\..+)?")  # 7, 7_4, 7_[5-9%2], 7+1; then the step
 
@@ -54,12 +66,16 @@ def is_export(path) -> bool:
     return False
 
 
-def text_of(path: Path, file: str) -> str:
-    """Return the text of a file; JSON as the text that sacct writes with --parsable2."""
-    expected = "the output of sacct"
-    content = packed.undamaged(packed.content_of(path, expected), file, SacctError, expected)
-    text = packed.decoded(content, "utf-8-sig")
-    return sacct_json.as_text(text, file, SacctError) if sacct_json.is_json(text) else text
+def _lines_of(path, file):
+    """Yield the lines of a file, with their numbers; JSON as the lines that sacct writes with --parsable2."""
+    lines = packed.lines_of(path, SacctError, "the output of sacct")
+    number, first = next(lines, (1, ""))
+    if not sacct_json.is_json(first):
+        yield number, first
+        yield from lines
+        return
+    text = "\n".join([first, *(line for _, line in lines)])
+    yield from enumerate(sacct_json.as_text(text, file, SacctError).split("\n"), start=1)
 
 
 class Export:
@@ -68,18 +84,14 @@ class Export:
     `columns` names the columns of a text without a header.
     """
 
-    def __init__(self, text: str, name: str, lenient: bool, columns: Sequence[str] | None = None):
+    def __init__(self, path: Path, name: str, lenient: bool, columns: Sequence[str] | None = None):
         self.name = name
         self.bad_lines = Refusals(self._error, BAD_LINE, lenient)  # that are not records, by line
-        self.bad_rows = Refusals(self._error, BAD_LINE, lenient)  # records, by row
-        self._texts = {}  # columns already extracted
-        lines = [(number, line.rstrip("\r")) for number, line in enumerate(text.split("\n"), start=1)]
-        lines = [(number, line) for number, line in lines if line.strip()]
-        self.noise = [number for number, line in lines if _NOISE.match(line)]
-        lines = [(number, line) for number, line in lines if not _NOISE.match(line)]
-        if not lines:
+        self.noise = 0
+        lines = self._without_noise(_lines_of(path, name))
+        begin, head = next(lines, (1, ""))
+        if not head:
             raise SacctError(f"{name}: the file is empty, expected the output of sacct; run\n    {COMMAND}")
-        begin, head = lines[0]
         if columns is None:
             match = _SEPARATED.match(head)
             self.separator = match[1] if match else "|"
@@ -95,13 +107,23 @@ class Export:
         if columns is not None and head.lower().startswith(self.fields[0].lower()):
             raise self._error(begin, f"found {clipped(head)!r}, a header line, expected a record; leave out columns=")
         self.identity = "JobID" if self.has("JobID") else "JobIDRaw"
-        self.rows = []  # the fields of each job record, ...
-        self.lines = []  # ... the number of its line, ...
-        self.numbers = []  # ... and that of its job
-        self.steps = []
+        self.lines = array("q")  # the number of the line of each job record
+        self.steps = array("q")  # the numbers of the jobs of the steps
+        self._rows = []  # the fields of the latest records, ...
+        self._blocks = []  # ... and those of the ones before, by column
+        if columns is not None:
+            lines = chain([(begin, head)], lines)
         # The header line is repeated where outputs were joined.
-        for number, line in self._whole([line for line in lines if columns is not None or line[1] != head]):
+        for number, line in self._whole(line for line in lines if columns is not None or line[1] != head):
             self._take(number, line.split(self.separator))
+        self._pack()
+
+    def _without_noise(self, lines):
+        for number, line in lines:
+            if not line.strip() or _NOISE.match(line):
+                self.noise += bool(line.strip())
+            else:
+                yield number, line
 
     def _error(self, line, reason):
         return SacctError(f"{self.name}:{line}: {reason}")
@@ -151,8 +173,15 @@ class Export:
             self.steps.append(int(raw[1]))
         else:
             self.lines.append(line)
-            self.rows.append(row)
-            self.numbers.append(int(raw[1]))
+            self._rows.append(row)
+            if len(self._rows) == BLOCK:
+                self._pack()
+
+    def _pack(self):
+        """Keep the latest records by column: as lists of lists they need four times the memory."""
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self.fields)
+        self._blocks.append([pd.Series(column, dtype="str").str.strip() for column in columns])
+        self._rows = []
 
     def _rejoined(self, row):
         """Rejoin a free text that was split at its own bars; None if it is unclear which text that is."""
@@ -184,34 +213,27 @@ class Export:
         if missing:
             raise SacctError(f"{self.name}: no column {', no '.join(missing)}; run\n    {COMMAND}")
 
-    def text(self, column: str) -> np.ndarray:
-        """Return a column unchanged: str, shape (n_jobs,); empty texts if it does not exist."""
-        if not self.has(column):
-            return np.full(len(self.rows), "", dtype=object)
-        if column not in self._texts:
-            place = self.columns[column.lower()]
-            self._texts[column] = np.array([row[place].strip() for row in self.rows], dtype=object)
-        return self._texts[column]
+    def named(self, column: str) -> str:
+        """Return the name of a column as the header has it."""
+        return self.fields[self.columns[column.lower()]]
 
-    def read(self, parse: Callable[[str], float], *columns: str, most: Callable | None = None) -> np.ndarray:
-        """Read the first of some columns that has a value: float64, shape (n_jobs,); nan if unknown. See `parsed`."""
-        values = np.full(len(self.rows), np.nan)
-        for column in filter(self.has, columns):
-            numbers, expected = parsed(self.text(column), parse, most)
-            for row in np.flatnonzero(expected != "").tolist():
-                self.refuse(row, column, expected[row])
-            values = np.where(np.isnan(values), numbers, values)
-        return values
-
-    def refuse(self, row: int, column: str, expected: str) -> None:
-        """Record that a record's value in a column is impossible, or raise."""
-        self.bad_rows.add(row, self.lines[row], self._problem(column, self.text(column)[row], expected))
+    def frame(self) -> pd.DataFrame:
+        """Return the records as text, a column for each field; the export gives them away."""
+        blocks, self._blocks = self._blocks, []
+        columns = {}
+        for place, name in enumerate(self.fields):
+            parts = [block[place] for block in blocks]
+            for block in blocks:
+                block[place] = None
+            if name and self.columns[name.lower()] == place:
+                columns[name] = pd.concat(parts, ignore_index=True)
+        return pd.DataFrame(columns)
 
     def left_out(self) -> pd.DataFrame:
         """Return the steps and the bad lines in the form of `Trace.dropped`."""
-        reasons = [STEP] * len(self.steps) + list(self.bad_lines.values()) + [NOISE] * len(self.noise)
+        reasons = [STEP] * len(self.steps) + list(self.bad_lines.values()) + [NOISE] * self.noise
         table = pd.DataFrame(-1, range(len(reasons)), swf.FIELDS)
-        table["job_number"] = np.array(self.steps + [-1] * (len(reasons) - len(self.steps)), dtype="int64")
+        table["job_number"] = np.array([*self.steps, *[-1] * (len(reasons) - len(self.steps))], dtype="int64")
         return left_out(table, dict(enumerate(reasons)))
 
 
@@ -226,13 +248,3 @@ def _hint(head):
         named = "; there is no header line: name its columns with columns="
         return named if max(map(head.count, SEPARATORS)) >= LEAST_BARS else ""
     return "; these are aligned columns, in which sacct cuts long values: give it --parsable2"
-
-
-def cluster_of(export: Export, most: int = 10) -> str | None:
-    """Return the name of the cluster, if known; raise if there are several."""
-    names = sorted({*export.text("Cluster")} - {""})
-    if len(names) > 1:
-        listed = plain(", ".join(map(clipped, names[:most]))) + ", ..." * (len(names) > most)
-        clusters = f"jobs of several clusters ({listed})"
-        raise SacctError(f"{export.name}: {clusters}, expected one; run sacct with --clusters=")
-    return names[0] if names else None

@@ -18,7 +18,7 @@ from .assumptions import Assumptions
 from .columns import Columns, codes_of
 from .conventions import KILL_BACKFILLED, OVERRUN, run_times
 from .copies import Table, copied
-from .filter import FEW, account, in_one_line
+from .filter import FEW, account, in_one_line, with_work
 from .parts import Parts
 from .speedup import Downey, Laws, Model
 from .variations import Variations
@@ -51,7 +51,7 @@ class Trace(Parts, Variations, Assumptions):
         Where the jobs come from.
     dropped, repaired : DataFrame
         Records that the load filter omitted, and values that it filled in, with reasons
-        (`schedlab.workload.filter.usable`).
+        (`schedlab.workload.filter.usable`) and the ``work`` of these jobs, in processor-seconds.
     logged_area : Series
         Run time x processors of each job as read, before any rescaling; processor-seconds, index job_number.
     history : tuple of str
@@ -98,6 +98,8 @@ class Trace(Parts, Variations, Assumptions):
         sort = not self.table["submit_time"].is_monotonic_increasing
         table = self.table.sort_values("submit_time", kind="stable") if sort else copied(self.table)
         object.__setattr__(self, "table", table)
+        object.__setattr__(self, "dropped", with_work(self.dropped, self.logged_area))
+        object.__setattr__(self, "repaired", with_work(self.repaired, self.logged_area))
         # Both are shown in many places, and written to the header of a file.
         object.__setattr__(self, "name", plain(str(self.name)))
         object.__setattr__(self, "history", tuple(plain(step) for step in self.history))
@@ -135,8 +137,9 @@ class Trace(Parts, Variations, Assumptions):
     def repairs(self) -> pd.DataFrame:
         """What was omitted and filled in, by reason: first what is worth a look, then what every log has.
 
-        Columns: table ("dropped" or "repaired"), field, reason, kind ("worth a look" or "usual"), count and words; see
-        `schedlab.workload.filter.account`. The records themselves are in `dropped` and `repaired`.
+        Columns: table ("dropped" or "repaired"), field, reason, kind ("worth a look" or "usual"), count, work in
+        processor-seconds, its share, and words; see `schedlab.workload.filter.account`. The records themselves are in
+        `dropped` and `repaired`.
 
         Examples
         --------
@@ -148,7 +151,7 @@ class Trace(Parts, Variations, Assumptions):
         (2, ['all 2 jobs without an estimate (run time taken)', '1 job of 0 s (left out)'])
         """
         modelled = self.source == "model"
-        return account(self.dropped, self.repaired, len(self.logged_area), modelled, self.logged_area)
+        return account(self.dropped, self.repaired, self.logged_area, modelled, self.procs)
 
     def _repr_html_(self) -> str:
         submit = self.table["submit_time"][self.counted()]

@@ -293,7 +293,7 @@ def test_show_says_what_a_trace_is_and_what_was_repaired(done, tmp_path):
     bad = [RECORDS[2].replace(" -1 1800 ", " -1 0 ", 1), RECORDS[3].replace(" 4200 ", " -1 ", 1)]
     path.write_text("\n".join([*header, *RECORDS[:2], *bad, *RECORDS[4:], ""]))
     out, err = done("show", path)
-    line = "   worth a look: 1 job without an estimate (run time taken); usual: 1 job of 0 s (left out)"
+    line = "   worth a look: 1 job without an estimate (run time taken, 4.15 % of the work); usual: 1 job of 0 s (left out)"
     assert err.splitlines()[1:] == [line]
     assert out.splitlines() == [
         "small",
@@ -393,7 +393,12 @@ MISTAKES = [
     (TABLE, "show X.csv", 1, "schedlab: X.csv: no submission; name its column: submit=..."),
     (TABLE, "show X.csv --columns submit=Submit,run=elapsed,procs=NCPUS", 1, WRONG_COLUMN),
     (TABLE, f"show X.csv --columns {COLUMNS}", 1, "X.csv: the size of the machine is not known; give --machine"),
-    (TABLE, "show X.csv --columns sub=Submit", 2, "--columns: unknown name before '=' 'sub'; known: submit, start"),
+    (
+        TABLE,
+        "show X.csv --columns sub=Submit",
+        2,
+        "--columns: unknown name before '=' 'sub'; known: submit, eligible, start",
+    ),
     (LINES, "show X.swf --unit ms", 1, "--unit is for tables; X.swf is not one"),
     (TABLE, f"show X.csv --log cori --columns {COLUMNS}", 1, "--log sets columns and units: leave out --columns and"),
     (TABLE, "show X.csv --log pm100", 1, "schedlab: X.csv: no column 'submit_time'"),

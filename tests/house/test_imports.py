@@ -130,7 +130,7 @@ def welcome(name, module):
     if name in sys.stdlib_module_names:
         return True
     if room == "workload":
-        by_module = {"workload.archive": DOWNLOADING, "workload.frames": PARQUET}
+        by_module = {"workload.archive": DOWNLOADING, "workload.frames": PARQUET, "workload.packed": PARQUET}
         return name in WORKLOAD_IMPORTS | by_module.get(module, set())
     if name == "numba":
         return room in COMPILING

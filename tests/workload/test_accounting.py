@@ -6,7 +6,6 @@ import re
 import pytest
 
 import schedlab as sl
-from schedlab.workload.filter import BAD_ROW
 from schedlab.workload.frames import TableError
 
 DATES = "ctime=1709280000 qtime=1709280000 etime=1709280000 start=1709280600 end=1709284200"
@@ -46,13 +45,16 @@ def test_a_record_of_pbs_by_hand(tmp_path):
         ({"Resource_List__select": "2:ncpus=8:ngpus=1+1:ncpus=4:ngpus=2"}, 16, 3),
     ],
 )
+@pytest.mark.filterwarnings("ignore::schedlab.workload.runs.GpuWarning")
 def test_processors_and_gpus_of_pbs(tmp_path, values, procs, gpus):
     row = read(tmp_path, sl.workload.read_pbs, pbs(**values)).jobs.iloc[0]
     assert (row["requested_procs"], row["gpus"]) == (procs, gpus)
 
 
 def test_each_run_of_a_job_of_pbs_is_a_job(tmp_path):
-    trace = read(tmp_path, sl.workload.read_pbs, pbs(Exit_status="1"), pbs())
+    trace = read(
+        tmp_path, sl.workload.read_pbs, pbs(Exit_status="1"), pbs().replace("start=17092806", "start=17092807")
+    )
     assert (len(trace), trace.work()) == (2, 2 * 16 * 3600)
 
 
@@ -74,7 +76,7 @@ def test_a_record_of_lsf_by_hand(tmp_path):
     [
         ("read_pbs", ["Hello"], "log:1: found 'Hello', expected date;letter;job;key=value"),
         ("read_pbs", [pbs(kind="S")], "log: no record in it of a job that ended (E)"),
-        ("read_pbs", [pbs(), pbs(Resource_List__ncpus="many")], f"log, {BAD_ROW}2: column 'procs' (procs) is 'many'"),
+        ("read_pbs", [pbs(), pbs(Resource_List__ncpus="many")], "log:2: column 'procs' (procs) is 'many'"),
         ("read_lsf", ["Hello"], "log:1: found 'Hello', expected a record such as JOB_FINISH"),
         ("read_lsf", ['"JOB_NEW" "10.1" 1'], "log: no record in it of a job that ended (JOB_FINISH)"),
     ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from workloads import among, booleans, integers
 
 import schedlab as sl
-from schedlab.workload.filter import account, in_one_line, usable
+from schedlab.workload.filter import account, area, in_one_line, repairs_of, usable
 from schedlab.workload.swf import FIELDS
 
 pytestmark = pytest.mark.tables
@@ -159,7 +159,7 @@ def test_a_missing_estimate_is_a_word_or_a_positive_number(bad):
 def kinds(log, procs=4, missing="run"):
     """Return the kind of each reason, by its words."""
     jobs, dropped, repaired = usable(log, procs, missing)
-    accounted = account(dropped, repaired, len(jobs))
+    accounted = account(dropped, repaired, area(jobs))
     assert accounted["count"].sum() == len(dropped) + len(repaired)
     return accounted.set_index("words")["kind"].to_dict()
 
@@ -185,7 +185,7 @@ def test_what_every_log_has_is_told_from_what_is_worth_a_look(columns, words, ki
     log = records(submit_time=range(3))
     for field, value in columns.items():
         log[field] = [log[field][0], value, log[field][2]]
-    found = {text: kind for text, kind in kinds(log).items() if text.startswith(words)}
+    found = {text: kind for text, kind in kinds(log).items() if text.startswith(words.rstrip(")"))}
     assert list(found.values()) == [kind]
 
 
@@ -206,7 +206,8 @@ def test_what_one_job_in_a_hundred_lacks_is_usual(columns, missing, words):
         if missing != "drop" and "run_time" not in columns:
             log = log.iloc[:200]
         ((text, found),) = kinds(log, missing=missing).items()
-        assert text.endswith(words)
+        assert words.rstrip(")") in text
+        assert ("% of the work" in text) == (kind == "worth a look" and "run_time" not in columns)
         assert found == kind
 
 
@@ -216,8 +217,8 @@ def test_a_field_that_the_log_lacks_altogether():
     sizes = "all 3 jobs without requested processors (allocated taken)"
     assert kinds(log) == {estimates: "worth a look", sizes: "usual"}
     jobs, *tables = usable(log, 4)
-    assert in_one_line(account(*tables, len(jobs))) == f"worth a look: {estimates}; usual: {sizes}"
-    modelled = account(*tables, len(jobs), modelled=True)
+    assert in_one_line(account(*tables, area(jobs))) == f"worth a look: {estimates}; usual: {sizes}"
+    modelled = account(*tables, area(jobs), modelled=True)
     assert in_one_line(modelled) == f"nothing to worry about: {sizes}, {estimates}"
 
 
@@ -225,7 +226,7 @@ def test_what_is_worth_a_look_comes_first_and_a_long_line_counts_what_it_leaves_
     wide = [2, 2, 9, 2, 2, 2, 2]
     log = records(run_time=[0, 0, 10, 10, -1, -1, -1], status=[1, 1, 1, 1, 5, 5, 5], requested_procs=wide)
     jobs, *tables = usable(log, 4)
-    accounted = account(*tables, len(jobs))
+    accounted = account(*tables, area(jobs))
     assert accounted[["kind", "count", "table", "reason"]].to_numpy().tolist() == [
         ["worth a look", 1, "dropped", "wider than the machine (4 processors)"],
         ["usual", 3, "dropped", "run time unknown: never started, or not recorded"],
@@ -233,22 +234,43 @@ def test_what_is_worth_a_look_comes_first_and_a_long_line_counts_what_it_leaves_
     ]
     log = records(run_time=[0, 10, 10, 10, -1], status=[1, 1, 1, 1, 5], requested_procs=[2, -1, -1, -1, 2])
     jobs, *tables = usable(log, 4)
-    line = in_one_line(account(*tables, len(jobs)))
+    line = in_one_line(account(*tables, area(jobs)))
     first = "nothing to worry about: all 3 jobs without requested processors (allocated taken)"
     assert re.fullmatch(rf"{re.escape(first)}, 1 job .* \(left out\), 1 more", line)
-    nothing = usable(records(submit_time=[0]), 4)[1:]
-    assert in_one_line(account(*nothing, 1)) == ""
+    jobs, *nothing = usable(records(submit_time=[0]), 4)
+    assert in_one_line(account(*nothing, area(jobs))) == ""
 
 
 def test_a_reason_that_nobody_thought_of_is_worth_a_look():
-    dropped = pd.DataFrame({"reason": ["eaten by the dog"], "status": [1]})
-    repaired = pd.DataFrame({"field": ["run_time"] * 2, "reason": ["longer than the longest estimate"] * 2})
-    accounted = account(dropped, repaired, 1_000)
+    jobs = usable(records(submit_time=range(200)), 4)[0]
+    dropped = records(submit_time=[0]).assign(reason="eaten by the dog", run_time=30)
+    changed = repairs_of(np.array([1, 2]), "run_time", [9, 9], [3, 3], "longer than the longest estimate")
+    accounted = account(dropped, changed, area(jobs))
     assert accounted["kind"].tolist() == ["worth a look"] * 2
     assert accounted["words"].tolist() == [
-        "2 values of run_time changed (longer than the longest estimate)",
-        "1 record left out (eaten by the dog)",
+        "1 record left out (eaten by the dog, 1.48 % of the work)",
+        "2 values of run_time changed (longer than the longest estimate, 0.985 % of the work)",
     ]
+
+
+@given(st.lists(st.tuples(st.sampled_from([-1, 0, 5, 400]), st.sampled_from([-1, 1, 3, 9]), st.booleans()), min_size=1))
+def test_nothing_to_worry_about_is_said_only_where_less_than_a_hundredth_of_the_work_is_touched(rows):
+    run, procs, known = zip(*[(400, 3, True), *rows], strict=True)
+    log = records(run_time=run, requested_procs=procs, allocated_procs=procs)
+    log["requested_time"] = np.where(known, 500, -1)
+    jobs, dropped, repaired = usable(log, 4)
+    accounted = account(dropped, repaired, area(jobs))
+    work = [max(seconds, 0) * max(size, 0) for seconds, size in zip(run, procs, strict=True)]
+    wide = sum(amount for amount, size in zip(work, procs, strict=True) if size > 4)
+    guessed = sum(amount for amount, size, sure in zip(work, procs, known, strict=True) if size <= 4 and not sure)
+    by_reason = accounted.groupby("reason")["work"].sum()
+    assert by_reason.get("wider than the machine (4 processors)", 0) == wide
+    assert by_reason.get("no estimate; the run time is taken", 0) == guessed
+    calm = in_one_line(accounted).startswith("nothing to worry about")
+    assert not (calm and max(wide, guessed) > sum(work) / 100)
+    shares = accounted["share"].fillna(0)
+    assert (accounted.loc[shares > 0.01, "kind"] == "worth a look").all()
+    assert shares[accounted["kind"] == "worth a look"].is_monotonic_decreasing  # the worst comes first
 
 
 # What the checks say of each log: nothing about the archive's own marks, or about fields that nobody uses.
@@ -256,7 +278,12 @@ CALM = ("CTC-SP2-1996", "HPC2N-2002", "KTH-SP2-1996-2.1-cln", "SDSC-BLUE-2000")
 NO_ESTIMATE = {"LLNL-Thunder-2007": "80,197", "LLNL-Atlas-2006": "5,352", "LANL-CM5-1994": "11,286"}
 NO_ESTIMATE |= {"SDSC-Par-1996": "all 32,128", "OSC-Clust-2000": "all 35,592"}
 LOOKS = dict.fromkeys((*CALM, "SDSC-SP2-1998", "Sandia-Ross-2001"))
-LOOKS |= {name: f"{jobs} jobs without an estimate (run time taken)" for name, jobs in NO_ESTIMATE.items()}
+SHARES = {"LLNL-Thunder-2007": ", 99.7 %", "LLNL-Atlas-2006": ", 24.8 %", "LANL-CM5-1994": ", 1.34 %"}
+SHARES = {name: f"{share} of the work" for name, share in SHARES.items()}
+LOOKS |= {
+    name: f"{jobs} jobs without an estimate (run time taken{SHARES.get(name, '')})"
+    for name, jobs in NO_ESTIMATE.items()
+}
 LOOKS["LLNL-Thunder-2007"] += ", 1,190 records without a submit time (left out)"
 
 

@@ -21,7 +21,7 @@ def log(begin="2024-03-01", users=USERS, procs=8, **options):
     """Make a trace of one job each 100 s, of 1, 2, ... processors, begun 5 s after its submission."""
     rows = np.arange(len(users))
     jobs = pd.DataFrame({"submit": pd.Timestamp(begin) + pd.to_timedelta(100 * rows, unit="s"), "run": 60 + rows})
-    jobs = jobs.assign(start=jobs["submit"] + pd.Timedelta(5, "s"), size=rows % procs + 1, who=users, gpus=rows % 3)
+    jobs = jobs.assign(start=jobs["submit"] + pd.Timedelta(5, "s"), size=rows % procs + 1, who=users, boards=rows % 3)
     columns = {"submit": "submit", "start": "start", "run": "run", "procs": "size", "user": "who", "queue": "who"}
     return sl.from_frame(jobs, **columns, machine=procs, **{"name": "log"} | options)
 
@@ -37,7 +37,7 @@ def kept(trace):
         ("requested_procs >= 5", [5, 6]),
         ("user == 'ann'", [1, 4]),
         ("queue == 'bob' or user_id == 1", [1, 2, 4, 5]),
-        ("user != 'ann' and gpus == 1", [2, 5]),
+        ("user != 'ann' and boards == 1", [2, 5]),
         ("user.str.startswith('a')", [1, 4]),
         ("job_number in (2, 3)", [2, 3]),
         ("partition == -1", [1, 2, 3, 4, 5, 6]),
@@ -46,7 +46,7 @@ def kept(trace):
         (pd.array([True, False] * 3, dtype="boolean"), [1, 3, 5]),
         (pd.Series([True, False, False, False, False, False], index=[6, 5, 4, 3, 2, 1]), [6]),
         (lambda jobs: jobs["run_time"] > 63, [5, 6]),
-        (lambda jobs: (jobs["gpus"] == 0).to_numpy(), [1, 4]),
+        (lambda jobs: (jobs["boards"] == 0).to_numpy(), [1, 4]),
     ],
 )
 def test_jobs_chosen_by_a_condition(chosen, jobs):
@@ -83,8 +83,8 @@ def test_conditions_that_cannot_be_are_one_clear_error(chosen, words):
 
 def test_what_is_unknown_meets_no_condition_and_choosing_leaves_the_trace_as_it_was():
     jobs = pd.DataFrame({"submit_time": [0, 1, 2], "run_time": 5, "requested_procs": 1, "job_number": [1, 2, 3]})
-    trace = sl.from_frame(jobs.assign(gpus=pd.array([4, None, 0], dtype="Int64")), machine=8)
-    assert (kept(trace.where("gpus > 0")), kept(trace.where("gpus == 0"))) == ([1], [3])
+    trace = sl.from_frame(jobs.assign(boards=pd.array([4, None, 0], dtype="Int64")), machine=8)
+    assert (kept(trace.where("boards > 0")), kept(trace.where("boards == 0"))) == ([1], [3])
     trace = log()
     before = trace.jobs.copy(deep=True)
     trace.where(lambda jobs: jobs.assign(run_time=1)["run_time"] == 1)
@@ -122,12 +122,12 @@ def test_a_share_is_above_0_and_at_most_1(share):
 
 # rename -------------------------------------------------------------------------------------------------
 def test_another_name_and_other_columns():
-    trace = log().rename("March", columns={"gpus": "GPUs"})
+    trace = log().rename("March", columns={"boards": "Boards"})
     assert trace.name == "March"
-    assert trace.jobs["GPUs"].tolist() == [0, 1, 2, 0, 1, 2]
-    assert "gpus" not in trace.jobs
-    assert trace.history[-2:] == ("called March, was log", "column GPUs was gpus")
-    assert sl.simulate(trace).metrics(by="GPUs")["jobs"].tolist() == [2, 2, 2]
+    assert trace.jobs["Boards"].tolist() == [0, 1, 2, 0, 1, 2]
+    assert "boards" not in trace.jobs
+    assert trace.history[-2:] == ("called March, was log", "column Boards was boards")
+    assert sl.simulate(trace).metrics(by="Boards")["jobs"].tolist() == [2, 2, 2]
     assert log().rename().history == log().rename("log").history == log().history
     jobs = pd.DataFrame({"submit_time": [0], "run_time": 5, "requested_procs": 1, "a": 1, "b": 2})
     swapped = sl.from_frame(jobs, machine=8).rename(columns={"a": "b", "b": "a"}).jobs
@@ -137,10 +137,10 @@ def test_another_name_and_other_columns():
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"GPUs": "x"}, "unknown column 'GPUs'"),
+        ({"Boards": "x"}, "unknown column 'Boards'"),
         ({"run_time": "x"}, "unknown column 'run_time'"),
-        ({"gpus": "run_time"}, "gpus cannot be called 'run_time': another column has that name"),
-        ({"gpus": "start_time"}, "gpus cannot be called 'start_time': another column has that name"),
+        ({"boards": "run_time"}, "boards cannot be called 'run_time': another column has that name"),
+        ({"boards": "start_time"}, "boards cannot be called 'start_time': another column has that name"),
     ],
 )
 def test_names_that_cannot_be(columns, words):
@@ -160,7 +160,7 @@ def test_months_by_date():
     assert kept(both) == [1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert both.names["user_id"] == both.names["queue"] == {1: "ann", 2: "bob", 3: "cy", 4: "dan"}
     assert both.jobs["user_id"].tolist() == both.jobs["queue"].tolist() == [1, 2, -1, 1, 2, 3, 2, 4, 2]
-    assert both.jobs["gpus"].tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2]
+    assert both.jobs["boards"].tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2]
     assert both.at(MONTH) == pd.Timestamp("2024-04-01", tz="UTC")
     assert both.history[-1] == "2 traces put together by date: March, April"
     assert both.history[0] == f"March: {MARCH.history[0]}"
@@ -171,13 +171,13 @@ def test_months_by_date():
 def test_the_order_of_months_does_not_matter_and_missing_columns_are_empty():
     both, other = MARCH.concat(APRIL), APRIL.concat(MARCH)
     assert other.header.unix_start_time == both.header.unix_start_time
-    columns = ["submit_time", "wait_time", "run_time", "requested_procs", "gpus"]
+    columns = ["submit_time", "wait_time", "run_time", "requested_procs", "boards"]
     assert other.jobs[columns].to_numpy().tolist() == both.jobs[columns].to_numpy().tolist()
     assert len(MARCH.concat(MARCH, MARCH)) == 18
     pd.testing.assert_frame_equal(MARCH.concat().jobs, MARCH.jobs)
-    both = MARCH.concat(APRIL.rename(columns={"gpus": "GPUs"}))
-    assert both.jobs["gpus"].isna().tolist() == [False] * 6 + [True] * 3
-    assert both.jobs["GPUs"].isna().tolist() == [True] * 6 + [False] * 3
+    both = MARCH.concat(APRIL.rename(columns={"boards": "Boards"}))
+    assert both.jobs["boards"].isna().tolist() == [False] * 6 + [True] * 3
+    assert both.jobs["Boards"].isna().tolist() == [True] * 6 + [False] * 3
 
 
 def test_traces_that_begin_together_or_one_after_the_other():
@@ -194,7 +194,7 @@ def test_job_numbers_that_come_twice_are_numbered_anew_and_preceding_jobs_go_wit
     anew = both.repaired[both.repaired["field"] == "job_number"]
     assert anew["job_number"].tolist() == anew["now"].tolist() == [7, 8, 9]
     assert anew["was"].tolist() == [1, 2, 3]
-    assert "3 records numbered anew (numbers were not unique)" in both.repairs["words"].tolist()
+    assert "3 records numbered anew (numbers were not unique, 21.7 % of the work)" in both.repairs["words"].tolist()
     jobs = MARCH.jobs.reset_index().assign(preceding_job=[-1, 1, 2, -1, 99, 5])
     trace = sl.from_frame(jobs, machine=8)
     assert trace.concat(trace, by="end").jobs["preceding_job"].tolist() == [-1, 1, 2, -1, -1, 5, -1, 7, 8, -1, -1, 11]
@@ -280,12 +280,12 @@ EXTENDED = """; MaxProcs: 8
 
 def test_a_renamed_further_field_is_written_under_its_new_name(tmp_path):
     (tmp_path / "log.swf").write_text(EXTENDED.format(epoch=0))
-    trace = sl.read_swf(tmp_path / "log.swf").rename(columns={"used_GPUs": "gpus"})
+    trace = sl.read_swf(tmp_path / "log.swf").rename(columns={"used_GPUs": "boards"})
     trace.to_swf(tmp_path / "renamed.swf")
     again = sl.read_swf(tmp_path / "renamed.swf").jobs
-    assert again[["gpus", "site"]].to_numpy().tolist() == [[2, "north"], [0, "south"]]
-    with pytest.raises(ValueError, match="cannot be called 'used gpus', expected one word"):
-        trace.rename(columns={"gpus": "used gpus"})
+    assert again[["boards", "site"]].to_numpy().tolist() == [[2, "north"], [0, "south"]]
+    with pytest.raises(ValueError, match="cannot be called 'used boards', expected one word"):
+        trace.rename(columns={"boards": "used boards"})
 
 
 def test_logs_with_other_further_fields_are_written_together(tmp_path):

@@ -11,8 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,8 +21,9 @@ import schedlab as sl
 from schedlab import cli
 from schedlab.workload import fields, sacct, swf
 from schedlab.workload import filter as load_filter
-from schedlab.workload.fields import A_COUNT, A_DURATION, A_MEMORY, A_TIME, duration, instant, plain_instants
+from schedlab.workload.fields import A_DURATION, duration, since_1970
 from schedlab.workload.sacct import COMMAND, PartitionWarning, SacctError, example_path, is_export
+from schedlab.workload.values import A_TIME
 
 pytestmark = pytest.mark.tables
 
@@ -77,8 +78,10 @@ def reasons(trace):
 def test_a_job_gets_the_columns_of_swf(read):
     trace = read(PLAIN, machine=64)
     jobs = trace.jobs.reset_index()
-    assert tuple(jobs.columns) == swf.FIELDS
-    assert jobs.to_numpy().tolist() == [[7, 0, 600, 1800, 16, -1, -1, 16, 3600, 4_096_000, 1, 1, 1, -1, -1, 1, -1, -1]]
+    assert tuple(jobs.columns) == (*swf.FIELDS, "Eligible", "NNodes", "ReqMem", "state")
+    assert jobs[list(swf.FIELDS)].to_numpy().tolist() == [
+        [7, 0, 600, 1800, 16, -1, -1, 16, 3600, 4_096_000, 1, 1, 1, -1, -1, 1, -1, -1]
+    ]
     assert (trace.name, trace.source, trace.procs, trace.history) == ("jobs", "file", 64, ())
     assert len(trace.dropped) == len(trace.repaired) == 0
     sl.simulate(trace, "easy").validate()
@@ -109,7 +112,7 @@ def test_the_header_says_where_and_when_and_a_trace_comes_back_from_swf(read, tm
     trace = read(job(5), job(6, TimelimitRaw="UNLIMITED"), job(9, AllocCPUS="3"))
     trace.to_swf(tmp_path / "out.swf.gz")
     again = sl.read_swf(tmp_path / "out.swf.gz")
-    assert again.jobs.equals(trace.jobs)
+    assert again.jobs.equals(trace.jobs[again.jobs.columns])
     assert again.procs == trace.procs == 35
 
 
@@ -184,6 +187,7 @@ def test_limits_may_be_written_out(read, text, limit):
 STOCKHOLM = ZoneInfo("Europe/Stockholm")
 
 
+@pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning")
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
@@ -193,29 +197,25 @@ STOCKHOLM = ZoneInfo("Europe/Stockholm")
         *[("Unknown", math.nan), ("None", math.nan), ("", math.nan)],
     ],
 )
-def test_instants_by_hand(text, seconds):
-    for fold in (0, 1):
-        assert instant(text, STOCKHOLM, fold) == pytest.approx(seconds, nan_ok=True, abs=0)
+def test_instants_by_hand(read, text, seconds):
+    trace = read(job(Submit=text), job(8, Submit="2024-07-01T00:00:00"), time_zone="Europe/Stockholm", lenient=True)
+    assert trace.header.unix_start_time == (1_719_784_800 if math.isnan(seconds) else seconds)
 
 
-@pytest.mark.parametrize("text", ["12:00:00", "Ystday 12:00", "2024-03-01", "2024-13-01T00:00:00", "20240301", "soon"])
-def test_what_is_no_instant(text):
-    with pytest.raises(ValueError, match=re.escape(A_TIME)):
-        instant(text, STOCKHOLM, 0)
+@pytest.mark.parametrize("text", ["12:00:00", "Ystday 12:00", "2024-13-01T00:00:00", "20240301", "soon"])
+def test_what_is_no_instant(read, text):
+    with pytest.raises(SacctError, match=r"jobs.txt:2: field 6 \(Submit\) is '.*', expected a (time|date)"):
+        read(job(Submit=text), job(8))
 
 
 @given(st.integers(10**9, 2 * 10**9), st.sampled_from(["Europe/Stockholm", "US/Eastern", "Australia/Lord_Howe", "UTC"]))
 def test_one_of_the_two_meanings_of_a_time_is_the_right_one(seconds, name):
     zone = ZoneInfo(name)
-    text = datetime.fromtimestamp(seconds, zone).strftime("%Y-%m-%dT%H:%M:%S")
-    early, late = (instant(text, zone, fold) for fold in (0, 1))
+    local = datetime.fromtimestamp(seconds, zone).replace(tzinfo=None)
+    early, late = (since_1970(pd.DatetimeIndex([local]), zone, fold)[0] for fold in (0, 1))
+    assert [early, late] == [local.replace(tzinfo=zone, fold=fold).timestamp() for fold in (0, 1)]
     assert seconds in (early, late)
     assert early <= late
-    texts = np.array([text, str(seconds), text.replace("T", " "), "Unknown", "soon"], dtype=object)
-    for fold, expected in enumerate((early, late)):
-        found = plain_instants(texts, zone, fold)
-        assert found[0] == expected
-        assert np.isnan(found[1:]).all()
 
 
 def test_an_hour_that_came_twice_keeps_the_order_of_events(read):
@@ -242,8 +242,11 @@ def test_of_two_hours_the_run_time_tells_that_of_the_end_and_a_skipped_one_is_an
     for run in (40 * 60, 100 * 60):
         trace = read(record | {"ElapsedRaw": str(run)}, time_zone="Europe/Stockholm")
         assert trace.jobs["run_time"].tolist() == [run]
-    with pytest.raises(SacctError, match=r"ElapsedRaw\) is '6000', expected at most the 2,400 s from Start to End"):
-        read(record | {"ElapsedRaw": "6000"})
+    with pytest.raises(SacctError, match=r"ElapsedRaw\) is '6600', expected at most the time from start to end"):
+        read(record | {"ElapsedRaw": "6600"})
+    assert (
+        "1 run longer by an hour than from start to end: the clock" in read(record | {"ElapsedRaw": "6000"}).history[0]
+    )
     record = job(Start="2024-03-31T02:30:00", End="2024-03-31T04:00:00")
     with pytest.raises(SacctError, match=r"jobs.txt:2: field 8 \(Start\) is '2024-03-31T02:30:00', expected a time th"):
         read(record, time_zone="Europe/Stockholm")
@@ -280,7 +283,7 @@ def test_nodes_may_be_counted_instead_and_what_a_job_occupied_counts(read):
     assert trace.jobs["requested_procs"].tolist() == [2, 5]
     assert trace.procs == 7
     assert "a processor is a node" in trace.header.all("Note")
-    assert trace.history == ("size of the machine not in the record; the most nodes in use at one instant: 7",)
+    assert trace.history == ("size of the machine not given; the most nodes in use at one instant: 7",)
     trace = read(PLAIN | {"ReqCPUS": "1"})
     assert trace.jobs[["requested_procs", "allocated_procs"]].to_numpy().tolist() == [[16, 16]]
 
@@ -319,7 +322,7 @@ def test_the_size_of_the_machine_is_the_most_in_use_at_one_instant(read):
     columns = [*without("ElapsedRaw")]
     trace = read(*records, columns=columns)
     assert trace.procs == trace.header.procs == 15
-    assert trace.history == ("size of the machine not in the record; the most cpus in use at one instant: 15",)
+    assert trace.history == ("size of the machine not given; the most cpus in use at one instant: 15",)
     with pytest.warns(sl.workload.LoadWarning, match="36.4 % of the work left out"):
         smaller = read(*records, columns=columns, machine=13)
     assert (smaller.procs, smaller.history) == (13, ())
@@ -355,7 +358,7 @@ def test_each_task_of_an_array_is_a_job(read):
 def test_numbers_of_jobs_without_the_raw_ones_and_from_these_alone(read):
     trace = read(job("40_1"), job("40_2"), job("41"), job("90.0"), columns=[*without("JobIDRaw")])
     assert trace.jobs.index.tolist() == [91, 40, 41]  # above all that the file names
-    assert trace.repaired.drop(columns="reason").to_numpy().tolist() == [[91, "job_number", 40.0, 91.0]]
+    assert trace.repaired[["job_number", "was", "now"]].to_numpy().tolist() == [[91, 40, 91]]
     trace = read(job(7), job(8), job("8.batch", JobIDRaw="8.batch"), columns=[*without("JobID")])
     assert trace.jobs.index.tolist() == [7, 8]
     assert reasons(trace) == {"a step of a job, not a job": 1}
@@ -371,7 +374,8 @@ def test_each_run_of_a_job_is_a_job_and_the_last_keeps_the_number(read, state):
     assert trace.jobs["status"].to_dict() == {9: 0 if state == "NODE_FAIL" else 5, 8: 1, 7: 1}
     (repair,) = trace.repaired.to_dict("records")
     reason = "several runs, or tasks, under one number; the last keeps it"
-    assert repair == {"job_number": 9, "field": "job_number", "was": 7.0, "now": 9.0, "reason": reason}
+    expected = {"job_number": 9, "field": "job_number", "was": 7.0, "now": 9.0, "reason": reason, "work": 16 * 1800}
+    assert repair == expected
     assert trace.dropped.empty
     sl.simulate(trace, "easy").validate()
 
@@ -408,7 +412,7 @@ UNASKED = ("NNodes", "Partition", "Eligible")
     ("fields", "reason"),
     [
         *[({"State": state, "End": "Unknown", **STARTED_NEVER}, WAITING) for state in ("PENDING", "REQUEUE_HOLD")],
-        *[({"State": state, "End": "Unknown"}, RUNNING) for state in ("RUNNING", "SUSPENDED", "COMPLETED")],
+        *[({"State": state, "End": "Unknown"}, RUNNING) for state in ("RUNNING", "SUSPENDED", "")],
         ({"State": "RUNNING"}, RUNNING),
         ({"State": "CANCELLED by 1000", **STARTED_NEVER}, "cancelled before it started"),
         ({"State": "CANCELLED", **STARTED_NEVER, "Start": "Unknown"}, "cancelled before it started"),
@@ -428,12 +432,12 @@ def test_every_record_left_out_has_its_reason(read, fields, reason):
     trace = read(job(1), job(2, **fields), columns=[*columns], machine=64)
     assert trace.jobs.index.tolist() == [1]
     assert trace.dropped["reason"].to_dict() == {2: reason}
-    assert list(trace.dropped.columns) == ["reason", *swf.FIELDS[1:]]
+    assert list(trace.dropped.columns)[: len(swf.FIELDS) + 1] == ["reason", "work", *swf.FIELDS[1:]]
 
 
 EARLY = {"End": "2024-03-01T12:09:59"}
-LATER = "a time at or after Start, 2024-03-01T12:10:00"
-AT_MOST = "at most the 1,800 s from Start to End (is the time_zone that of the cluster?)"
+LATER = "a time at or after the start; if the clock was put back, give time_zone="
+AT_MOST = "at most the time from start to end; is the unit right, and the time_zone?"
 
 
 @pytest.mark.parametrize(
@@ -510,7 +514,7 @@ def test_partitions_that_are_named_are_pooled_without_a_warning_and_many_are_sum
     assert trace.history == (f"2 partitions on one machine of 32 cpus: {uses}",)
     assert read(*three_partitions(), machine=32, partition="debug").history == ()
     assert read(*three_partitions()[:1], *three_partitions()[3:]).history == (
-        "size of the machine not in the record; the most cpus in use at one instant: 17",
+        "size of the machine not given; the most cpus in use at one instant: 17",
     )
     records = [job(number, Partition=f"p{number}") for number in range(1, 9)]
     with pytest.warns(PartitionWarning):
@@ -595,16 +599,12 @@ def test_bars_in_two_texts_of_one_line_are_an_error_that_names_the_line(read):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"Submit": "0001-01-01T00:00:00"}, f"field 6 (Submit) is '0001-01-01T00:00:00', expected {A_TIME}"),
-        ({"End": "9999-12-31T23:59:59"}, f"field 9 (End) is '9999-12-31T23:59:59', expected {A_TIME}"),
+        ({"Submit": "0001-01-01T00:00:00"}, "field 6 (Submit) is '0001-01-01T00:00:00', expected a date from 1970 on"),
+        ({"End": "9999-12-31T23:59:59"}, "field 9 (End) is '9999-12-31T23:59:59', expected seconds since 1970"),
         ({"Submit": "yesterday"}, f"field 6 (Submit) is 'yesterday', expected {A_TIME}"),
-        ({"State": "DONE"}, "field 15 (State) is 'DONE', expected one of Slurm's job states, such as COMPLETED or"),
-        ({"ElapsedRaw": "00:10"}, f"field 10 (ElapsedRaw) is '00:10', expected {A_COUNT}"),
-        ({"TimelimitRaw": "1h"}, f"field 11 (TimelimitRaw) is '1h', expected {A_DURATION}"),
-        ({"AllocCPUS": "4294967294"}, "field 12 (AllocCPUS) is '4294967294', expected a number of processors"),
-        ({"ReqMem": "999999999999P"}, "field 14 (ReqMem) is '999999999999P', expected an amount of memory"),
-        ({"AllocCPUS": "1.5K"}, "field 12 (AllocCPUS) is '1.5K', expected a whole number (run sacct with --noconvert)"),
-        ({"ReqMem": "much"}, f"field 14 (ReqMem) is 'much', expected {A_MEMORY}"),
+        ({"ElapsedRaw": "ten"}, "field 10 (ElapsedRaw) is 'ten', expected seconds, or a duration like 05:30"),
+        ({"AllocCPUS": "4294967294"}, "field 12 (AllocCPUS) is '4294967294', expected a number up to 16,777,216"),
+        ({"AllocCPUS": "1.5K"}, "field 12 (AllocCPUS) is '1.5K', expected a number (run sacct with --noconvert)"),
         ({"JobID": "job7"}, "field 1 (JobID) is 'job7', expected a job like 123, 123_4, 123_[5-9] or 123+0, or"),
         ({"JobIDRaw": ""}, "field 2 (JobIDRaw) is '', expected a job like 123"),
         ({"User": "a|b"}, "16 fields, expected 15 (a '|' or a line end inside a JobName or Comment? leave such"),
@@ -629,9 +629,8 @@ def test_a_bad_line_is_named_or_skipped(read, fields, message):
     ("names", "options", "message"),
     [
         (("Submit",), {}, "no column Submit"),
-        (("Start", "State"), {}, "no column Start, no State"),
+        (("Start", "Submit"), {}, "no column Submit, no Start"),
         (("ElapsedRaw", "End"), {}, "no column ElapsedRaw or Elapsed or End"),
-        (("TimelimitRaw",), {}, "no column TimelimitRaw or Timelimit"),
         (("AllocCPUS",), {}, "no column AllocCPUS or NCPUS or ReqCPUS"),
         (UNASKED, {"procs_of": "nodes"}, "no column NNodes or AllocNodes or ReqNodes"),
         (UNASKED, {"partition": "batch", "arrival": "eligible"}, "no column Partition, no Eligible"),
@@ -661,10 +660,10 @@ def test_options_that_cannot_be_are_refused(read, options, message):
 
 @pytest.mark.parametrize(
     ("names", "list_of_names"),
-    [(["red", "b\x9flue"], r"b\\x9flue, red"), ([f"c{number:02}" for number in range(12)], "c00, .*, c09, ...")],
+    [(["red", "b\x9flue"], r"red, b\\x9flue"), ([f"c{number:02}" for number in range(12)], "c00, .*, c09, ...")],
 )
 def test_jobs_of_several_clusters_are_refused_and_their_names_control_no_terminal(read, names, list_of_names):
-    with pytest.raises(SacctError, match=rf"jobs of several clusters \({list_of_names}\), expected one; run sacct wi"):
+    with pytest.raises(SacctError, match=rf"jobs of several clusters \({list_of_names}\), expected one; give cluster="):
         read(*(job(number, Cluster=name) for number, name in enumerate(names)))
 
 
@@ -721,6 +720,7 @@ def test_other_forms_of_the_file_are_read_and_outputs_one_after_the_other(tmp_pa
     contents = [*(other.encode() for other in others), text.replace("ann", "andré").encode("latin-1")]
     contents += [text.encode("utf-16")]
     packed = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    packed["zst"] = lambda content: pa.compress(content, codec="zstd", asbytes=True)
     files = [(f"jobs.psv.{suffix}", pack(text.encode())) for suffix, pack in packed.items()]
     for name, content in (*files, *(("other.txt", each) for each in contents)):
         (tmp_path / name).write_bytes(content)
@@ -859,7 +859,11 @@ def test_jobs_that_still_run_are_counted_by_what_they_have_done(read):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("jobs.psv.gz", gzip.compress(b"JobID|State\n" * 50, mtime=0)[:-20], "jobs.psv.gz: the gzip stream ends early"),
+        (
+            "jobs.psv.gz",
+            gzip.compress(b"JobID|State\n" * 50, mtime=0)[:-20],
+            "jobs.psv.gz: the gzip stream ends early",
+        ),
         ("jobs.txt", b"\0" * 100, "jobs.txt: the file is binary"),
         ("a\x1b[2Jb.txt", b"abc\n", r"a\\x1b\[2Jb.txt:1: found 'abc'"),
         ("a\x1b[2Jb.txt", b"JobID|State\n1|COMPLETED\n", r"a\\x1b\[2Jb.txt: no column Submit"),
@@ -907,8 +911,8 @@ def test_the_command_line_knows_an_export(tmp_path, capsys):
     for text in ("; Version: 2.2\n", "1 0 1 1\n", ""):
         assert not is_export(written(tmp_path, text, "X.swf"))
     assert not is_export(zipped)
-    assert cli.main(["simulate", str(export(tmp_path, job(1, State="DONE")))]) == 1
-    assert "schedlab: jobs.txt:2: field 15 (State) is 'DONE'" in capsys.readouterr().err
+    assert cli.main(["simulate", str(export(tmp_path, job(1, Start="soon")))]) == 1
+    assert "schedlab: jobs.txt:2: field 8 (Start) is 'soon'" in capsys.readouterr().err
 
 
 def test_the_command_line_has_the_options_of_the_reader(capsys):
@@ -956,7 +960,7 @@ def test_what_every_accounting_has_is_nothing_to_worry_about(read):
         ("usual", "1 job cancelled before the start (left out)"),
         ("usual", "1 job of 0 s (left out)"),
         ("usual", "1 job of other partitions (left out, as asked)"),
-        ("usual", "1 job still running (left out)"),
+        ("usual", "1 job still running (left out, 25 % of the machine at the end of the log)"),
         ("usual", "1 job still waiting (left out)"),
         ("usual", "1 job that never started (left out)"),
         ("usual", "1 record given twice (left out once)"),
@@ -964,7 +968,7 @@ def test_what_every_accounting_has_is_nothing_to_worry_about(read):
         ("usual", "1 step of jobs (left out: no jobs themselves)"),
     ]
     with pytest.warns(sl.workload.LoadWarning, match="3 % of the work left out"):
-        bad = read(*many, job(16, State="DONE"), job(17, AllocCPUS="99"), machine=64, lenient=True)
+        bad = read(*many, job(16, ElapsedRaw="ten"), job(17, AllocCPUS="99"), machine=64, lenient=True)
     assert bad.repairs[["kind", "words"]].to_numpy().tolist() == [
         ["worth a look", "1 line that could not be read (left out)"],
         ["worth a look", "1 job wider than the machine (left out, 3 % of the work)"],

@@ -316,7 +316,7 @@ def test_repr_and_title_say_what_it_is(trace):
 
 def test_repr_says_in_one_line_what_is_worth_a_look_and_what_is_not(tmp_path):
     trace = sl.read_swf(log_file(tmp_path, record(1), record(2, run=0), record(3, requested=-1)))
-    line = "worth a look: 1 job without an estimate (run time taken); usual: 1 job of 0 s (left out)"
+    line = "worth a look: 1 job without an estimate (run time taken, 50 % of the work); usual: 1 job of 0 s (left out)"
     assert repr(trace.head(1)).splitlines()[1:] == [f"   {line}", "   first 1 jobs>"]
     calm = sl.read_swf(log_file(tmp_path, record(1), record(2, run=0)))
     assert repr(calm).endswith("\n   nothing to worry about: 1 job of 0 s (left out)>")
