@@ -282,8 +282,8 @@ def account(
         rest = meaning.rest
         if kind == LOOK and amount and not whole:
             rest = f"{rest.removesuffix(')')}, {100 * share:.3g} % of the work)"
-        words = f"{'all ' * whole}{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
-        rows.append(("repaired", field, reason, kind, count, amount, share, words))
+        sentence = f"{'all ' * whole}{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
+        rows.append(("repaired", field, reason, kind, count, amount, share, sentence))
     rows.sort(key=lambda row: (-KINDS.index(row[3]), -np.nan_to_num(row[6]), -row[4]))
     types = {"table": "str", "field": "str", "reason": "str", "kind": "str", "count": "int64"}
     types |= {"work": "float64", "share": "float64", "words": "str"}

@@ -173,7 +173,7 @@ def _checked(table, role, seconds, dated):
     kind = "a date" if dated else "seconds on the clock"
     column.refuse(other & (seconds <= fields.LATEST), f"{kind}, as in {table.columns('submit')[0].title}")
     column.refuse(seconds > fields.LATEST, _a_second(seconds))
-    return np.where(other | (seconds > fields.LATEST), np.nan, seconds)
+    return np.where(other | (seconds > fields.LATEST) | ((seconds < 0) & dated), np.nan, seconds)
 
 
 def _a_second(seconds):

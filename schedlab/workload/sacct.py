@@ -275,12 +275,12 @@ def _keep_partitions(table, export, wanted):
         return
     column = table.frame[export.named("Partition")]
     listed = {text: [name for name in text.split(",") if name] for text in _distinct(table, export, "Partition")}
-    known = sorted({name for names in listed.values() for name in names})
+    in_order = dict.fromkeys(name for names in listed.values() for name in names)
+    numbers = {name: number for number, name in enumerate(in_order, start=1)}
     for name in wanted or ():
-        if name not in known:
-            hint = plain(f"{', '.join(known)}{suggestion(name, known)}")
-            raise SacctError(f"{export.name}: no job of partition {name!r}; known: {hint}")
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(sum(listed.values(), [])), start=1)}
+        if name not in numbers:
+            known = plain(f"{', '.join(sorted(numbers))}{suggestion(name, numbers)}")
+            raise SacctError(f"{export.name}: no job of partition {name!r}; known: {known}")
     first = {text: next((name for name in names if name in (wanted or ())), names[0]) for text, names in listed.items()}
     if wanted is not None:
         other = ~column.map(first).isin(wanted)

@@ -219,7 +219,8 @@ class Export:
 
     def frame(self) -> pd.DataFrame:
         """Return the records as text, a column for each field; the export gives them away."""
-        blocks, self._blocks = self._blocks, []
+        blocks = self._blocks
+        self._blocks = []
         columns = {}
         for place, name in enumerate(self.fields):
             parts = [block[place] for block in blocks]

@@ -293,8 +293,10 @@ def test_show_says_what_a_trace_is_and_what_was_repaired(done, tmp_path):
     bad = [RECORDS[2].replace(" -1 1800 ", " -1 0 ", 1), RECORDS[3].replace(" 4200 ", " -1 ", 1)]
     path.write_text("\n".join([*header, *RECORDS[:2], *bad, *RECORDS[4:], ""]))
     out, err = done("show", path)
-    line = "   worth a look: 1 job without an estimate (run time taken, 4.15 % of the work); usual: 1 job of 0 s (left out)"
-    assert err.splitlines()[1:] == [line]
+    line = (
+        "worth a look: 1 job without an estimate (run time taken, 4.15 % of the work); usual: 1 job of 0 s (left out)"
+    )
+    assert err.splitlines()[1:] == [f"   {line}"]
     assert out.splitlines() == [
         "small",
         "    machine: a toy",
@@ -306,7 +308,7 @@ def test_show_says_what_a_trace_is_and_what_was_repaired(done, tmp_path):
         f"    offered load: {sl.read_swf(path).offered_load():.4g}",
         "    queues: short, long",
         "",
-        "worth a look  1 job without an estimate (run time taken)",
+        "worth a look  1 job without an estimate (run time taken, 4.15 % of the work)",
         "usual         1 job of 0 s (left out)",
     ]
 
