@@ -240,10 +240,10 @@ def about(subject) -> str:
     """Say what a chart shows, a schedule or a trace: the trace (the name of a stand-in says so), its load, its jobs."""
     trace = getattr(subject, "trace", subject)
     if subject is trace:
-        return f"{trace.title}, {_load_words('offered', trace.offered_load())}, {trace.size}"
+        return f"{trace.title}, {_load_words('offered', trace.offered_load())}, {trace.jobs_text}"
     what, load = ("effective", trace.effective_load) if trace.has_speedup else ("offered", trace.offered_load)
     load = load(subject.overrun) * trace.procs / subject.machine.procs
-    jobs = f"{trace.title}, {_load_words(what, load)}, {trace.size} on {subject.machine}"
+    jobs = f"{trace.title}, {_load_words(what, load)}, {trace.jobs_text} on {subject.machine}"
     return "; ".join([jobs, *subject.notes])
 
 

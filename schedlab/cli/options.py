@@ -260,7 +260,7 @@ def _trace_options(parser):
         type=values.instant,
         metavar=("BEGIN", "END"),
         help="only jobs submitted from BEGIN up to END: dates (1996-09-01), or seconds on the clock of the log; what "
-        "is in the system at BEGIN leads in, and is not counted",
+        "was in the system leads in, and is not counted",
     )
     parser.add_argument(
         "--lead",

@@ -114,7 +114,7 @@ class Schedule(Measuring, Usage, Places, Exporting):
     def __repr__(self) -> str:
         values = self.metrics()
         return (
-            f"<Schedule {self.trace.title}, {self.scheme}: {self.trace.size} on {self.machine}, "
+            f"<Schedule {self.trace.title}, {self.scheme}: {self.trace.jobs_text} on {self.machine}, "
             f"mean wait {values['wait_time']:,.0f} s, mean bounded slowdown {values['bounded_slowdown']:,.2f}, "
             f"utilization {values['utilization']:.3f}{''.join(f'{chr(10)}   {note}' for note in self.notes)}>"
         )
@@ -130,7 +130,9 @@ class Schedule(Measuring, Usage, Places, Exporting):
         begin, end = (show.instant(self.trace.at(float(second))) for second in (time[0], time[-1]))
         conventions = {"overrun": (self.overrun, "kill"), "events": (self.events, "batched")}
         load = values["offered_load"]
-        parts = [f"{self.trace.size} on {self.machine}" + (f", offered load {load:.3g}" if np.isfinite(load) else "")]
+        parts = [
+            f"{self.trace.jobs_text} on {self.machine}" + (f", offered load {load:.3g}" if np.isfinite(load) else "")
+        ]
         if self.scheme.simulated:
             parts += [f"{name} {value}" for name, (value, usual) in conventions.items() if value != usual]
         facts = {metrics.MEASURES[name][0]: metrics.written(name, values[name]) for name in SHOWN}

@@ -24,7 +24,7 @@ class Measured(NamedTuple):
     jobs: np.ndarray
     begin: float
     end: float
-    all: bool  # nothing is left out
+    whole: bool  # whether nothing is left out
 
 
 class Measuring:
@@ -131,7 +131,7 @@ class Measuring:
 
     def _measures(self, per_job, window="makespan"):
         measured = self.measured(window)
-        values = _means_of_all(per_job if measured.all else per_job[measured.jobs]) | self._whole(window, measured)
+        values = _means_of_all(per_job if measured.whole else per_job[measured.jobs]) | self._whole(window, measured)
         return metrics.Measures(values, name=str(self.scheme), dtype="float64")
 
     def measured(self, window="makespan") -> Measured:
@@ -256,7 +256,7 @@ class Measuring:
     def _span(self, window):
         """Return from when until when the machine and the queue are measured; None for all that there is."""
         measured = self.measured(window)
-        return None if measured.all else measured[1:3]
+        return None if measured.whole else measured[1:3]
 
     @property
     def settles(self) -> bool:
@@ -279,7 +279,7 @@ class Measuring:
         return self._unsettled(self.measured())
 
     def _unsettled(self, measured):
-        timeline = self._timeline(None if measured.all else measured[1:3])
+        timeline = self._timeline(None if measured.whole else measured[1:3])
         time = timeline["time"].to_numpy()
         queue = timeline["queued"].to_numpy()
         reason = statistics.unsettled(time, queue, self.submit[measured.jobs][-1])

@@ -154,6 +154,10 @@ def recorded(trace: Trace) -> Schedule:
     recorded wait counts as started on submission; `Schedule.notes` says so. The notes also say if the log holds more
     processors than the machine has; `Schedule.validate` then raises. ``simulate(trace, "log")`` is the same.
 
+    What was submitted after the log ends is not on record, and after its last submission the machine seems to drain:
+    charts over time end there, and ``window=(begin, end)`` gives measures of a period before it. The notes name runs
+    that last months where others take hours, as if their ends were never recorded.
+
     Parameters
     ----------
     trace : Trace

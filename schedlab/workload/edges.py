@@ -10,6 +10,7 @@ from .filter import FEW
 DAY = 86_400  # seconds
 COUNTED = "counted"  # the column that says which jobs are measured
 GENERATED = ("model", "stand-in")
+LONGEST_LEAD = 28 * DAY  # that is chosen
 LONG = 30 * DAY  # a runaway lasts longer than that, and than ten times what most runs last
 
 
@@ -31,7 +32,9 @@ def duration(text) -> float:
 
 def lead_begins(trace, first: float, lead) -> float:
     """Return the second at which a lead-in to `first` begins; `lead` is that of `Trace.between`."""
-    if lead is None or lead is False:
+    if lead is None:
+        return max(_nobody_waited(trace.table, first), first - LONGEST_LEAD) if has_waits(trace) else first
+    if lead is False:
         return first
     try:
         length = float(lead) if isinstance(lead, int | float | np.number) else duration(lead)
@@ -42,6 +45,18 @@ def lead_begins(trace, first: float, lead) -> float:
         expected = 'a length of time such as "7 days" or seconds, a date before that, or False'
         raise ValueError(f"lead is {repr(lead)[:60]}, expected {expected}")
     return begin
+
+
+def _nobody_waited(table, first):
+    """Return the last instant, up to `first`, at which no job waited by the log's own starts."""
+    submit = table["submit_time"].to_numpy()
+    submit = submit[submit < first]
+    starts = submit + np.maximum(table["wait_time"].to_numpy()[: submit.size], 0)
+    latest = np.maximum.accumulate(starts)  # of the starts of these jobs up to each of them
+    if not submit.size or latest[-1] < first:
+        return first
+    before = np.append(-np.inf, latest)[np.searchsorted(submit, submit)]  # of jobs submitted earlier
+    return submit[before < submit][-1]
 
 
 def with_lead_in(trace, inside: np.ndarray, begin: float, last: float, alive: bool) -> pd.DataFrame:

@@ -56,21 +56,26 @@ class Parts:
             Dates in the time zone of the machine (``"1996-09-01"``), or seconds on the clock of the log. A period
             without jobs is an error.
         lead : str, datetime, number or False, optional
-            - None (default): the jobs that were in the system at `begin` by the log's own starts and ends, if the log
-              records waits and nothing changed them (`altered`). A job that ran then is submitted at its recorded
-              start, and so does not start before that; one that waited keeps its submission.
-            - A length of time (``"7 days"``, or a number of seconds) or a date: also all jobs submitted from that long
-              before `begin`, or from that date on; and what was in the system then.
+            - A length of time (``"7 days"``, or a number of seconds) or a date: the jobs submitted from that long
+              before `begin`, or from that date on, and those that were in the system then by the log's own starts and
+              ends. Of these, a job that ran is submitted at its recorded start, and so does not start before that; one
+              that waited keeps its submission. 0 is only what was in the system at `begin`.
+            - None (default): from when, by the log, no job waited for the last time before `begin`, but at most four
+              weeks. Where none waited at `begin`, it is what ran then.
             - False: none. The machine is empty at `begin`.
+
+            What was in the system is known if the log records waits and nothing changed them (`altered`); otherwise, by
+            default there is no lead-in.
 
         Notes
         -----
         Without a lead-in waits are too short: of weeks cut out of four logs of the archive (KTH, CTC, SDSC-SP2, HPC2N),
         mean waits under EASY were 35, 44, 57 and 5 % off those of the same jobs in a simulation of the whole log. With
-        what was in the system they were 20, 26, 51 and 2 % off, with a lead-in of one week 0.2, 10, 36 and 0.5 %, of
-        four weeks 0.2, 2, 8 and 0.3 %. A queue of days needs a lead-in that begins before it; whether one is long
-        enough shows where a longer one changes nothing. What arrives after `end` is not simulated: where it matters,
-        take a longer period and measure a part of it (``schedule.metrics(window=(begin, end))``).
+        only what was in the system they were 20, 26, 51 and 2 % off, with one week 0.2, 10, 36 and 0.5 %, by default
+        0.2, 1, 4 and 1 %. Whether a lead-in is long enough shows where a longer one changes nothing.
+
+        What arrives after `end` is not simulated. Where it matters, as under shortest job first, take a longer period
+        and measure a part of it: ``schedule.metrics(window=(begin, end))``.
 
         Examples
         --------

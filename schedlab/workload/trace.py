@@ -122,12 +122,12 @@ class Trace(Parts, Variations, Assumptions):
 
     def __repr__(self) -> str:
         standin = " STAND-IN, not the real log" if self.source == "stand-in" else ""
-        facts = f"{self.size} on {self.procs:,} processors, offered load {_load_text(self)}"
+        facts = f"{self.jobs_text} on {self.procs:,} processors, offered load {_load_text(self)}"
         lines = filter(None, (in_one_line(self.repairs), self.cut_words(), *self.history))
         return "\n   ".join([f"<Trace {self.name} ({self.source}){standin}: {facts}", *lines]) + ">"
 
     @property
-    def size(self) -> str:
+    def jobs_text(self) -> str:
         """The number of jobs in words: ``"5,000 jobs"``, or ``"120 jobs + 31 as lead-in, not counted"``."""
         counted = int(self.counted().sum())
         lead = len(self) - counted
@@ -155,7 +155,7 @@ class Trace(Parts, Variations, Assumptions):
 
     def _repr_html_(self) -> str:
         submit = self.table["submit_time"][self.counted()]
-        facts = {"jobs": self.size.replace(" jobs", ""), "processors": f"{self.procs:,}"}
+        facts = {"jobs": self.jobs_text.replace(" jobs", ""), "processors": f"{self.procs:,}"}
         if len(submit):
             facts["offered load"] = _load_text(self)
             first, last = (self.at(float(second)) for second in submit.iloc[[0, -1]])

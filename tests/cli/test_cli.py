@@ -192,8 +192,8 @@ def test_a_period_has_a_lead_in_and_a_window_measures_a_part_of_the_whole(done, 
         out, err = done("simulate", log, "--between", *period, *option)
         expected = sl.simulate(part, "easy").metrics()
         assert measures(out) == pytest.approx(expected.to_dict(), rel=1e-3, nan_ok=True)
-        assert part.size in err
-        assert part.size.removesuffix(" jobs") in done("show", log, "--between", *period, *option)[0]
+        assert part.jobs_text in err
+        assert part.jobs_text.removesuffix(" jobs") in done("show", log, "--between", *period, *option)[0]
     out = done("simulate", log, "--window", *period, "--classes", "size", "--confidence", 0.9)[0]
     schedule = sl.simulate(trace, "easy")
     expected = schedule.metrics(window=period)

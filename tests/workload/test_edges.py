@@ -46,7 +46,7 @@ def rows(trace):
 # A lead-in ----------------------------------------------------------------------------------------------
 @pytest.mark.tables
 def test_what_was_in_the_system_leads_in():
-    part = log_of().between(50, 100)
+    part = log_of().between(50, 100, lead=0)
     running = [(2, 15, 0, False), (3, 40, 0, False)]  # submitted when they started
     assert rows(part) == [*running, (4, 45, 15, False), (6, 50, 0, True), (7, 70, 10, True)]
     assert part.history == ("submitted from 50 to 100; 3 jobs before that as lead-in, not counted",)
@@ -59,6 +59,41 @@ def test_what_was_in_the_system_leads_in():
     assert "2 + 3 as lead-in, not counted" in part._repr_html_()
     assert part.work() == 10 + 20
     assert part.offered_load() == log_of().between(50, 100, lead=False).offered_load() == 30 / (4 * 20)
+
+
+@pytest.mark.tables
+@pytest.mark.parametrize(
+    ("begin", "since"),
+    [
+        (0, 0),
+        (5, 5),
+        (10, 10),
+        (11, 10),
+        (15, 10),
+        (16, 16),
+        (21, 20),
+        (40, 20),
+        (41, 41),
+        (46, 45),
+        (60, 45),
+        (65, 65),
+    ],
+)
+def test_a_lead_in_begins_when_nobody_waited_for_the_last_time(begin, since):
+    log = log_of()
+    assert edges.lead_begins(log, begin, None) == since
+    assert rows(log.between(begin, 100)) == rows(log.between(begin, 100, lead=begin - since))
+    waits = [(at, at + max(wait, 0)) for at, wait in zip(log.jobs["submit_time"], log.jobs["wait_time"], strict=True)]
+    quiet = [now for now in range(begin + 1) if not any(submit < now <= start for submit, start in waits)]
+    assert quiet[-1] == since
+
+
+@pytest.mark.tables
+def test_a_lead_in_that_is_chosen_has_at_most_four_weeks():
+    jobs = [(day * DAY, 60, 60, 1) for day in range(100)]
+    waits = [95 * DAY, *[5] * 99]  # the first is held for months
+    assert edges.lead_begins(log_of(jobs, waits), 90 * DAY, None) == 62 * DAY
+    assert log_of(jobs, waits).between(90 * DAY, 91 * DAY).counted().tolist() == [False] * 29 + [True]
 
 
 @pytest.mark.tables
@@ -114,7 +149,7 @@ def test_a_date_as_a_lead_in_needs_a_log_with_dates():
 
 @pytest.mark.tables
 def test_parts_of_a_part_keep_its_lead_in(tmp_path):
-    part = log_of().between(50, 100)
+    part = log_of().between(50, 100, lead=0)
     assert rows(part.head(1)) == rows(part)[:4]
     assert part.head(1).history[-1] == "first 1 jobs"
     assert part.head(5).jobs.index.tolist() == part.jobs.index.tolist()
@@ -122,7 +157,7 @@ def test_parts_of_a_part_keep_its_lead_in(tmp_path):
     assert rows(part.without_lead_in()) == [(6, 50, 0, True), (7, 70, 10, True)]
     assert "counted" not in part.without_lead_in().jobs
     assert part.scale_load(0.5).offered_load() == pytest.approx(0.5, abs=0.1)
-    later = part.between(60, 100)  # what it counted before is now there, or has ended
+    later = part.between(60, 100, lead=0)  # what it counted before is now there, or has ended
     assert rows(later) == [(2, 15, 0, False), (3, 40, 0, False), (4, 45, 15, False), (7, 70, 10, True)]
     part.to_parquet(tmp_path / "part.parquet")
     assert pd.read_parquet(tmp_path / "part.parquet")["counted"].tolist() == part.counted().tolist()
@@ -135,7 +170,7 @@ def test_parts_of_a_part_keep_its_lead_in(tmp_path):
 def test_parts_of_a_log_that_are_joined_have_each_job_once():
     log = log_of()
     log = replace(log, repaired=sl.model_trace("lublin", jobs=1).repaired.iloc[:0])
-    first, second = log.between(0, 50), log.between(50, 100)
+    first, second = log.between(0, 50), log.between(50, 100, lead=0)
     joined = first.concat(second)
     assert rows(joined) == [(*row[:3], True) for row in rows(log)]
     gap = log.between(0, 20).concat(second)
@@ -162,17 +197,15 @@ def test_a_column_of_the_users_says_what_counts_if_it_is_one_of_truth_values():
 @pytest.mark.reduced
 @examples(100)
 @given(workloads(shortest=1), st.sampled_from(["fcfs", "easy", "conservative"]), st.data())
-def test_where_nobody_waited_what_follows_is_the_same_job_by_job(workload, scheme, data):
+def test_what_follows_a_lead_in_is_the_same_job_by_job(workload, scheme, data):
     jobs, procs = workload
     whole = sl.simulate(trace_of(jobs, procs), scheme)
     log = replace(whole.trace, source="file", table=whole.trace.jobs.assign(wait_time=whole.start - whole.submit))
-    quiet = [at for at in whole.submit if not ((whole.submit < at) & (whole.start >= at)).any()]
-    begin = data.draw(st.sampled_from(quiet))
+    begin = data.draw(st.sampled_from(whole.submit.tolist()))
     part = sl.simulate(log.between(begin, whole.submit[-1] + 1), scheme, overrun="kill").validate()
-    counted = part.trace.counted()
     start = pd.Series(whole.start, whole.trace.jobs.index)[part.trace.jobs.index]
     assert part.start.tolist() == start.tolist()
-    assert counted.tolist() == [at >= begin for at in whole.submit[whole.trace.jobs.index.isin(start.index)]]
+    assert part.jobs.index[part.trace.counted()].tolist() == whole.jobs.index[whole.submit >= begin].tolist()
     assert sl.recorded(part.trace).start.tolist() == start.tolist()
 
 
@@ -198,11 +231,12 @@ def test_a_week_with_a_lead_in_has_the_waits_of_the_whole_simulation(tmp_path, s
     for week in range(1, 5):
         begin, end = week * WEEK, (week + 1) * WEEK
         whole = easy.metrics(window=(begin, end))
-        lead_in = log.between(begin, end + more, lead="7 days")  # and what comes while jobs of the week still wait
-        part = sl.simulate(lead_in, "easy").metrics(window=(begin, end))
-        assert part["jobs"] == whole["jobs"]
-        assert part["wait_time"] == pytest.approx(whole["wait_time"], rel=0.05)
-        assert part["utilization"] == pytest.approx(whole["utilization"], rel=0.05)
+        for lead in (None, "7 days"):
+            lead_in = log.between(begin, end + more, lead=lead)  # and what comes while jobs of the week still wait
+            part = sl.simulate(lead_in, "easy").metrics(window=(begin, end))
+            assert part["jobs"] == whole["jobs"]
+            assert part["wait_time"] == pytest.approx(whole["wait_time"], rel=0.05)
+            assert part["utilization"] == pytest.approx(whole["utilization"], rel=0.05)
         without = sl.simulate(log.between(begin, end, lead=False), "easy").metrics()
         away.append(without["wait_time"] / whole["wait_time"])
     assert min(away) < 0.4
@@ -249,3 +283,14 @@ def test_the_log_of_ctc_begins_with_a_machine_that_was_full():
         "331 of 338 processors"
     )
     assert edges.runaways(sl.load_trace("SDSC-DS-2004").jobs).sum() == 1
+
+
+@pytest.mark.traces
+def test_months_of_the_logs_have_nearly_the_waits_of_the_whole_simulation():
+    for name, month in (("KTH-SP2-1996", "1997-02"), ("CTC-SP2-1996", "1996-10"), ("SDSC-SP2-1998", "1999-03")):
+        log = sl.load_trace(name)
+        period = (f"{month}-01", f"{month}-28")
+        whole = sl.simulate(log, "easy").metrics(window=period)["wait_time"]
+        part = sl.simulate(log.between(*period), "easy").metrics()["wait_time"]
+        assert part == pytest.approx(whole, rel=0.05), name
+        assert sl.simulate(log.between(*period, lead=False), "easy").metrics()["wait_time"] < whole

@@ -328,8 +328,9 @@ def weeks_of(trace):
 
 
 def _window(schedule, week, weeks):
-    begin = int(schedule.trace.table["submit_time"].iloc[0]) + week * WEEK
-    return begin, min(begin + weeks * WEEK, int(schedule.end.max()))
+    _, first, last, _ = schedule.measured()
+    begin = int(first) + week * WEEK
+    return begin, min(begin + weeks * WEEK, int(last))
 
 
 def code_of_bench(trace, load, overrun, scheme, order, against, view, week, weeks):
