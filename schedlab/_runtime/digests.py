@@ -35,9 +35,8 @@ _PACKAGE = Path(__file__).parents[1]
 SHOWING = ("charts", "cli", "contest/charts", "contest/study", "papers", "show")
 SHOWING += ("_runtime/compiling", "_runtime/imports", "_runtime/precompile")
 # The digest of code in these folders is that of its name. Papers are read as users' functions are: they change.
-_INSTALLED = tuple(
-    f"{Path(folder)}{os.sep}" for folder in (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
-)
+_FOLDERS = (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
+_INSTALLED = tuple(f"{Path(folder)}{os.sep}" for folder in _FOLDERS)
 _PAPERS = (f"{_PACKAGE / 'papers'}{os.sep}", str(_PACKAGE / "contest" / "study.py"))
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")  # opcodes of Python's virtual machine
 _of_unchanging = WeakKeyDictionary()  # hashing the table of a log takes tens of milliseconds
@@ -192,19 +191,18 @@ def is_installed(path):
 def _class(sha, kind, seen):
     """Add a class by its name; for a user's class, also its methods and attributes, wherever it is defined."""
     _name(sha, kind.__qualname__)
-    if installed := _installed(kind.__module__):
+    if _installed(kind.__module__):
         _name(sha, kind.__module__)
-    if installed or not _is_new(sha, kind, seen):
-        return
-    for name, part in sorted(vars(kind).items()):
-        value = getattr(part, "__func__", getattr(part, "fget", part))  # static and class methods, properties
-        value = value.func if isinstance(value, cached_property) else value
-        special = name.startswith(("__", "_abc_")) and not inspect.isfunction(value)
-        if not special and not inspect.isdatadescriptor(value):
-            _name(sha, name)
-            _feed(sha, value, seen)
-    for base in (*kind.__bases__, type(kind)):
-        _class(sha, base, seen)
+    elif _is_new(sha, kind, seen):
+        for name, part in sorted(vars(kind).items()):
+            value = getattr(part, "__func__", getattr(part, "fget", part))  # static and class methods, properties
+            value = value.func if isinstance(value, cached_property) else value
+            special = name.startswith(("__", "_abc_")) and not inspect.isfunction(value)
+            if not special and not inspect.isdatadescriptor(value):
+                _name(sha, name)
+                _feed(sha, value, seen)
+        for base in (*kind.__bases__, type(kind)):
+            _class(sha, base, seen)
 
 
 def _function(sha, function, seen):
@@ -284,13 +282,12 @@ def _pickled(sha, value, seen):
     if isinstance(reduced, str):  # the name of what exists once
         reduced = (getattr(value, "__module__", None), reduced, getattr(value, "__dict__", None))
     make, values, state, items, pairs = (*reduced, None, None, None)[:5]
-    parts = [_stored(part, kind) for part in (state if isinstance(state, tuple) else (state,))]  # two if it has slots
+    parts = state if isinstance(state, tuple) else (state,)  # two if it has slots
+    parts = [_attributes(part, kind) if isinstance(part, dict) else part for part in parts]
     _all(sha, (make, values, parts, list(items or ()), list(pairs or ())), seen)
 
 
-def _stored(state, kind):
-    """Leave out of the attributes of an object, if they are such, what its class computes from the others."""
-    if not isinstance(state, dict):
-        return state
+def _attributes(state, kind):
+    """Return the attributes of an object, without those that its class computes from the others."""
     names = [name for name in sorted(state, key=str) if not isinstance(getattr(kind, name, None), cached_property)]
     return [(name, state[name]) for name in names] or None

@@ -9,7 +9,7 @@ from itertools import product
 
 import pandas as pd
 
-from ..experiment.grids import is_several, several, table_of
+from ..experiment.grids import several, table_of
 from ..experiment.memory import remember
 from ..machine import Flat, KaryTree
 from ..schedule.bounds import lower_bounds
@@ -155,8 +155,7 @@ OTHERS = (
 
 def traces_by_name(traces):
     """Return traces by distinct names; those given by name are loaded."""
-    single = not is_several(traces) or isinstance(traces, Trace | str)
-    loaded = [load_trace(trace) if isinstance(trace, str) else trace for trace in several("traces", traces, single)]
+    loaded = [load_trace(trace) if isinstance(trace, str) else trace for trace in several("traces", traces)]
     for trace in loaded:
         check_trace(trace)
     return dict(zip(labels(loaded), loaded, strict=True))

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .._runtime.text import check_known
 from .._runtime.words import Rescaled
-from ..experiment.grids import is_several, several
+from ..experiment.grids import several
 from ..experiment.stores import Store
 from ..schedule.bounds import ROUNDS, check_rigid
 from ..schedule.metrics import TAU
@@ -116,7 +116,7 @@ def arena(
     for trace in called.values() if rounds is not None else ():
         check_rigid(trace)  # before anything is simulated
     setting = Setting(_numbers("load", load, Real), _numbers("seed", seed, Integral), shake, by, tau)
-    entrants = entrants_of(several("scheme", scheme, not is_several(scheme)))
+    entrants = entrants_of(several("scheme", scheme))
     how = {"threads": threads, "progress": progress, "store": store}
     runs = runs_of(called, entrants, setting, how)
     bounds = pd.DataFrame() if rounds is None else bounds_of(called, setting, rounds, how)
@@ -131,7 +131,7 @@ def logs() -> list[str]:
 
 def _numbers(name, values, kind):
     """List numbers, each once."""
-    numbers = several(name, values, not is_several(values) or isinstance(values, str))
+    numbers = several(name, values)
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, kind) or (kind is Real and not 0 < number < np.inf):
             expected = "numbers above 0" if kind is Real else "whole numbers"

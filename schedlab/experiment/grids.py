@@ -53,25 +53,22 @@ def grid(
 ) -> pd.DataFrame:
     """Run a function over every combination of values, and collect its results in one tidy table.
 
-    A run is not repeated in the same session unless its function, its values or the package have changed; `forget`
-    empties the cache. With a `store`, it is not repeated in later sessions either.
+    In a session (until `forget`), and with a `store` in later ones too, no run whose result is known is repeated.
 
     Parameters
     ----------
     run : function
         Takes the values by name and returns measures: a number; a mapping or Series of numbers or texts for one row; or
-        a DataFrame for several rows. Its result must depend only on its values: pass seeds and names of logs, not open
-        files or generators.
+        a DataFrame for several. Nothing else may matter: pass seeds and names of logs, not open files or generators.
     combinations : iterable of mapping, optional
         Values that belong together, for a study that is not a full product. Each is combined with all of `values`.
     threads : int, optional
-        How many runs at a time. Default: the setting of `joblib.parallel_config`, else one per core. The table does not
-        depend on it.
+        How many runs at a time; the table is the same. Default: that of `joblib.parallel_config`, else one per core.
     progress : bool
         Show a progress bar with the remaining time, if the grid takes over a second.
     errors : {"raise", "keep"}
-        What happens when a run fails. "raise": the grid ends with a `RunError`. "keep": the grid goes on. The column
-        ``error`` then has the error of a failed run and is empty for the others; ``error_at`` says where it was raised.
+        What happens when a run fails. "raise": the grid ends with a `RunError`, which names the run's values. "keep":
+        the grid goes on; the column ``error`` has the run's error and ``error_at`` where it was raised, or "".
     activity : str
         The label of the progress bar.
     store : path or Store, optional
@@ -91,19 +88,17 @@ def grid(
 
     Raises
     ------
-    RunError
-        Names the values of the run.
     ValueError, TypeError
         For an empty list, names that the function does not take, or values whose results cannot be stored.
 
     Notes
     -----
-    A known result is used again if the function is the same, with every function, class and constant of yours that it
-    uses, if its values are the same, and if the files and logs that it read through the package have the same content.
-    What cannot be seen is what it gets by other ways: environment variables, modules imported by computed names,
-    ``getattr`` with a text, files that it opens itself by names in its own code (a path passed as a value counts by its
-    content), what threads of its own read, and what caches and compiled functions of its own still hold. Installed
-    packages count by their names, not their versions: after an upgrade on which results depend, begin another store.
+    A known result is used again if schedlab and the function are the same, with every function, class and constant of
+    yours that it uses, its values, and the content of the files and logs that it read through the package. What cannot
+    be seen is what it gets by other ways: environment variables, modules imported by computed names, ``getattr`` with a
+    text, files that it opens itself by names in its own code (a path passed as a value counts by its content), what
+    threads of its own read, and what caches and compiled functions of its own still hold. Installed packages count by
+    their names, not their versions: after an upgrade on which results depend, begin another store.
 
     Runs go through `joblib.Parallel`, by default on threads, because kernels release the interpreter lock; runs of a
     few milliseconds are mostly Python code, which runs in one thread at a time. Choose another backend with
@@ -121,8 +116,7 @@ def grid(
     (['load', 'scheme', 'seed', 'wait_time', 'utilization'], 12)
     """
     check_known("errors", errors, ("raise", "keep"))
-    plan = planned(run, combinations, **values)
-    return carried_out(plan, threads, progress, errors, activity, store, retry)
+    return carried_out(planned(run, combinations, **values), threads, progress, errors, activity, store, retry)
 
 
 @lru_cache(32)
@@ -174,7 +168,7 @@ class Plan:
 
 def planned(run: Callable, combinations: Iterable[Mapping] | None = None, /, **values) -> Plan:
     """Make the plan of a grid: every combination of the values that `grid` takes."""
-    sets = {name: several(name, value, not is_several(value)) for name, value in values.items()}
+    sets = {name: several(name, value) for name, value in values.items()}
     combinations = [{}] if combinations is None else _combinations(combinations)
     products = [dict(zip(sets, chosen, strict=True)) for chosen in product(*sets.values())]
     for combination in combinations:
@@ -188,23 +182,16 @@ def planned(run: Callable, combinations: Iterable[Mapping] | None = None, /, **v
 def table_of(
     run: Callable, runs: Sequence[Mapping], names: Sequence[Mapping], settings: Mapping | None = None, **how
 ) -> pd.DataFrame:
-    """Do what `grid` does, with the same errors, for a list of runs that have their own names.
+    """Do what `grid` does for a list of runs with names of their own, which the rows begin with, in the order of runs.
 
     Parameters
     ----------
-    run : function
-        As in `grid`.
     runs, names : sequence of mapping
         For each run, its values, and the first columns of its rows.
     settings : mapping, optional
         Values common to all runs; in a store, which may hold runs with others, they are further columns.
-    **how
-        threads, progress, errors, activity, store and retry, as in `grid`.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `names`, then the measures; in the order of `runs`.
+    run, **how
+        As in `grid`: the function; threads, progress, errors, activity, store and retry.
 
     Examples
     --------
@@ -325,9 +312,8 @@ def _run(plan, known, threads, progress, errors, label):
                 known.take(place, result)
                 bar.update(result.failed)
     except BaseException as error:
-        if hasattr(results, "throw"):
-            with suppress(BaseException):  # otherwise joblib warns about unused results
-                results.throw(error)
+        with suppress(BaseException):  # otherwise joblib warns about unused results, if there are any
+            results.throw(error)
         raise
 
 
@@ -351,16 +337,10 @@ def _kept(study, key, values, result):
     return result
 
 
-def is_several(value) -> bool:
-    """Tell whether several values are given, rather than one."""
-    if isinstance(value, np.ndarray):
-        return value.ndim > 0
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | pd.DataFrame)
-
-
-def several(name: str, given, single: bool) -> list:
-    """Make a list of the given values, one or several."""
-    values = [given] if single else list(given)
+def several(name: str, argument) -> list:
+    """Make a list of one value or several: a text, a mapping or a table is one, whatever else is iterable several."""
+    single = not isinstance(argument, Iterable) or isinstance(argument, str | bytes | Mapping | pd.DataFrame)
+    values = [argument] if single or (isinstance(argument, np.ndarray) and not argument.ndim) else list(argument)
     if not values:
         raise ValueError(f"{name} is an empty list, expected at least one {name}")
     return [without_numpy(value) for value in values]

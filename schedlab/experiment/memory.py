@@ -4,7 +4,7 @@ import inspect
 from collections import OrderedDict
 from functools import cache, partial, update_wrapper
 from threading import Lock, RLock
-from types import MethodType
+from types import MethodType, SimpleNamespace
 from weakref import WeakSet
 
 from .._runtime.digests import NoDigestError, key, of_function, of_named
@@ -40,24 +40,15 @@ def changed():
 
 
 def remember(most: int):
-    """Cache the latest results of a function by its values; meant for traces and schedules, which are large.
+    """Make a decorator that caches the latest results of a function by its values, such as traces and schedules.
 
-    A result is used again as `grid` uses one. If two threads ask for the same, it is computed once and both wait.
+    A result is used again as `grid` uses one. If two threads ask for the same, it is computed once and both wait. A
+    function that calls itself with the same values raises RecursionError.
 
     Parameters
     ----------
     most : int
         How many results to keep.
-
-    Returns
-    -------
-    function
-        A decorator.
-
-    Raises
-    ------
-    RecursionError
-        From the function, if it calls itself with the same values.
 
     Examples
     --------
@@ -74,15 +65,11 @@ def remember(most: int):
     return partial(_Remembering, most)
 
 
-class _Call:
-    """A remembered result and the files that it read; a thread holds the lock while it computes them."""
-
-    def __init__(self):
-        self.lock, self.users, self.computing, self.result = RLock(), 0, False, None
-
-
 class _Remembering:
-    """A function that remembers its latest results. A copy in another process begins with an empty cache."""
+    """A function that remembers its latest results. A copy in another process begins with an empty cache.
+
+    Of each call it has the result with the files that were read, and a lock, which a thread holds while it computes.
+    """
 
     def __init__(self, most, function):
         self.most, self.calls, self.lock = most, OrderedDict(), Lock()
@@ -105,7 +92,7 @@ class _Remembering:
         except NoDigestError:
             return function(*arguments, **settings)
         with self.lock:
-            call = self.calls.setdefault(about, _Call())
+            call = self.calls.setdefault(about, SimpleNamespace(lock=RLock(), users=0, computing=False, result=None))
             self.calls.move_to_end(about)
             call.users += 1
             unused = [name for name, other in self.calls.items() if not other.users]

@@ -165,11 +165,9 @@ class Store:
         runs = [run for run in runs if function in (None, run["function"])]
         runs.sort(key=itemgetter("study", "finished", "key"))
         values = [{"function": run["function"], **values} for run, values in zip(runs, _values(runs), strict=True)]
-        times = [pd.Timestamp(round(1000 * run["finished"]), unit="ms") for run in runs]
-        last = [
-            dict(zip(OWN, (run["seconds"], time, run["host"], run["key"], run["study"]), strict=True))
-            for run, time in zip(runs, times, strict=True)
-        ]
+        facts = itemgetter("seconds", "finished", "host", "key", "study")
+        ends = [{"finished": pd.Timestamp(round(1000 * run["finished"]), unit="ms")} for run in runs]
+        last = [dict(zip(OWN, facts(run | end), strict=True)) for run, end in zip(runs, ends, strict=True)]
         table = tabled(values, [_result(run) for run in runs], True, last)
         front = dict.fromkeys(["function", *(name for row in values for name in row)])
         back = [*OF_FAILURES, *OWN]
@@ -178,15 +176,12 @@ class Store:
     def prune(
         self, *, older_than: str | date | timedelta | None = None, unasked: bool = False, dry_run: bool = False
     ) -> pd.DataFrame:
-        """Delete results, and list them: those that meet every condition given, of which there must be one.
-
-        Raises ValueError without a condition, or for an instant that is none.
+        """Delete and list the results that meet all conditions; raise ValueError without one, or for a wrong instant.
 
         Parameters
         ----------
         older_than : date, datetime, timedelta or text, optional
-            Results of runs that ended before then: a date, ``"2026-03-01"``, or a length of time before now,
-            ``"30 days"``.
+            Results of runs that ended before then: a date, ``"2026-03-01"``, or a time before now, ``"30 days"``.
         unasked : bool
             Results that no grid has asked for in this session. So after a notebook has run as a whole, what is left
             over from earlier versions of it can go.
@@ -282,13 +277,11 @@ class Study:
                 lines = path.read_bytes().splitlines(keepends=True)
                 left = [line for line in lines if not any(run["key"] in keys for run in _runs(path, line))]
                 freed += sum(map(len, lines)) - sum(map(len, left))
-                if dry_run or len(left) == len(lines):
-                    continue
-                if left:
+                if not (dry_run or left):
+                    path.unlink()
+                elif not dry_run and len(left) < len(lines):
                     with replacing(path) as part:
                         part.write_bytes(b"".join(left))
-                else:
-                    path.unlink()
             with suppress(OSError):  # it is not empty
                 self.folder.rmdir()
         return freed

@@ -13,7 +13,6 @@ from .grids import Known, Plan, planned
 from .results import tabled
 from .stores import Store
 
-TAKEN = ("run", "values", "combinations")  # names that a study file defines
 EXPECTED = "expected a study: a Python file that defines a function run, and values as grid takes them"
 
 
@@ -32,7 +31,7 @@ def read_study(path: str | os.PathLike) -> Plan:
         namespace = runpy.run_path(str(path), run_name="schedlab_study")
     except (Exception, SystemExit) as error:  # whatever the user's file raises
         raise ValueError(f"{file} cannot be run: {type(error).__name__}: {error}") from error
-    run, values, combinations = (namespace.get(name) for name in TAKEN)
+    run, values, combinations = (namespace.get(name) for name in ("run", "values", "combinations"))
     if not callable(run):
         raise ValueError(f"{file} defines no function run, {EXPECTED}")
     if not isinstance(values or {}, Mapping) or (values is None and combinations is None):
@@ -46,8 +45,7 @@ def read_study(path: str | os.PathLike) -> Plan:
 
 def shard_of(plan: Plan, number: int, count: int) -> Plan:
     """Return one part of a plan, from 1 to `count`. Every run is in exactly one part, and all cost about the same."""
-    # By keys, which are as good as random: in the order of the plan, one part could get the costly scheme of each
-    # pair.
+    # By keys, which are as good as random: in the plan's order, one part could get the costly scheme of each pair.
     chosen = set(sorted(set(plan.keys))[number - 1 :: count])
     places = [place for place, key in enumerate(plan.keys) if key in chosen]
     return Plan(plan.run, [plan.runs[place] for place in places], [plan.names[place] for place in places])

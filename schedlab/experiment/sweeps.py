@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from numbers import Integral, Real
 from os import PathLike
 
 import pandas as pd
@@ -16,7 +15,7 @@ from ..schemes import scheme as scheme_named
 from ..schemes.cases import check_trace
 from ..workload.labels import labels
 from ..workload.trace import Trace
-from .grids import RunError, is_several, several, table_of
+from .grids import RunError, several, table_of
 from .memory import remember
 from .results import identity, labelled
 from .stores import Store
@@ -39,8 +38,7 @@ def sweep(
 ) -> pd.DataFrame:
     """Simulate every combination of traces, offered loads, schemes and seeds.
 
-    What was already simulated in this session is not simulated again (see `forget`). `grid` does the same for your own
-    function.
+    As with `grid`, which does the same for your own function, nothing is simulated twice in a session.
 
     Parameters
     ----------
@@ -61,10 +59,8 @@ def sweep(
         Threshold of the bounded slowdown. Run times below it count as tau.
     window : optional
         As in `Schedule.metrics`: a period (begin, end) measures the jobs submitted in it.
-    threads : int, optional
+    threads, progress : optional
         As in `grid`.
-    progress : bool
-        Show a progress bar, if the sweep takes over a second.
     store : path or Store, optional
         As in `grid`. The store's table also has the columns by, shake, tau, window, and those of `conventions`.
     **conventions
@@ -73,10 +69,9 @@ def sweep(
     Returns
     -------
     DataFrame
-        One row per run: trace, load, scheme, seed (if seeds are given), and the measures of `Schedule.metrics`.
-        Different traces with the same title are distinguished by their history (`schedlab.workload.labels.labels`). The
-        load is the requested one; if none was requested, that of the unshaken trace, or the mean over the seeds if each
-        seed has its own trace.
+        One row per run: trace, load, scheme, seed (if seeds are given), and the measures of `Schedule.metrics`. Traces
+        with the same title are distinguished by their history. The load is the requested one; if none was requested,
+        that of the unshaken trace, or the mean over the seeds if each seed has its own trace.
 
     Raises
     ------
@@ -91,15 +86,16 @@ def sweep(
     >>> table = sl.sweep(trace, schemes, load=[0.6, 0.7, 0.8, 0.9])
     >>> chart = sl.charts.lines(table, "load", "bounded_slowdown", title="Mean bounded slowdown")
     """
-    traces = several("trace", trace, isinstance(trace, Trace | str) or callable(trace))
-    seeds = several("seed", seed, seed is None or isinstance(seed, Integral))
+    traces = several("trace", trace)
+    seeds = several("seed", seed)
     families = [(_family(source, seeds), callable(source)) for source in traces]
     titles = labels(family for family, _ in families)
     marks = [name.removeprefix(family[0].title) for name, (family, _) in zip(titles, families, strict=True)]
-    schemes = [scheme_named(choice) for choice in several("scheme", scheme, not is_several(scheme))]
+    schemes = [scheme_named(choice) for choice in several("scheme", scheme)]
     called = labelled(schemes)
-    loads = several("load", load, load is None or isinstance(load, Real))
+    loads = several("load", load)
     overrun = conventions.get("overrun", "kill")
+    common = {"by": by, "shake": shake, "tau": tau, "window": window}
     names, runs = [], []
     for ((family, seeded), mark), target in product(zip(families, marks, strict=True), loads):
         offered = sum(member.offered_load(overrun) for member in family) / len(family) if target is None else target
@@ -108,12 +104,9 @@ def sweep(
         for using, (draw, copy) in product(schemes, zip(seeds, family if seeded else family * len(seeds), strict=True)):
             about = {"trace": f"{copy.title}{mark}", "load": offered, "scheme": called[identity(using)], "seed": draw}
             names.append({name: value for name, value in about.items() if value is not None})
-            moved = None if seeded else draw
-            run = {"trace": copy, "load": target, "by": by, "scheme": using, "seed": moved, "shake": shake, "tau": tau}
-            runs.append(run | {"window": window, "conventions": conventions})
-    settings = {"by": by, "shake": shake, "tau": tau, "window": str(window)} | {
-        name: str(value) for name, value in conventions.items()
-    }
+            run = {"trace": copy, "load": target, "scheme": using, "seed": None if seeded else draw}
+            runs.append(run | common | {"conventions": conventions})
+    settings = common | {name: str(value) for name, value in {"window": window, **conventions}.items()}
     how = {"threads": threads, "progress": progress, "activity": "simulating", "store": store}
     try:
         return table_of(_simulated, runs, names, settings, **how)

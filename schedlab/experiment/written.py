@@ -89,12 +89,11 @@ def written_table(table: pd.DataFrame) -> dict:
 
     Raises TypeError, which names a column that would not come back as it is.
     """
-    for name in table.columns:
+    columns = []
+    for name, column in table.items():
         if type(name) not in (str, int, float):
             expected = "expected names that are texts or numbers, to be kept in a store"
             raise TypeError(f"the run gives a column {name!r}, {expected}")
-    columns = []
-    for name, column in table.items():
         try:
             columns.append(record := _written_column(column))
             if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
