@@ -13,6 +13,7 @@ from ..schedule.usage import has_order, named
 from ._altair import alt
 from .axes import AXES, IN_HOURS, axis
 from .checks import check_kind
+from .clock import KNOWN, last_known, window_of
 from .compare import named_parts
 from .heatmaps import CELL, ROW, WIDE_CELL, mosaic
 from .palette import BLUE, INK, coloured
@@ -61,7 +62,8 @@ def usage(
         A column of `Schedule.usage`, such as ``"processor_hours"``, ``"gpu_hours"``, ``"jobs"``, ``"utilization"`` or
         ``"wait_time"``.
     window : (begin, end), optional
-        Dates at the machine, or seconds on the clock of the log. Default: the whole schedule.
+        Dates at the machine, or seconds on the clock of the log. Default: the whole schedule; for hours, weekdays and
+        months of what happened by a log, until its last submission.
     title, subtitle, width, height : optional
         By default, the title says what is shown, and the subtitle gives the trace, its load and its jobs.
 
@@ -86,6 +88,11 @@ def usage(
     if len(keys) not in (1, 2) or len(keys) > 1 < len(parts):
         counts = f"{len(keys)} columns and {len(parts)} schedules"
         raise ValueError(f"got {counts}, expected one column, or two of one schedule")
+    known = [schedule for schedule in parts.values() if last_known(schedule) is not None]
+    cut = window is None and known and any(is_calendar(key, first.trace.table.columns) for key in keys)
+    if cut:  # hours after it would seem idle
+        begin, end = window_of(known[0], None)
+        window = (begin, end + 1)
     sides = [_Side(first, key, y, window) for key in keys]
     tables = [_rows(schedule, sides, y, window).assign(scheme=name) for name, schedule in parts.items()]
     rows = pd.concat(tables, ignore_index=True)
@@ -94,7 +101,7 @@ def usage(
     if title is None:
         title = f"{measure[0].upper()}{measure[1:]} by {' and '.join(side.name for side in sides)}"
     subtitle = "; ".join(dict.fromkeys(map(about, parts.values()))) if subtitle is None else subtitle
-    return headed(chart, title, wide, subtitle, note, size=(width, height))
+    return headed(chart, title, wide, subtitle, note, KNOWN if cut else "", size=(width, height))
 
 
 class _Side:

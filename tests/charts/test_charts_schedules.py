@@ -232,6 +232,14 @@ def test_usage_under_several_schemes_and_in_cells(easy, shortest):
     found = rows(cells)
     assert found["value"].sum() == pytest.approx(easy.usage("size")["processor_hours"].sum())
     assert ("thousands" in said(cells)) == (found["value"].max() >= 1000)
+    trace = both["first"].trace
+    happened = sl.recorded(replace(trace, table=trace.table.assign(wait_time=60), source="file"))
+    until = charts.usage({"log": happened} | both, "weekday", "utilization")
+    last = happened.submit[-1]
+    assert "to the last submission" in said(until)
+    days = happened.usage("weekday", (happened.submit[0], last + 1))["utilization"].dropna()
+    drawn = rows(until)
+    assert drawn.loc[drawn["scheme"] == "log", "value"].tolist() == pytest.approx(days.tolist())
     used = charts.usage(both["first"], ["user", "month"])
     assert layers(used)[0][0]["encoding"]["y"]["sort"][-1] == "others (10)"
     assert rows(used)["value"].sum() == pytest.approx(found["value"].sum())
