@@ -69,7 +69,7 @@ def show(options):
     facts = {
         "machine": " ".join(filter(None, (header.computer, header.installation))),
         "processors": trace.procs,
-        "jobs": trace.jobs_text.removesuffix(" jobs"),
+        "jobs": trace.jobs_text.replace(" jobs", "", 1),
         "users": jobs["user_id"].nunique(),
         "first submission": _when(trace, submit.iloc[0]),
         "last submission": _when(trace, submit.iloc[-1]),
