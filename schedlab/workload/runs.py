@@ -280,7 +280,7 @@ def _memory(table, records):
     amount, of_what = values.memory(table.columns("memory")[0])
     units = {"c": _amount(table, CPUS, procs), "n": _amount(table, NODES, np.nan)}
     times = np.select([of_what == unit for unit in units], [*units.values()], default=1.0)
-    return {"requested_memory": np.ceil(amount * times / procs)}
+    return {"requested_memory": np.ceil(amount * times / np.where(procs > 0, procs, np.nan))}
 
 
 def _amount(table, names, default):

@@ -56,6 +56,7 @@ ROLES = {
     "status": ("State",),
     "job": ("JobIDRaw", "JobID"),
 }
+EXAMPLES = {"small": "sacct-example.txt", "cluster": "cluster-sacct.txt.xz"}
 A_CPU = "a processor is a CPU as Slurm counts them"
 MOST_LISTED = 10  # clusters in a message
 
@@ -64,9 +65,18 @@ class PartitionWarning(UserWarning):
     """Jobs of several partitions are put on one machine."""
 
 
-def example_path() -> Path:
-    """Return the path of a small invented export that comes with the package."""
-    return paths.data_dir() / "sacct-example.txt"
+def example_path(name: Literal["small", "cluster"] = "small") -> Path:
+    """Return the path of an invented export that comes with the package.
+
+    Parameters
+    ----------
+    name : {"small", "cluster"}
+        - "small": 270 jobs in two and a half days, with an example of everything that `read_sacct` handles.
+        - "cluster": 19,000 jobs in six weeks, on partitions of CPUs, GPUs and large memory, with a maintenance, a
+          clock change, and a rush before a deadline.
+    """
+    check_known("name", name, EXAMPLES)
+    return paths.data_dir() / EXAMPLES[name]
 
 
 def read_sacct(
