@@ -1,4 +1,4 @@
-"""The six weeks of a made-up cluster: the script makes the file, EASY made its starts, and it has what it should have."""
+"""The made-up cluster: the script makes the file, EASY makes its starts, and it has what logs of clusters have."""
 
 import lzma
 import random
