@@ -24,8 +24,8 @@ SCHEMES_HELP = (
 )
 TRACE_HELP = (
     "name of an archive log (CTC-SP2-1996; `schedlab traces` lists them), path of an SWF file (.swf, .swf.gz), of the "
-    "output of Slurm's sacct --parsable2, or of a table (.csv, .parquet, with --columns), or a workload model: lublin "
-    "(Lublin-Feitelson), jann, downey"
+    "output of Slurm's sacct --parsable2, of the accounting of PBS, Torque or LSF, or of a table (.csv, .parquet, with "
+    "--columns), or a workload model: lublin (Lublin-Feitelson), jann, downey"
 )
 
 
@@ -292,7 +292,8 @@ def _trace_options(parser):
     parser.add_argument(
         "--time-zone",
         metavar="ZONE",
-        help="time zone of dates without one, in a table or sacct output, such as Europe/Stockholm (default: UTC)",
+        help="time zone of dates without one, in a table or sacct output, such as Europe/Stockholm (default: UTC); "
+        "that in which dates of PBS and LSF are shown",
     )
     table = parser.add_argument_group("a table (.csv, .tsv, .parquet)")
     table.add_argument(

@@ -7,12 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from schedlab._runtime.text import plain
-from schedlab.workload import archive, frames
+from schedlab.workload import accounting, archive, frames
 from schedlab.workload.loading import MODELS, load_trace, model_trace, read_swf
 from schedlab.workload.public import read_public
 from schedlab.workload.sacct import is_export, read_sacct
 
 SLURM = ("partition", "time_zone", "arrival", "procs_of", "names")  # options that only its records have
+ACCOUNTING = {"PBS": accounting.read_pbs, "LSF": accounting.read_lsf}
+ZONED = ("table", *ACCOUNTING)  # other records whose dates can be shown in a time zone
 
 
 def trace_of(options):
@@ -41,7 +43,7 @@ def _kind(options):
         )  # a folder of Parquet files
     if _is_table(options):
         return "table"
-    return "sacct" if is_export(name) else "SWF"
+    return accounting.kind_of(name) or ("sacct" if is_export(name) else "SWF")
 
 
 def _check(options, kind):
@@ -64,7 +66,7 @@ def _check(options, kind):
     if options.log and (options.columns or options.unit):
         raise ValueError("--log sets columns and units: leave out --columns and --unit")
     for option in _slurm(options):
-        if kind != "sacct" and not (kind == "table" and option == "time_zone"):
+        if kind != "sacct" and not (kind in ZONED and option == "time_zone"):
             raise ValueError(f"--{option.replace('_', '-')} is for the output of sacct; {name} is not that")
 
 
@@ -86,6 +88,8 @@ def _read(options, kind):
         return frames.read_table(name, time_zone=options.time_zone, lenient=options.lenient, **common, **columns)
     if kind == "sacct":
         return read_sacct(name, lenient=options.lenient, **common, **_slurm(options))
+    if kind in ACCOUNTING:
+        return ACCOUNTING[kind](name, time_zone=options.time_zone, lenient=options.lenient, **common)
     if kind == "SWF":
         return read_swf(name, lenient=options.lenient, **common)
     if _is_path(name):

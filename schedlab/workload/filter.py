@@ -48,6 +48,8 @@ CANCELLED_EARLY = "cancelled before it started"
 NEVER_STARTED = "never started"
 RUNNING = "still running when the record was made"
 UNREADABLE = "cannot be read; taken for unknown"
+INTERRUPTED = "interrupted, and run again or deleted: its end is not recorded"
+ARRAY = "an array as a whole, whose tasks are the jobs"
 SEVERAL_RUNS = "several runs, or tasks, under one number; the last keeps it"
 
 # Reasons of `schedlab.workload.public`.
@@ -56,7 +58,8 @@ NO_GPU = "asks for no GPU, and the machine is counted in GPUs"
 KINDS = USUAL, LOOK = ("usual", "worth a look")
 FEW = 0.01  # of the jobs, since even good logs lack something for so many; and of the work, since less is negligible
 # Records that are no lost work: no jobs of their own, or left out as asked.
-NO_WORK = (PART, STEP, NOISE, GIVEN_TWICE, OTHER_PARTITION, OTHER_CLUSTER, NO_GPU)
+NO_WORK = (PART, STEP, ARRAY, NOISE, GIVEN_TWICE, OTHER_PARTITION, OTHER_CLUSTER, NO_GPU)
+UNENDED = (RUNNING, INTERRUPTED)  # runs that are never kept, though another run of the same job may be
 WITH_WORK = (NO_SUBMISSION, TOO_WIDE, NO_ESTIMATE)  # jobs that ran and whose work is omitted
 
 
@@ -97,6 +100,8 @@ MEANINGS = {
     ("dropped", "", CANCELLED_EARLY): NEVER_RAN,
     ("dropped", "", NEVER_STARTED): Meaning(USUAL, "job", "that never started (left out)"),
     ("dropped", "", RUNNING): Meaning(None, "job", "still running (left out)"),
+    ("dropped", "", INTERRUPTED): Meaning(None, "run", "interrupted, without an end (left out)"),
+    ("dropped", "", ARRAY): Meaning(USUAL, "record", "of an array as a whole (left out: its tasks are jobs)"),
     ("dropped", "", NO_GPU): Meaning(USUAL, "job", "without GPUs (left out)"),
     ("repaired", "", UNREADABLE): Meaning(LOOK, "value", "that cannot be read (taken for unknown)"),
     ("repaired", "job_number", SEVERAL_RUNS): Meaning(USUAL, "record", "numbered anew (other runs of a job)"),
@@ -313,7 +318,8 @@ def work_of(dropped: pd.DataFrame, work: pd.Series | None = None) -> pd.Series:
     """
     area = (dropped["run_time"].clip(lower=0) * _size(dropped).clip(lower=0)).astype("float64")
     if work is not None:
-        area = work.reindex(dropped.index).astype("float64").fillna(area)
+        known = work.reindex(dropped.index).astype("float64")
+        area = known.where(known.notna() & ~dropped["reason"].isin(UNENDED), area)
     return area.where(~dropped["reason"].str.startswith(NO_WORK), 0.0)
 
 

@@ -27,7 +27,8 @@ UNIX = 500_000_000  # seconds since 1970: November 1985, earlier than any log an
 HOUR = 3_600  # of a clock change
 MOST_LATE = 0.5  # warn if more than this share of the jobs ...
 FAR_BEYOND = 10  # ... outlive their estimates by this factor
-REQUESTED = ("reqcpus", "reqnodes", "cpus_req", "req_cpus", "req_nodes")  # columns with what jobs asked for
+# Columns with what jobs asked for.
+REQUESTED = ("reqcpus", "reqnodes", "cpus_req", "req_cpus", "req_nodes", "numprocessors")
 CPUS = ("alloccpus", "ncpus", "cpus_req")
 NODES = ("nnodes", "nodes_alloc")
 OTHER_NAME = "_given"

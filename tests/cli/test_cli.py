@@ -225,6 +225,38 @@ def test_a_log_with_gpus_says_that_they_are_not_simulated(done, tmp_path):
     assert err.splitlines()[0] == f"schedlab: warning: {message}"
 
 
+PBS_RUN = "user=ann queue=batch ctime=1709280000 start=1709280600 {end}exec_host=n1/0-7+n2/0-7 Resource_List.ncpus=1"
+LSF_RUN = '"JOB_FINISH" "10.1" 1709284200 7 1000 0 16 1709280000 0 0 1709280600 "ann" "normal" "" "" "" "h"'
+ACCOUNTING = {
+    "20240301": f"03/01/2024 09:00:00;Q;7.srv;queue=batch\n03/01/2024 10:10:00;E;7.srv;{PBS_RUN}",
+    "lsb.acct": f'"EVENT_ADRSV_FINISH" "10.1" 1709280000 0\n{LSF_RUN}',
+}
+
+
+@pytest.mark.parametrize("name", ACCOUNTING)
+def test_show_and_simulate_take_the_accounting_of_pbs_and_lsf(run, done, tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(ACCOUNTING[name].format(end="end=1709284200 ").encode()))
+    out, err = done("show", path, "--time-zone", "Asia/Tokyo")
+    assert "first submission: 2024-03-01 17:00" in out
+    assert "1 jobs on 16 processors" in err
+    assert measures(done("simulate", path, "--machine", 32)[0])["turnaround"] == 3600
+    code, _, err = run("show", path, "--partition", "a")
+    assert (code, err) == (1, f"schedlab: --partition is for the output of sacct; {path} is not that\n")
+
+
+def test_show_says_what_still_runs_in_the_accounting_of_pbs(done, tmp_path):
+    path = tmp_path / "20240301"
+    lines = [
+        ACCOUNTING[path.name].format(end="end=1709284200 "),
+        f"03/01/2024 09:10:00;S;8.srv;{PBS_RUN.format(end='')}",
+    ]
+    path.write_text("\n".join([*lines, "a line that is no record"]))
+    err = done("show", path, "--lenient", "--machine", 32)[1]
+    assert "1 job still running (left out, 50 % of the work, 50 % of the machine at the end of the log)" in err
+    assert "1 line that could not be read" in err
+
+
 def test_simulate_takes_the_conventions(run, log):
     trace = sl.read_swf(log)
     shorter = trace.jobs.assign(requested_time=lambda jobs: jobs["run_time"] // 2)
