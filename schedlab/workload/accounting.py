@@ -242,7 +242,9 @@ class _Events:
             if not values.get("end"):
                 raise ValueError("field end is missing, expected that of a run (is the line cut?)")
             self.log.add(number, pbs_records.row(match, values, again=letter == "R"))
-        self._interrupt(job, values.get("start"))
+        if letter == "S" or job in self.stopped:
+            self._interrupt(job, values.get("start"))
+        self.open.pop(job, None)
         if letter == "S":
             self.open[job] = (number, when, match, values)
         self.started |= {job, re.sub(r"\[[0-9]+\]", "[]", job)}
@@ -307,7 +309,8 @@ class _Log:
 
     def add(self, number: int, row: Mapping[str, str]) -> None:
         for name in row:
-            self.columns.setdefault(name, [""] * len(self.lines))
+            if name not in self.columns:
+                self.columns[name] = [""] * len(self.lines)
         for name, values in self.columns.items():
             values.append(sys.intern(row.get(name, "")))
         self.lines.append(number)
@@ -347,7 +350,7 @@ class _Records(Table):
     """The rows of a log; messages name their fields as the log does."""
 
     def title(self, role: str, source) -> str:
-        return f"field {source}" if isinstance(source, str) else role
+        return f"field {source.replace('Resource_List_', 'Resource_List.')}" if isinstance(source, str) else role
 
     def source(self, role: str) -> str:
         return role if isinstance(self.sources[role], pd.Series) else super().source(role)

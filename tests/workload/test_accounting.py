@@ -27,8 +27,8 @@ def pbs(job="7.srv", kind="E", dates=DATES, at="03/01/2024 09:10:00", **values):
     return f"{at};{kind};{job};{dates} {written}"
 
 
-def started(job="7.srv", **values):
-    return pbs(job, "S", DATES.partition(" end=")[0], Exit_status=None, resources_used__walltime=None, **values)
+def started(job="7.srv", dates=DATES, **values):
+    return pbs(job, "S", dates.partition(" end=")[0], Exit_status=None, resources_used__walltime=None, **values)
 
 
 def read(folder, read_log, *lines, **settings):
@@ -126,6 +126,25 @@ def test_a_run_of_torque_without_an_end_is_left_out_with_its_work(tmp_path):
     assert trace.dropped.index.tolist() == [7]
     trace = read_pbs(tmp_path, started(), pbs("8.srv"), "03/01/2024 09:13:30;D;7.srv;requestor=ann@login")
     assert trace.dropped["reason"].tolist() == [load_filter.INTERRUPTED]
+
+
+def test_starts_that_failed_and_starts_that_were_corrected(tmp_path):
+    trace = read_pbs(tmp_path, started(dates=DATES.replace("17092806", "17092803")), started(), pbs())
+    assert trace.dropped[["reason", "work"]].to_numpy().tolist() == [[load_filter.INTERRUPTED, 0]]
+    trace = read_pbs(tmp_path, started(), pbs(dates=DATES.replace("1709280600", "1709280602")))
+    assert (len(trace), len(trace.dropped)) == (1, 0)
+
+
+def test_a_job_that_runs_again_counts_with_what_it_did(tmp_path):
+    later = DATES.replace("17092806", "17092906").replace("17092842", "17092942")
+    lines = [started(), pbs(kind="R"), started(dates=later), pbs("8.srv", dates=later)]
+    trace = read_pbs(tmp_path, *lines, pbs("9.srv", dates=later.replace("17092942", "17092914")))
+    assert trace.dropped[["reason", "work"]].to_numpy().tolist() == [[load_filter.RUNNING, 16 * 3600]]
+
+
+def test_a_limit_that_cannot_be_read_costs_no_job(tmp_path):
+    trace = read_pbs(tmp_path, pbs(Resource_List__walltime="long"))
+    assert "cannot be read: 'long' in field Resource_List.walltime, line 1" in trace.history
 
 
 def test_jobs_that_run_wait_or_were_deleted_are_told(tmp_path):
