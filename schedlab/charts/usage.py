@@ -1,6 +1,6 @@
 """Who used the machine, and when: bars by a column of the log or by hour, weekday and month; two of these as cells."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import pandas as pd
 
@@ -38,7 +38,7 @@ OTHERS = "others"
 @unchecked
 def usage(
     schedules: Schedule | Iterable[Schedule] | Mapping[str, Schedule],
-    by="user",
+    by: str | Mapping | Callable | pd.Series | list = "user",
     y: str = "processor_hours",
     *,
     window=None,
