@@ -99,8 +99,8 @@ def read_sacct(
     ``SLURM_TIME_FORMAT=%s`` in front of it, times are exact whatever the time zone::
 
         sacct --allusers --allocations --duplicates --parsable2 --noconvert --starttime=2024-03-01 --endtime=2024-04-01
-        --format=JobID,JobIDRaw,Cluster,Partition,User,Group,Submit,Eligible,Start,End,
-        ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,ReqMem,State > jobs.txt
+        --format=JobID,JobIDRaw,Cluster,Partition,User,Group,Account,QOS,Submit,Eligible,Start,End,
+        ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,ReqMem,AllocTRES,Reservation,State > jobs.txt
 
     Parameters
     ----------

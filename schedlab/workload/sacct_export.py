@@ -18,8 +18,8 @@ from .records import left_out
 COMMAND = (
     "sacct --allusers --allocations --duplicates --parsable2 --noconvert"
     " --starttime=2024-03-01 --endtime=2024-04-01"
-    " --format=JobID,JobIDRaw,Cluster,Partition,User,Group,Submit,Eligible,Start,End,"
-    "ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,ReqMem,State > jobs.txt"
+    " --format=JobID,JobIDRaw,Cluster,Partition,User,Group,Account,QOS,Submit,Eligible,Start,End,"
+    "ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,ReqMem,AllocTRES,Reservation,State > jobs.txt"
 )
 # Columns in which users may write what they like, even a '|'.
 FREE_TEXT = ("JobName", "Comment", "AdminComment", "SystemComment", "Extra", "SubmitLine", "WorkDir")

@@ -10,7 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab.workload import filter as load_filter
 from schedlab.workload.runs import GpuWarning
-from schedlab.workload.sacct import example_path
+from schedlab.workload.sacct import COMMAND, example_path
 
 PARTITIONS = ("cpu", "debug", "gpu", "himem")
 CPUS = 46 * 64
@@ -34,6 +34,7 @@ def gpus():
 def test_the_script_makes_the_file():
     assert example_path("cluster") == cluster.PATH
     assert cluster.PATH.stat().st_size < 700_000
+    assert f"--format={cluster.COLUMNS.replace('|', ',')} >" in COMMAND
     assert lzma.decompress(cluster.PATH.read_bytes()).decode() == cluster.export()
 
 
