@@ -1,4 +1,4 @@
-"""Read public logs that are not plain SWF, whose columns are known: PM100, F-DATA, Frontier, Theta, Cori, and others.
+"""Read public logs that are not plain SWF, whose columns are known: PM100, F-DATA, Frontier, Theta, SuperCloud, ...
 
 A machine is counted in nodes if jobs get whole nodes, and in GPUs if jobs request GPUs; `Trace.history` says which.
 Most of these logs have rows that contradict themselves; such rows are omitted, and `Trace.dropped` lists them.
@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from schedlab._runtime.files import opened
@@ -30,6 +31,20 @@ from .tables import ROLES, Table, TableError
 from .trace import Trace
 
 PROCS_OF = {"nodes": "a node", "cpus": "a CPU", "gpus": "a GPU"}
+DELETED = "marked as deleted"
+PAI_TASKS = (
+    "job_name",
+    "task_name",
+    "inst_num",
+    "status",
+    "start_time",
+    "end_time",
+    "plan_cpu",
+    "plan_mem",
+    "plan_gpu",
+)
+PAI_TASKS += ("gpu_type",)
+PAI_JOBS = ("job_name", "inst_id", "user", "status", "start_time", "end_time")
 
 
 @cache
@@ -72,10 +87,18 @@ def read_public(
           has neither starts nor limits: each job's estimate is its run time. [5]_
         - "kestrel": Slurm's records of Kestrel (NREL, 2023-2025), ``esif.hpc.kestrel.job-anon``. Processors are nodes
           (2,304 standard ones, and others) or CPUs. If a job names several partitions, the first counts. [6]_
-        - "philly": deep learning at Microsoft (2017), ``cluster_job_log``. Processors are GPUs: those of a job's first
-          attempt, held until the end of its last. It has no limits: each job's estimate is its run time. [7]_
+        - "philly": deep learning at Microsoft (2017), ``cluster_job_log``. Processors are GPUs. Each attempt is a run,
+          and all but the first arrive when the one before ended. It has no limits: the estimate is the run time. [7]_
         - "helios": Earth, Saturn, Uranus or Venus of SenseTime (2020), ``cluster_log.csv``. Processors are GPUs (at
           most 1,264 of Venus, 1,232 of Earth); jobs without any are omitted. It has no limits. [8]_
+        - "slurmdbd": the table of jobs of any cluster's Slurm database (``<cluster>_job_table``), as CSV or TSV.
+          Processors are the CPUs allocated (TRES 1). ``gpus`` are those of TRES 1001, which is the first that a site
+          adds: ``sacctmgr show tres`` says whether it is gres/gpu. [9]_
+        - "supercloud": ``slurm-log.csv`` of MIT SuperCloud (2021), the same with two kinds of GPUs. [10]_
+        - "alibaba2020": ``pai_task_table.csv`` of Alibaba's GPU cluster. Each task is a run of all its instances;
+          ``pai_job_table.csv`` beside it gives submissions and users, else no wait is known. Processors are CPUs (100 %
+          of one, rounded up) or GPUs. [11]_
+        - "alibaba2023": ``openb_pod_list``; each pod is a run. Processors are CPUs, rounded up, or GPUs. [11]_
     machine : int, optional
         Size of the machine. Default: as above, or else the most that was in use at one instant.
     procs_of : {"nodes", "cpus", "gpus"}, optional
@@ -122,6 +145,9 @@ def read_public(
     .. [6] Open Energy Data Initiative, submission 8643, https://data.openei.org/submissions/8643
     .. [7] Jeon et al., USENIX ATC 2019; https://github.com/msr-fiddle/philly-traces
     .. [8] Hu et al., SC 2021; https://github.com/S-Lab-System-Group/HeliosData
+    .. [9] SchedMD, Slurm, ``src/plugins/accounting_storage/mysql``
+    .. [10] Samsi et al., HPEC 2021; https://dcc.mit.edu
+    .. [11] Weng et al., NSDI 2022; https://github.com/alibaba/clusterdata
     """
     about = logs().loc[check_known("log", log, tuple(logs().index))]
     sizes = {of: about[of] for of in PROCS_OF if about[of]}
@@ -130,15 +156,16 @@ def read_public(
     note = f"a processor is {PROCS_OF[procs_of]}{about['note']}"
     if log == "frontier":
         return replace(_frontier(path, machine), history=(note,))
-    columns = {role: about[role] for role in ROLES if role not in PROCS_OF and about.get(role)}
+    columns = {role: about[role] for role in ROLES if role not in ("nodes", "procs") and about.get(role)}
     columns["procs"] = sizes[procs_of]
     wanted = [*columns.values(), *sizes.values(), *about["further"].split()]
-    frame = FRAMES[log](path) if log in FRAMES else loaded(Path(path), wanted)
+    frame = FRAMES[log](Path(path)) if log in FRAMES else loaded(Path(path), wanted)
     left_out = CLEAN[log](frame, columns) if log in CLEAN else None
     file = plain(Path(path).name)
     unit = {"estimate": about["unit"]} if about["unit"] else "s"
     zone = time_zone or about["time_zone"] or None
     table = Table(frame, columns, file, range(1, len(frame) + 1), unit, zone, lenient=True)
+    table.unit = procs_of
     for reason, rows in (left_out or {}).items():
         table.leave_out(rows, reason)
     trace = trace_of(table, file.removesuffix(".gz").rpartition(".")[0] or file, machine)
@@ -167,23 +194,80 @@ def _without_gpu(frame, _):
     return {NO_GPU: frame["gpu_num"] == 0} if "gpu_num" in frame else None
 
 
+def _database(frame, columns):
+    """Take what was allocated from the TRES of a database of Slurm, in which 1 are CPUs and a site's own begin at 1001.
+
+    Most exports lack some columns; rows that are marked as deleted are none.
+    """
+    tres = frame["tres_alloc"].fillna("").astype(str) if "tres_alloc" in frame else pd.Series("", frame.index)
+    frame["cpus"] = _tres(tres, 1).where(lambda amount: amount > 0, frame.get("cpus_req"))
+    frame["gpus"] = _tres(tres, 1001)
+    for role in ("eligible", "estimate", "user", "group", "account", "qos", "partition"):
+        if role in columns and columns[role] not in frame:
+            del columns[role]
+    return {DELETED: frame.pop("deleted") == 1} if "deleted" in frame else None
+
+
+def _supercloud(frame, columns):
+    """Count both kinds of GPUs, which have no common TRES there."""
+    left_out = _database(frame, columns)
+    frame["gpus"] += _tres(frame["tres_alloc"].fillna("").astype(str), 1002)
+    return left_out
+
+
+def _tres(texts, number):
+    """Return the amounts of one TRES in texts such as 1=8,2=16000,1001=2; 0 where it is not there."""
+    return texts.str.extract(rf"(?:^|,){number}=([0-9]+)")[0].astype("float64").fillna(0)
+
+
+def _alibaba2020(path):
+    """Read the tasks, each a run of all its instances; the table of jobs beside theirs has the submissions."""
+    file = plain(path.name)
+    tasks = pd.read_csv(path, names=PAI_TASKS, header=None)
+    if not tasks["job_name"].size or not pd.api.types.is_numeric_dtype(tasks["inst_num"]):
+        raise TableError(f"{file}: expected the 10 columns of pai_task_table.csv, without a header")
+    tasks["submit"] = tasks["start_time"]
+    jobs = path.with_name("pai_job_table.csv")
+    if jobs.exists():
+        opened(jobs)
+        table = pd.read_csv(jobs, names=PAI_JOBS, header=None).drop_duplicates("job_name").set_index("job_name")
+        tasks["submit"] = tasks["job_name"].map(table["start_time"]).fillna(tasks["start_time"])
+        tasks["user"] = tasks["job_name"].map(table["user"])
+    tasks["user"] = tasks.get("user")
+    tasks["cpus"] = np.ceil(tasks["inst_num"] * tasks["plan_cpu"].fillna(0) / 100)
+    tasks["gpus"] = tasks["inst_num"] * tasks["plan_gpu"].fillna(0) / 100
+    tasks["status"] = tasks["status"].replace({"Terminated": "COMPLETED"})
+    return tasks
+
+
+def _pods(frame, _):
+    frame["cpus"] = np.ceil(frame["cpu_milli"] / 1000)
+    frame["gpus"] = frame["num_gpu"] * frame["gpu_milli"] / 1000
+
+
 def _philly(path):
-    """Read Philly's JSON: a row a job, with the GPUs of its first attempt."""
+    """Read Philly's JSON: a row an attempt, with its GPUs; an attempt arrives when the one before it ended."""
     opened(path)
     try:
-        rows = [_philly_row(job) for job in json.loads(Path(path).read_text(encoding="utf-8"))]
+        rows = [row for job in json.loads(path.read_text(encoding="utf-8")) for row in _attempts(job)]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         expected = "expected a JSON list of jobs as Philly has it"
-        raise TableError(f"{plain(Path(path).name)}: {type(error).__name__}: {error}; {expected}") from None
+        raise TableError(f"{plain(path.name)}: {type(error).__name__}: {error}; {expected}") from None
     return pd.DataFrame(rows, columns=["jobid", "submit", "start", "end", "gpus", "user", "vc", "status"])
 
 
-def _philly_row(job):
+def _attempts(job):
+    """Yield the attempts of a job; where one has no list of its GPUs, it has those of another."""
     attempts = job["attempts"] or [{}]
-    start = attempts[0].get("start_time")
-    end = attempts[-1].get("end_time")
-    gpus = sum(len(part["gpus"]) for part in attempts[0].get("detail") or ())
-    return job["jobid"], job["submitted_time"], start, end, gpus, job["user"], job["vc"], job["status"]
+    gpus = [sum(len(part["gpus"]) for part in attempt.get("detail") or ()) for attempt in attempts]
+    arrival = job["submitted_time"]
+    for attempt, count in zip(attempts, gpus, strict=True):
+        start = attempt.get("start_time")
+        end = attempt.get("end_time")
+        last = attempt is attempts[-1]
+        status = job["status"] if last or job["status"] == "Running" else "Failed"
+        yield job["jobid"], arrival, start, end, count or max(gpus), job["user"], job["vc"], status
+        arrival = end if end not in (None, "", "None") else arrival
 
 
 def _frontier(path, machine):
@@ -198,10 +282,13 @@ def _frontier(path, machine):
     return from_log(log, log.name, "file", machine, "run", files=opened(path))
 
 
-FRAMES = {"philly": _philly}  # files that are no tables
+FRAMES = {"philly": _philly, "alibaba2020": _alibaba2020}  # files that are no tables with a header
 CLEAN = {
     "fdata": _allocated_or_requested,
     "theta": _completed_with_0,
     "kestrel": _first_partition,
     "helios": _without_gpu,
+    "slurmdbd": _database,
+    "supercloud": _supercloud,
+    "alibaba2023": _pods,
 }

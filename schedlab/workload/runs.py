@@ -121,7 +121,7 @@ def _first_known(table, columns, read):
 def _sizes(table):
     """Return what runs occupied, for both fields of SWF; the GPUs; and a note if jobs had asked for other sizes."""
     columns = table.columns("procs" if table.has("procs") else "nodes")
-    read = values.gpus if table.unit == "gpus" else values.sizes
+    read = values.whole_gpus if table.unit == "gpus" else values.sizes
     allocated = _first_known(table, [column for column in columns if str(column.source).lower() not in REQUESTED], read)
     procs = np.where(np.isnan(allocated), _first_known(table, columns, read), allocated)
     if table.has("procs_per_node"):
@@ -194,8 +194,9 @@ def _resolved(early, late, run):
     if not twice.any():
         return dict(early), 0
     times = {role: seconds.copy() for role, seconds in early.items()}
+    times["submit"] = _in_order(early["submit"], late["submit"], np.fmax(late.get("start", early["start"]), 0))
     later = {role: late.get(role, early[role])[twice] for role in INSTANTS}
-    sooner = {role: early[role][twice] for role in INSTANTS}
+    sooner = {role: times[role][twice] for role in INSTANTS}
     choices = [(start, end) for start in (sooner["start"], later["start"]) for end in (sooner["end"], later["end"])]
     costs = []
     for start, end in choices:
@@ -207,6 +208,18 @@ def _resolved(early, late, run):
     before = sooner["eligible"] < sooner["submit"]
     times["eligible"][twice] = np.where(before, later["eligible"], sooner["eligible"])
     return times, int(twice.sum())
+
+
+def _in_order(early, late, start):
+    """Choose the later of two meanings of a submission where a job before it in the log came between them.
+
+    Only of logs that are in the order of their submissions; and if the job did not start before.
+    """
+    clear = early[(early == late) & ~np.isnan(early)]
+    if (np.diff(clear) < 0).any():
+        return early
+    before = np.concatenate([[-np.inf], np.fmax.accumulate(early)[:-1]])
+    return np.where((early < before) & (before <= late) & ~(start < late), late, early)
 
 
 def _leave_out_what_has_not_ended(table, times, state, allocated):
@@ -324,7 +337,8 @@ def _further(table, records, state, identity, numbers):
         roles["state"] = pd.Series(state, dtype="str")
     if (columns := table.columns("gpus")) and not {"gpus"} & {*table.further()}:
         amounts = _first_known(table, columns, values.gpus)
-        roles["gpus"] = pd.Series(np.where(np.isnan(amounts), -1, amounts).astype("int64"))
+        if not np.isnan(amounts).all():
+            roles["gpus"] = pd.Series(values.whole(np.nan_to_num(amounts)))
     further = table.further()
     if identity is not None and table.has("job") and (identity != pd.Series(numbers).map("{:.0f}".format)).any():
         further[str(table.columns("job")[-1].source)] = identity

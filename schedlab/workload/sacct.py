@@ -23,7 +23,7 @@ from schedlab._runtime.text import check_known, plain, suggestion
 from schedlab._runtime.words import MissingEstimate
 
 from . import filter as load_filter
-from .fields import clipped
+from .fields import clipped, duration
 from .packed import without_suffix
 from .records import most_in_use
 from .runs import GpuWarning as GpuWarning
@@ -57,6 +57,7 @@ ROLES = {
     "job": ("JobIDRaw", "JobID"),
 }
 EXAMPLES = {"small": "sacct-example.txt", "cluster": "cluster-sacct.txt.xz"}
+PRIVATE = ("SubmitLine", "WorkDir", "StdIn", "StdOut", "StdErr")  # paths and commands, which name people
 A_CPU = "a processor is a CPU as Slurm counts them"
 MOST_LISTED = 10  # clusters in a message
 
@@ -128,7 +129,7 @@ def read_sacct(
         What to do with a job without a time limit (UNLIMITED, Partition_Limit), as in `read_swf`.
     names : bool
         Keep the names of users and groups, for classes (``schedule.metrics(by="user")``). They are never written to a
-        file, but appear in what you show.
+        file, but appear in what you show. Also keep SubmitLine, WorkDir, StdIn, StdOut and StdErr, which name people.
     lenient : bool
         Skip bad lines instead of raising; `Trace.dropped` lists them.
     columns : str or list of str, optional
@@ -210,6 +211,8 @@ def read_sacct(
         problem = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
         raise SacctError(f"{file}: no job in it ({problem}), expected a line for each; run\n    {COMMAND}")
     table = _table(export, procs_of, time_zone, lenient, arrival)
+    private = [name for name in table.frame if name in PRIVATE and not names]
+    table.frame = table.frame.drop(columns=private)
     several = _keep_cluster(table, export, cluster)
     wanted = None if partition is None else (partition,) if isinstance(partition, str) else tuple(partition)
     _keep_partitions(table, export, wanted)
@@ -218,7 +221,7 @@ def read_sacct(
     table.people = names
     table.origin = [f"Computer: Slurm cluster {plain(several)}"] if several else []
     table.origin += ["Conversion: by schedlab from the output of sacct"]
-    table.notes = tuple(_notes(procs_of, arrival, names))
+    table.notes = tuple(_notes(procs_of, arrival, names, private))
     trace = trace_of(table, Path(without_suffix(path.name)).stem, machine, missing_estimate)
     pooled = _pooled(trace, trace.procs)
     if len(pooled) > 1:
@@ -248,6 +251,8 @@ def _needed(procs_of, partition, arrival):
 def _table(export, procs_of, time_zone, lenient, arrival):
     """Say what the columns of an export are."""
     frame = export.frame()
+    if procs_of == "cpus" and not (export.has("AllocCPUS") or export.has("NCPUS")) and export.has("CPUTimeRAW"):
+        frame["AllocCPUS"] = _occupied(frame, export)
     called = {str(name).lower(): name for name in reversed(frame.columns)}
     columns = {}
     for role, names in (ROLES | {"procs": PROCS_OF[procs_of]}).items():
@@ -258,6 +263,14 @@ def _table(export, procs_of, time_zone, lenient, arrival):
     table = Records(frame, columns, export.name, export.lines, **settings, **kind)
     table.unit = procs_of
     return table
+
+
+def _occupied(frame, export):
+    """Return the CPUs that jobs occupied: Slurm's CPU time is that number times what elapsed."""
+    raw = export.has("ElapsedRaw")
+    elapsed = frame[export.named("ElapsedRaw")].replace("", "0") if raw else frame[export.named("Elapsed")]
+    elapsed = elapsed.astype("float64") if raw else elapsed.map(duration)
+    return (frame[export.named("CPUTimeRAW")].replace("", "0").astype("float64") / elapsed.where(elapsed > 0)).round()
 
 
 def _distinct(table, export, column):
@@ -317,8 +330,10 @@ def _uses(pooled, most=6):
     return ", ".join([*uses, *[f"{len(rest)} more use {100 * sum(rest):.1f} %"] * (len(rest) > 0)])
 
 
-def _notes(procs_of, arrival, names):
+def _notes(procs_of, arrival, names, private):
     yield {"nodes": "a processor is a node", "gpus": "a processor is a GPU"}.get(procs_of, A_CPU)
     if arrival == "eligible":
         yield "submit times are those at which jobs became eligible"
+    if private:
+        yield f"{', '.join(private)}: not kept, since they name people; names=True keeps them"
     yield "users and groups are numbered" if names else "users and groups are numbered, their names were not kept"

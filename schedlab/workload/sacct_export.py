@@ -43,6 +43,7 @@ PLAUSIBLE = {
     **dict.fromkeys(("ElapsedRaw", "AllocCPUS", "NCPUS", "NNodes"), count),
 }
 BLOCK = 50_000  # records
+HEADER = {"submit", "start", "end", "elapsed", "elapsedraw", "state", "alloccpus", "ncpus", "timelimit", "user"}
 LEAST_BARS = 5  # in each record: with fewer columns, it is not such an export
 SEPARATORS = ("|||", "^|^", "|", ";", "\t", ",")  # tried where no header tells
 # What Slurm's tools write to standard error, which may be in the same file.
@@ -97,16 +98,18 @@ class Export:
             self.separator = match[1] if match else "|"
             self.fields = [field.strip() for field in head.split(self.separator)]
         else:
-            self.fields = list(columns)
             self.separator = _separator_of(head, len(columns))
+            trailing = head.count(self.separator) == len(columns)  # --parsable ends each line with it
+            self.fields = [*columns, *[""] * trailing]
         self.columns = {field.lower(): place for place, field in reversed(list(enumerate(self.fields)))}
-        if not (self.has("JobID") or self.has("JobIDRaw")):
+        numbered = self.has("JobID") or self.has("JobIDRaw")
+        if not numbered and len(HEADER & {*self.columns}) < 2:
             expected = "the names of columns with '|' between them, JobID among them (--parsable2, no --noheader)"
             problem = f"found {clipped(head)!r}, expected {expected}{_hint(head)}; run\n    {COMMAND}"
             raise self._error(begin, problem)
         if columns is not None and head.lower().startswith(self.fields[0].lower()):
             raise self._error(begin, f"found {clipped(head)!r}, a header line, expected a record; leave out columns=")
-        self.identity = "JobID" if self.has("JobID") else "JobIDRaw"
+        self.identity = ("JobID" if self.has("JobID") else "JobIDRaw") if numbered else None
         self.lines = array("q")  # the number of the line of each job record
         self.steps = array("q")  # the numbers of the jobs of the steps
         self._rows = []  # the fields of the latest records, ...
@@ -131,7 +134,7 @@ class Export:
     def _whole(self, lines):
         """Yield the records, each with the number of its first line: a free text may go on over several lines."""
         free = [name.lower() in map(str.lower, FREE_TEXT) for name in self.fields]
-        if not any(free):
+        if not any(free) or self.identity is None:
             yield from lines
             return
         place = self.columns[self.identity.lower()]
@@ -142,7 +145,7 @@ class Export:
             row = line.split(self.separator)
             before = text.count(self.separator)
             begins = place < len(row) and _JOB.fullmatch(row[place]) and len(row) > 1
-            goes_on = free[-1] if before == bars else any(free) and before + len(row) - 1 <= bars
+            goes_on = free[-1] if before >= bars else before + len(row) - 1 <= bars
             if number is not None and not begins and goes_on:
                 text += f"\n{line}"
                 continue
@@ -158,8 +161,12 @@ class Export:
         if len(row) > len(self.fields):
             row = self._rejoined(row) or row
         if len(row) != len(self.fields):
-            hint = "a '|' or a line end inside a JobName or Comment? leave such columns out"
+            mark = self.separator
+            hint = f"a {mark!r} or a line end inside a field? leave such columns out, or give sacct --parsable2"
             self.bad_lines.add(line, line, f"{len(row)} fields, expected {len(self.fields)} ({hint})")
+            return
+        if self.identity is None:  # nothing tells steps from jobs, which are numbered by their lines
+            self._add(line, row)
             return
         place = self.columns[self.identity.lower()]
         job = _JOB.fullmatch(row[place])
@@ -172,10 +179,13 @@ class Export:
         elif job[2]:
             self.steps.append(int(raw[1]))
         else:
-            self.lines.append(line)
-            self._rows.append(row)
-            if len(self._rows) == BLOCK:
-                self._pack()
+            self._add(line, row)
+
+    def _add(self, line, row):
+        self.lines.append(line)
+        self._rows.append(row)
+        if len(self._rows) == BLOCK:
+            self._pack()
 
     def _pack(self):
         """Keep the latest records by column: as lists of lists they need four times the memory."""
@@ -187,11 +197,21 @@ class Export:
         """Rejoin a free text that was split at its own bars; None if it is unclear which text that is."""
         more = len(row) - len(self.fields)
         free = [self.columns[name.lower()] for name in FREE_TEXT if self.has(name)]
-        rows = [[*row[:at], self.separator.join(row[at : at + more + 1]), *row[at + more + 1 :]] for at in free]
+        splits = [(at, more) for at in free]
+        last = len(self.fields) - 1
+        if last in free:  # it may have bars of its own besides those of another
+            splits += [(at, count) for at in free if at != last for count in range(1, more)]
+        rows = [self._joined(row, at, count) for at, count in splits]
         if len(rows) > 1:
             rows = [row for row in rows if self._is_plausible(row)]
         distinct = {tuple(text for at, text in enumerate(row) if at not in free): row for row in rows}
         return next(iter(distinct.values())) if len(distinct) == 1 else None
+
+    def _joined(self, row, at, more):
+        """Join the parts of a text that was split at some bars, and all that is too much at the end."""
+        row = [*row[:at], self.separator.join(row[at : at + more + 1]), *row[at + more + 1 :]]
+        last = len(self.fields) - 1
+        return [*row[:last], self.separator.join(row[last:])]
 
     def _is_plausible(self, row):
         with suppress(ValueError):
@@ -245,6 +265,8 @@ def _separator_of(record, count):
 
 def _hint(head):
     """Explain a first line that is not a header of columns between bars."""
+    if head.startswith("JobId="):
+        return "; these are records of Slurm's jobcomp/filetxt, which nothing here reads"
     if "jobid" not in head.lower():
         named = "; there is no header line: name its columns with columns="
         return named if max(map(head.count, SEPARATORS)) >= LEAST_BARS else ""

@@ -12,7 +12,7 @@ import pandas as pd
 from . import fields, swf
 from .tables import Column
 
-NOTHING = (*fields.NO_VALUE, "nan", "nat", "null", "<na>", "-1")  # texts that mean unknown
+NOTHING = (*fields.NO_VALUE, "nan", "nat", "null", "\\n", "<na>", "-1")  # texts that mean unknown
 OFFSET = r".*[0-9]:[0-9]{2}[0-9:.]* ?(?:Z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?)"  # a time with its time zone
 A_TIME = "a time like 2024-03-01 12:00:00, or seconds (pd.to_datetime(..., format=...) reads others)"
 A_LENGTH = f"seconds, or {fields.A_DURATION}"
@@ -124,6 +124,16 @@ def gpus(column: Column) -> np.ndarray:
     """Read numbers of GPUs: plain ones, or those in a TRES or GRES (see `fields.gpus`)."""
     amounts = numbers(column, fields.gpus)
     return np.where(amounts < 0, np.nan, amounts)
+
+
+def whole_gpus(column: Column) -> np.ndarray:
+    """Read numbers of GPUs as processors: a part of one counts as one."""
+    return np.ceil(gpus(column))
+
+
+def whole(amounts: np.ndarray) -> np.ndarray:
+    """Return numbers as int64 if all of them are whole."""
+    return amounts.astype("int64") if (amounts % 1 == 0).all() else amounts
 
 
 def memory(column: Column) -> tuple[np.ndarray, np.ndarray]:
