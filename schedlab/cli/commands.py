@@ -27,6 +27,7 @@ from schedlab.testing import conformance as suite
 from schedlab.workload import archive
 from schedlab.workload.conventions import SIMULATED
 from schedlab.workload.edges import has_waits
+from schedlab.workload.sacct_export import COMMAND
 
 PATIENCE = 1.0  # seconds of silence
 SHOWN = {
@@ -59,6 +60,14 @@ def traces(options):
     place = table["local"].replace("SCHEDLAB_DATA", "data")
     table["local"] = place.mask(table.pop("stand_in") & (place == ""), "stand-in")
     print_table(table.rename(columns={"period": "years", "local": "at hand"}))
+
+
+def sacct_command(options):
+    """Print the command that exports what `schedlab` can use of Slurm's accounting; run it on the cluster.
+
+    Times are in seconds since 1970, so that they are exact; --time-zone of the cluster shows them as its clocks did.
+    """
+    print(COMMAND.replace("2024-03-01", options.begin).replace("2024-04-01", options.end))
 
 
 def show(options):

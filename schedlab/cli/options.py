@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     parsers = whole.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def add(run, **texts):
-        added = parsers.add_parser(run.__name__, **{"description": run.__doc__, **texts})
+        added = parsers.add_parser(run.__name__.replace("_", "-"), **{"description": run.__doc__, **texts})
         added.set_defaults(run=run)
         return added
 
@@ -66,8 +66,15 @@ def parser() -> argparse.ArgumentParser:
     _add_figures(add)
     _add_claims(add)
     _add_conformance(add)
+    _add_sacct_command(add)
     add(commands.compile, help="compile all kernels now instead of at first use")
     return whole
+
+
+def _add_sacct_command(add):
+    parser = add(commands.sacct_command, help="print the command that exports a cluster's jobs from Slurm")
+    parser.add_argument("--begin", default="2024-03-01", metavar="DATE", help="first day (default: 2024-03-01)")
+    parser.add_argument("--end", default="2024-04-01", metavar="DATE", help="the day after the last")
 
 
 def _add_traces(add):
@@ -298,16 +305,19 @@ def _trace_options(parser):
     table = parser.add_argument_group("a table (.csv, .tsv, .parquet)")
     table.add_argument(
         "--columns",
-        type=values.pairs(frames.ROLES),
+        type=values.columns,
         metavar="submit=Submit,run=Elapsed,procs=NCPUS,...",
         help=f"which column holds what: {', '.join(frames.ROLES)}; needed are submit, run (or start and end) and procs "
-        "(or nodes)",
+        "(or nodes). Of sacct's output without a header, the names of its columns: JobID,Submit,Start,...",
     )
     table.add_argument(
         "--unit",
         type=values.unit,
         metavar="U|run=U,...",
         help=f"unit of time, for all columns or by column: {', '.join(frames.UNITS)} (default: s)",
+    )
+    table.add_argument(
+        "--states", choices=("swf", "slurm"), help="what numbers in a column of states mean, where they do not tell"
     )
     slurm = parser.add_argument_group("output of Slurm's sacct")
     slurm.add_argument(
@@ -321,7 +331,8 @@ def _trace_options(parser):
         choices=ARRIVALS,
         help="when a job arrives: when it is submitted (default), or when nothing holds it back any more",
     )
-    slurm.add_argument("--procs-of", choices=PROCS_OF, help="what a processor is: a CPU (default) or a node")
+    slurm.add_argument("--procs-of", choices=PROCS_OF, help="what a processor is: a CPU (default), a node or a GPU")
+    slurm.add_argument("--cluster", metavar="NAME", help="only jobs of this cluster, of an output of several")
     slurm.add_argument(
         "--names", action="store_true", default=None, help="show the names of users and groups in --classes user, group"
     )

@@ -12,7 +12,7 @@ from schedlab.workload.loading import MODELS, load_trace, model_trace, read_swf
 from schedlab.workload.public import read_public
 from schedlab.workload.sacct import is_export, read_sacct
 
-SLURM = ("partition", "time_zone", "arrival", "procs_of", "names")  # options that only its records have
+SLURM = ("partition", "time_zone", "arrival", "procs_of", "names", "cluster")  # options that only its records have
 ACCOUNTING = {"PBS": accounting.read_pbs, "LSF": accounting.read_lsf}
 ZONED = ("table", *ACCOUNTING)  # other records whose dates can be shown in a time zone
 
@@ -41,6 +41,8 @@ def _kind(options):
         return (
             "table" if Path(name).is_dir() and (options.columns or options.log) else "log"
         )  # a folder of Parquet files
+    if isinstance(options.columns, tuple | list):  # of an output of sacct without a header
+        return "sacct"
     if _is_table(options):
         return "table"
     return accounting.kind_of(name) or ("sacct" if is_export(name) else "SWF")
@@ -60,8 +62,9 @@ def _check(options, kind):
         raise ValueError(f"--seed is for models and stand-ins; {name} is neither (compare --copies shakes a log)")
     if kind == "model" and options.missing_estimate != "run":
         raise ValueError("--missing-estimate is for logs; every job of the model has an estimate")
-    for option in ("columns", "unit", "log"):
-        if getattr(options, option) is not None and kind != "table":
+    for option in ("columns", "unit", "log", "states"):
+        headerless = option == "columns" and kind == "sacct"
+        if getattr(options, option) is not None and kind != "table" and not headerless:
             raise ValueError(f"--{option} is for tables; {name} is not one")
     if options.log and (options.columns or options.unit):
         raise ValueError("--log sets columns and units: leave out --columns and --unit")
@@ -84,10 +87,11 @@ def _read(options, kind):
     if options.log:
         return read_public(name, options.log, machine=size, time_zone=options.time_zone)
     if kind == "table":
-        columns = {**(options.columns or {}), **({"unit": options.unit} if options.unit else {})}
+        settings = {name: value for name in ("unit", "states") if (value := getattr(options, name))}
+        columns = {**(options.columns or {}), **settings}
         return frames.read_table(name, time_zone=options.time_zone, lenient=options.lenient, **common, **columns)
     if kind == "sacct":
-        return read_sacct(name, lenient=options.lenient, **common, **_slurm(options))
+        return read_sacct(name, lenient=options.lenient, columns=options.columns, **common, **_slurm(options))
     if kind in ACCOUNTING:
         return ACCOUNTING[kind](name, time_zone=options.time_zone, lenient=options.lenient, **common)
     if kind == "SWF":

@@ -44,6 +44,11 @@ def pairs(known):
 
 
 @_argument
+def columns(text):
+    return pairs(frames.ROLES)(text) if "=" in text else listed(str)(text)
+
+
+@_argument
 def machine(text):
     sizes = pairs(None)(text) if "=" in text else {"": int(text) if text.isdecimal() else text}
     if not all(isinstance(size, int) and size > 0 for size in sizes.values()):

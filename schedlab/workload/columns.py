@@ -52,8 +52,10 @@ class Columns:
         return [*short, *map(str, self.table.columns)]
 
     def name_of(self, word: str) -> str | None:
-        """Return the column that a word means, its name or one of `WORDS`; None if there is none."""
-        return next((name for name in (word, WORDS.get(word)) if name in self.table), None)
+        """Return the column that a word means: its name, one of `WORDS`, or its name in other case; else None."""
+        alike = [name for name in self.table if str(name).lower() == str(word).lower()]
+        names = (word, WORDS.get(word), *(alike if len(alike) == 1 else ()))
+        return next((name for name in names if name in self.table), None)
 
     def is_unknown(self, word: str) -> bool:
         """Tell whether a column is unknown for all jobs: -1, or nan."""

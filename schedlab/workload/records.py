@@ -28,13 +28,13 @@ def on_the_clock_of_the_log(records: pd.DataFrame, ended: np.ndarray) -> tuple[p
     return pd.DataFrame(counted, records.index), epoch
 
 
-def most_in_use(jobs: pd.DataFrame) -> int:
-    """Count the most processors in use at any instant; a job holds its processors in [start, end)."""
-    jobs = jobs[(jobs["run_time"] > 0) & (jobs["requested_procs"] > 0)]
+def most_in_use(jobs: pd.DataFrame, of: str = "requested_procs") -> int:
+    """Count the most processors (or of another column) in use at any instant; a job holds them in [start, end)."""
+    jobs = jobs[(jobs["run_time"] > 0) & (jobs[of] > 0)]
     when = np.concatenate([jobs["start_time"], jobs["start_time"] + jobs["run_time"]])
-    change = np.concatenate([jobs["requested_procs"], -jobs["requested_procs"]])
+    change = np.concatenate([jobs[of], -jobs[of]])
     order = np.lexsort((change, when))  # at equal times, ends before starts
-    return int(change[order].cumsum().max(initial=0))
+    return int(np.ceil(change[order].cumsum().max(initial=0)))
 
 
 def left_out(records: pd.DataFrame, reasons: Mapping[int, str]) -> pd.DataFrame:

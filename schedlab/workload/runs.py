@@ -20,18 +20,21 @@ from .columns import WORDS
 from .conventions import TAKEN
 from .loading import SizeUnknown, from_log
 from .records import header_of, left_out, most_in_use, on_the_clock_of_the_log
-from .tables import INSTANTS, NAMES, ROLES, TEXTS, UNITS, Table
+from .tables import INSTANTS, NAMES, REQUESTED, ROLES, TEXTS, UNITS, Table
 from .trace import Trace
 
 UNIX = 500_000_000  # seconds since 1970: November 1985, earlier than any log and longer than any log lasts
 HOUR = 3_600  # of a clock change
 MOST_LATE = 0.5  # warn if more than this share of the jobs ...
 FAR_BEYOND = 10  # ... outlive their estimates by this factor
-# Columns with what jobs asked for.
-REQUESTED = ("reqcpus", "reqnodes", "cpus_req", "req_cpus", "req_nodes", "numprocessors")
 CPUS = ("alloccpus", "ncpus", "cpus_req")
 NODES = ("nnodes", "nodes_alloc")
 OTHER_NAME = "_given"
+NO_CLOCK = (
+    load_filter.STEP,
+    load_filter.RUNNING,
+    load_filter.GIVEN_TWICE,
+)  # records that do not set the clock of the log
 
 
 class UnitWarning(UserWarning):
@@ -78,7 +81,7 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
     records = dict.fromkeys(swf.FIELDS, np.nan) | {"allocated_procs": allocated} | records
     records["start_time"] = times["start"]
     ended = np.ones(len(procs), dtype=bool)
-    ended[[row for row, reason in table.refused.items() if reason == load_filter.RUNNING]] = False
+    ended[[row for row, reason in table.refused.items() if reason in NO_CLOCK]] = False
     records, epoch = _on_the_clock(pd.DataFrame(records | further, index=table.frame.index), ended, dated)
 
     kept = records[table.kept()]

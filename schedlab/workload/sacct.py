@@ -96,10 +96,11 @@ def read_sacct(
 ) -> Trace:
     """Read Slurm's accounting, as written by `sacct --parsable2`, and keep the jobs that can be simulated.
 
-    Run this command on the cluster, on one line and without ``--truncate``, which would change the times. With
-    ``SLURM_TIME_FORMAT=%s`` in front of it, times are exact whatever the time zone::
+    Run this command on the cluster, on one line and without ``--truncate``, which would change the times; ``schedlab
+    sacct-command`` prints it. With ``SLURM_TIME_FORMAT=%s``, times are exact whatever the time zone::
 
-        sacct --allusers --allocations --duplicates --parsable2 --noconvert --starttime=2024-03-01 --endtime=2024-04-01
+        SLURM_TIME_FORMAT=%s sacct --allusers --allocations --duplicates --parsable2 --noconvert
+        --starttime=2024-03-01 --endtime=2024-04-01
         --format=JobID,JobIDRaw,Cluster,Partition,User,Group,Account,QOS,Submit,Eligible,Start,End,
         ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,ReqMem,AllocTRES,Reservation,State > jobs.txt
 

@@ -16,7 +16,7 @@ from .filter import BAD_LINE, NOISE, STEP
 from .records import left_out
 
 COMMAND = (
-    "sacct --allusers --allocations --duplicates --parsable2 --noconvert"
+    "SLURM_TIME_FORMAT=%s sacct --allusers --allocations --duplicates --parsable2 --noconvert"
     " --starttime=2024-03-01 --endtime=2024-04-01"
     " --format=JobID,JobIDRaw,Cluster,Partition,User,Group,Account,QOS,Submit,Eligible,Start,End,"
     "ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,ReqMem,AllocTRES,Reservation,State > jobs.txt"
@@ -103,7 +103,7 @@ class Export:
             self.fields = [*columns, *[""] * trailing]
         self.columns = {field.lower(): place for place, field in reversed(list(enumerate(self.fields)))}
         numbered = self.has("JobID") or self.has("JobIDRaw")
-        if not numbered and len(HEADER & {*self.columns}) < 2:
+        if head.startswith("JobId=") or (not numbered and len(HEADER & {*self.columns}) < 2):
             expected = "the names of columns with '|' between them, JobID among them (--parsable2, no --noheader)"
             problem = f"found {clipped(head)!r}, expected {expected}{_hint(head)}; run\n    {COMMAND}"
             raise self._error(begin, problem)

@@ -31,6 +31,8 @@ USUAL |= {"estimate": "requested_time", "job": "job_number"}
 JOBS = ("jobid", "jobidraw", "job_id", "id_job")
 BY_NAME = {"gpus": ("alloctres", "tres_alloc", "allocgres", "gres_used"), "job": JOBS}
 BY_NAME |= {"status": ("state", "status", "job_state", "jobstate")}
+# Columns with what jobs asked for.
+REQUESTED = ("reqcpus", "reqnodes", "cpus_req", "req_cpus", "req_nodes", "numprocessors")
 SAYS_MORE = ("eligible", "gpus", "memory")  # columns of these roles are kept as they are, too
 ARRIVALS = ("submit", "eligible")
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3_600, "d": 86_400}  # in seconds
@@ -201,7 +203,7 @@ class Table:
     def further(self) -> dict[str, pd.Series]:
         """Return the columns that supply no role, by name."""
         whole = {role: source for role, source in self.sources.items() if role not in SAYS_MORE}
-        used = {name for source in whole.values() for name in _names(source)}
+        used = {name for source in whole.values() for name in _names(source) if str(name).lower() not in REQUESTED}
         return {str(name): self.frame[name] for name in self.frame.columns if name not in used}
 
 

@@ -18,8 +18,10 @@ from .assumptions import Assumptions
 from .columns import Columns, codes_of
 from .conventions import KILL_BACKFILLED, OVERRUN, run_times
 from .copies import Table, copied
+from .edges import edge_notes, has_waits
 from .filter import FEW, account, in_one_line, with_work
 from .parts import Parts
+from .records import most_in_use
 from .speedup import Downey, Laws, Model
 from .variations import Variations
 
@@ -123,7 +125,7 @@ class Trace(Parts, Variations, Assumptions):
     def __repr__(self) -> str:
         standin = " STAND-IN, not the real log" if self.source == "stand-in" else ""
         facts = f"{self.jobs_text} on {self.procs:,} processors, offered load {_load_text(self)}"
-        lines = filter(None, (in_one_line(self.repairs), self.cut_words(), *self.history))
+        lines = filter(None, (in_one_line(self.repairs), *self.notes, *self.history))
         return "\n   ".join([f"<Trace {self.name} ({self.source}){standin}: {facts}", *lines]) + ">"
 
     @property
@@ -170,8 +172,7 @@ class Trace(Parts, Variations, Assumptions):
         if self.source == "stand-in":
             parts.append(show.note("a stand-in, not the real log"))
         parts.append(show.facts(facts))
-        if note := self.cut_words():
-            parts.append(show.note(note))
+        parts += [show.note(note) for note in self.notes]
         parts += [show.line(step, faint=True) for step in self.history]
         return show.page(*parts, self.account_html())
 
@@ -296,6 +297,56 @@ class Trace(Parts, Variations, Assumptions):
         procs = self.table["requested_procs"].astype("float64")
         late, work = run > estimate, (run * procs).sum()
         return int(late.sum()), float(((run - estimate) * procs)[late].sum() / work) if work else 0.0
+
+    @property
+    def notes(self) -> list[str]:
+        """What else to know before the log is simulated, each where it touches more than 1 % of the work or jobs.
+
+        What overrun "kill" cuts off; jobs that got other sizes than they requested; jobs that have to wait for others
+        (SWF's field 17), which no scheme here observes; and what runs over the edges of the log (of recorded starts).
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import schedlab as sl
+        >>> jobs = pd.DataFrame({"submit": [0, 0], "run": [60, 60], "procs": [4, 4], "preceding_job": [-1, 1]})
+        >>> sl.from_frame(jobs, submit="submit", run="run", procs="procs", machine=8).notes
+        ['1 job has to wait for another (preceding_job), which is not simulated']
+        """
+        table = self.table
+        notes = [self.cut_words()]
+        if self.source != "model":
+            work = self.logged_area.reindex(table.index).to_numpy("float64")
+            requested = table["requested_procs"]
+            other = (table["allocated_procs"] > 0) & (table["allocated_procs"] != requested)
+            share = work[other].sum() / (np.nansum(work) or 1)
+            sizes = "is of jobs that got other sizes than they requested, which count"
+            notes.append(f"{100 * share:.3g} % of the work {sizes}" if share > FEW else "")
+        after = int(table["preceding_job"].isin(table.index).sum())
+        jobs = f"{after:,} jobs have to wait for others" if after > 1 else "1 job has to wait for another"
+        notes.append(f"{jobs} (preceding_job), which is not simulated" if after else "")
+        if has_waits(self) and self.counted().all():
+            notes += edge_notes(table, self.procs)
+        return [note for note in notes if note]
+
+    @property
+    def gpus(self) -> int:
+        """The most GPUs in use at one instant, by the recorded starts; 0 if the log has none, or no starts.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import schedlab as sl
+        >>> jobs = pd.DataFrame({"submit": [0, 5], "start": [0, 10], "end": [60, 70], "procs": [1, 2]})
+        >>> trace = sl.from_frame(jobs, submit="submit", start="start", end="end", procs="procs", gpus=[4, 8])
+        >>> trace.gpus
+        12
+        """
+        jobs = self.table
+        if "gpus" not in jobs or not pd.api.types.is_numeric_dtype(jobs["gpus"]):
+            return 0
+        jobs = jobs[jobs["wait_time"] >= 0]
+        return most_in_use(jobs.assign(start_time=jobs["submit_time"] + jobs["wait_time"]), "gpus")
 
     def cut_words(self) -> str:
         """Say how much overrun "kill" cuts off, if it is more than 1 % of the work; else an empty text."""

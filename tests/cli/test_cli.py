@@ -28,7 +28,18 @@ from schedlab.workload.conventions import SIMULATED
 
 pytestmark = pytest.mark.tables
 
-COMMANDS = ("traces", "show", "simulate", "compare", "grid", "figures", "claims", "conformance", "compile")
+COMMANDS = (
+    "traces",
+    "show",
+    "simulate",
+    "compare",
+    "grid",
+    "figures",
+    "claims",
+    "conformance",
+    "sacct-command",
+    "compile",
+)
 JOBS = 48
 
 
@@ -116,7 +127,7 @@ def test_help_fits_the_terminal_and_explains_everything(run, command):
     assert all(re.search(r"\s{2,}\S", option) for option in options)  # what it does
     assert len(options) > 0
     if not command:
-        assert set(re.findall(r"^    (\w+)(?: |$)", out, re.MULTILINE)) == {*COMMANDS}
+        assert set(re.findall(r"^    ([\w-]+)(?: |$)", out, re.MULTILINE)) == {*COMMANDS}
         assert "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 trace not found." in out
 
 

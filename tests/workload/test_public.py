@@ -276,14 +276,14 @@ def test_kestrel_names_several_partitions_and_who_cancelled(kestrel, limits, tmp
     path = parquet(kestrel, tmp_path / "part-0.parquet")
     trace = checked(read("kestrel", path, machine=2_304), KESTREL, *THREE)
     assert named(trace, "user_id") == ["a1b2c3d", "0000001", "a1b2c3d"]
-    assert named(trace, "group_id") == ["fff0001", "fff0001", "fff0002"]
+    assert trace.jobs["account"].tolist() == ["fff0001", "fff0001", "fff0002"]
     assert named(trace, "queue") == ["normal", "high", "normal"]
     assert named(trace, "partition") == ["short", "gpu-h100", "standard"]
     assert trace.at(0) == pd.Timestamp("2024-02-19 16:17:31", tz="America/Denver")
     assert reasons(trace) == ["still waiting when the record was made"]
     cpus = checked(read("kestrel", path, procs_of="cpus"), "requested_procs", (208,), (26,), (1040,))
     assert cpus.procs == 1_040 + 208  # of the first and the third, from 16:20 on
-    assert "the most processors in use at one instant: 1,248" in " ".join(cpus.history)
+    assert "the most cpus in use at one instant: 1,248" in " ".join(cpus.history)
 
 
 def test_kestrel_with_dates_of_parquet_and_without_any_partition(kestrel, tmp_path):
@@ -325,7 +325,8 @@ def test_philly_has_attempts(tmp_path):
     trace = checked(
         read("philly", path, machine=2_816),
         "submit_time wait_time run_time requested_time requested_procs status jobid",
-        (0, 30, 7200, 7200, 10, 1, "application_1506638472019_1"),
+        (0, 30, 570, 570, 10, 0, "application_1506638472019_1"),
+        (600, 3000, 3630, 3630, 4, 1, "application_1506638472019_1"),  # it arrives when the first attempt ended
         (1800, 1800, 10, 10, 1, 5, "application_1506638472019_2"),
         (3600, 0, 1200, 1200, 1, 0, "application_1506638472019_8"),
     )
