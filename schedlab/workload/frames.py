@@ -5,12 +5,14 @@ Each argument (submit, run, procs, ...) names a column; `tables` reads these.
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from gzip import BadGzipFile
+from itertools import takewhile
 from numbers import Real
 from pathlib import Path
 from typing import Literal
@@ -21,11 +23,12 @@ from schedlab._runtime.files import opened
 from schedlab._runtime.text import plain, suggestion
 from schedlab._runtime.words import MissingEstimate
 
-from . import swf
+from . import packed, swf
 from .packed import readable
 from .runs import UnitWarning, trace_of
 from .tables import ROLES, UNITS, Table, TableError
 from .trace import Trace
+from .writing import HEADER
 
 __all__ = ["OPTIONS", "PARQUET", "ROLES", "UNITS", "TableError", "UnitWarning", "from_frame", "loaded", "read_table"]
 
@@ -224,7 +227,12 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
     name = options.pop("name", file.removesuffix(".gz").rpartition(".")[0] or file)
     settings = {option: options.pop(option) for option in ("machine", "missing_estimate") if option in options}
     table = Table(frame, columns, file, range(1, len(frame) + 1), **options)
-    return replace(trace_of(table, name, **settings), files=opened(path))
+    header = swf.Header(tuple(frame.attrs.get("header", ())))
+    settings["machine"] = settings.get("machine") or header.procs
+    trace = trace_of(table, name, **settings)
+    if header.lines:  # of a trace that was written here
+        trace = replace(trace, header=header, history=trace.history[1:])
+    return replace(trace, files=opened(path))
 
 
 def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | None = None) -> pd.DataFrame:
@@ -236,16 +244,16 @@ def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | N
     opened(path)
     with readable(path, "a table (.csv, .parquet)"):
         if path.suffix in PARQUET or path.is_dir():
-            known, read = _parquet(path, file)
+            known, read, header = _parquet(path, file)
         else:
-            known, read = _text_table(path, file, separator or ("\t" if ".tsv" in path.suffixes else ","))
+            known, read, header = _text_table(path, file, separator or ("\t" if ".tsv" in path.suffixes else ","))
         frame = read(None if wanted is None else [name for name in known if name in wanted])
-    frame.attrs["columns"] = known
+    frame.attrs |= {"columns": known, "header": header}
     return frame
 
 
 def _parquet(path, file):
-    """Return the columns of a Parquet file, or of a folder of them, and a function that reads some of them."""
+    """Return the columns of a Parquet file or of a folder of them, a function that reads some, and a trace's header."""
     try:
         from pyarrow import ArrowInvalid, dataset
     except ModuleNotFoundError:
@@ -272,16 +280,21 @@ def _parquet(path, file):
         table = dataset.dataset([str(part) for part in parts], format="parquet")
         index = (table.schema.pandas_metadata or {}).get("index_columns", ())
     ranges = [level["name"] for level in index if isinstance(level, dict) and level["name"]]  # not stored in the file
-    return [*ranges, *table.schema.names], read
+    header = json.loads((table.schema.metadata or {}).get(HEADER.encode(), b"[]"))
+    return [*ranges, *table.schema.names], read, header
 
 
 def _text_table(path, file, separator):
-    """Return the columns of a text file, and a function that reads some of them."""
+    """Return the columns of a text file, a function that reads some of them, and the header of a trace above them."""
+    with packed.sound(file, "packed", TableError), packed.opener(path) as stream:
+        lines = iter(stream.readline, b"")
+        header = [packed.decoded(line).rstrip() for line in takewhile(lambda line: line.startswith(b";"), lines)]
 
     def read(columns=None, **options):
-        options |= {"sep": separator, "usecols": columns, "index_col": False}
+        options |= {"sep": separator, "usecols": columns, "index_col": False, "skiprows": len(header)}
         try:
-            return pd.read_csv(path, skipinitialspace=True, low_memory=False, **options)
+            with packed.opener(path) as stream:
+                return pd.read_csv(stream, skipinitialspace=True, low_memory=False, **options)
         except pd.errors.EmptyDataError:
             raise TableError(f"{file}: the file is empty, expected a header and a row for each job") from None
         except pd.errors.ParserError as error:
@@ -291,4 +304,4 @@ def _text_table(path, file, separator):
         except (UnicodeDecodeError, EOFError, zlib.error, BadGzipFile) as error:
             raise TableError(f"{file}: not text in UTF-8, or damaged ({error})") from None
 
-    return read(nrows=0).columns.tolist(), read
+    return read(nrows=0).columns.tolist(), read, header

@@ -13,19 +13,21 @@ from . import swf
 INSTANTS = ("submit_time", "start_time")
 
 
-def on_the_clock_of_the_log(records: pd.DataFrame, ended: np.ndarray) -> tuple[pd.DataFrame, int]:
-    """Count submissions and starts from the first submission, and replace unknown values by SWF's -1.
+def put_on_the_clock_of_the_log(records: dict[str, np.ndarray], ended: np.ndarray) -> int:
+    """Count submissions and starts from the first submission, and replace unknown values by SWF's -1, in place.
 
     The first is that of the runs that have `ended`, bool of shape (n_records,): what has run for years does not set the
-    clock. Return the records, int64 for fields whose values are all whole; and the first submission, rounded down.
+    clock. Fields whose values are all whole become int64. Return the first submission, rounded down.
     """
-    first = records.loc[ended if ended.any() else slice(None), "submit_time"].min()
-    epoch = 0 if np.isnan(first) else int(np.floor(first))
-    counted = {name: column - epoch if name in INSTANTS else column for name, column in records.items()}
+    submit = records["submit_time"][ended if ended.any() else slice(None)]
+    epoch = 0 if np.isnan(submit).all() else int(np.floor(np.nanmin(submit)))
+    for field in INSTANTS:
+        records[field] = records[field] - epoch
     for field in swf.FIELDS:
-        known = np.where(np.isnan(counted[field]), -1, counted[field])
-        counted[field] = known.astype("int64") if np.isfinite(known).all() and (known % 1 == 0).all() else known
-    return pd.DataFrame(counted, records.index), epoch
+        known = records[field]
+        known = np.where(np.isnan(known), -1, known)
+        records[field] = known.astype("int64") if np.isfinite(known).all() and (known % 1 == 0).all() else known
+    return epoch
 
 
 def most_in_use(jobs: pd.DataFrame, of: str = "requested_procs") -> int:

@@ -19,7 +19,7 @@ from . import filter as load_filter
 from .columns import WORDS
 from .conventions import TAKEN
 from .loading import SizeUnknown, from_log
-from .records import header_of, left_out, most_in_use, on_the_clock_of_the_log
+from .records import header_of, left_out, most_in_use, put_on_the_clock_of_the_log
 from .tables import INSTANTS, NAMES, REQUESTED, ROLES, TEXTS, UNITS, Table
 from .trace import Trace
 
@@ -53,7 +53,42 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
         raise table.error(f"{table.file}: the table has no rows, expected one for each job")
     sources = [f"{role} = {table.source(role)}" for role in ROLES if table.has(role)]
     history = [] if table.origin else [f"columns: {', '.join(sources)}"]
+    called = {}
+    records, repairs, dated = _records(table, called, history)
+    epoch = _put_on_the_clock(table, records, dated)
+    numbers = records["job_number"]
+    dropped = _left_out(table, records)
+    kept = table.kept()
+    jobs = pd.DataFrame({key: column if kept.all() else column[kept] for key, column in records.items()}, copy=False)
+    records.clear()
+    size = getattr(machine, "procs", machine)
+    if size is None:
+        started = jobs[jobs["start_time"].notna()]
+        if started.empty and len(jobs):
+            raise SizeUnknown(f"{table.file}: the size of the machine is not known; give machine=")
+        size = max(1, most_in_use(started))
+        history.append(f"size of the machine not given; the most {table.unit} in use at one instant: {size:,}")
+    header = _header(table, called, size, epoch if dated else None)
+    del jobs["start_time"]
+    log = swf.Log(header, jobs, swf.skipped_table(), "", Path(table.file))
+    trace = from_log(log, name, "file", size, missing_estimate, dropped, error=table.error)
+    _warn_of_units(table, trace)
+    history += _warn_of_gpus(table, trace)
+    repairs += [_unread(table, role, numbers) for role in table.unread]
+    history += [f"cannot be read: {next(iter(rows.values())).shown(min(rows))}" for rows in table.unread.values()]
+    repaired = pd.concat([*repairs, trace.repaired], ignore_index=True)
+    people = {field: called[field] for field in ("user_id", "group_id") if called.get(field)} if table.people else {}
+    return replace(trace, repaired=repaired, history=(*history,), people=people or None)
+
+
+def _records(table, called, history):
+    """Return the columns of the records, by name; repairs of their numbers; and whether their times are dates.
+
+    Times in seconds, on their own clock; nan where a value is unknown. Rows that are no runs, or have not ended, are
+    left out of the table. `called` gets the names behind numbers, `history` what is to be said.
+    """
     numbers, identity = values.jobs(table.columns("job"))
+    identity = values.as_text(table.frame[table.identity]) if table.identity else identity
     if identity is not None:
         table.leave_out(identity.str.fullmatch(values.A_STEP), load_filter.STEP)
     state, status, unknown = _states(table)
@@ -64,7 +99,6 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
     records["requested_procs"] = procs
     times, dated, notes = _times(table)
     history += notes + _asked(table, procs, times["run"])
-    called = {}
     for role in filter(table.has, NAMES):
         field = NAMES[role]
         records[field], called[field] = values.names(table.columns(role)[0])
@@ -75,34 +109,20 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
         _leave_out_what_is_given_twice(table, numbers if identity is None else identity, times)
     records |= _of_swf(table, times)
     records |= _memory(table, records)
-    records["job_number"], renumbered = _numbers(table, numbers, identity, times)
+    records["job_number"], repairs = _numbers(table, numbers, identity, times)
     further, renamed = _further(table, records, state, identity, numbers)
     history += renamed
-    records = dict.fromkeys(swf.FIELDS, np.nan) | {"allocated_procs": allocated} | records
-    records["start_time"] = times["start"]
-    ended = np.ones(len(procs), dtype=bool)
-    ended[[row for row, reason in table.refused.items() if reason in NO_CLOCK]] = False
-    records, epoch = _on_the_clock(pd.DataFrame(records | further, index=table.frame.index), ended, dated)
+    unknown = np.full(len(procs), np.nan)
+    records = dict.fromkeys(swf.FIELDS, unknown) | {"allocated_procs": allocated} | records
+    return records | {"start_time": times["start"]} | further, repairs, dated
 
-    kept = records[table.kept()]
-    size = getattr(machine, "procs", machine)
-    if size is None:
-        started = kept[kept["start_time"].notna()]
-        if started.empty and len(kept):
-            raise SizeUnknown(f"{table.file}: the size of the machine is not known; give machine=")
-        size = max(1, most_in_use(started))
-        history.append(f"size of the machine not given; the most {table.unit} in use at one instant: {size:,}")
-    header = _header(table, called, size, epoch if dated else None)
-    log = swf.Log(header, kept.drop(columns="start_time"), swf.skipped_table(), "", Path(table.file))
-    dropped = pd.concat([part for part in (table.omitted, left_out(records, table.refused)) if part is not None])
-    trace = from_log(log, name, "file", size, missing_estimate, dropped, error=table.error)
-    _warn_of_units(table, trace)
-    history += _warn_of_gpus(table, trace)
-    unread = [_unread(table, role, records["job_number"].to_numpy()) for role in table.unread]
-    history += [f"cannot be read: {next(iter(rows.values())).shown(min(rows))}" for rows in table.unread.values()]
-    repaired = pd.concat([*renumbered, *unread, trace.repaired], ignore_index=True)
-    people = {field: called[field] for field in ("user_id", "group_id") if called.get(field)} if table.people else {}
-    return replace(trace, repaired=repaired, history=(*history,), people=people or None)
+
+def _left_out(table, records):
+    """Return the records that are left out, with the reasons, in the form of `Trace.dropped`."""
+    rows = list(table.refused)
+    columns = pd.DataFrame({field: records[field][rows] for field in swf.FIELDS}, index=rows)
+    parts = (table.omitted, left_out(columns, table.refused))
+    return pd.concat([part for part in parts if part is not None])
 
 
 def _states(table):
@@ -208,7 +228,9 @@ def _resolved(early, late, run):
     best = np.argmin(costs, axis=0)  # the first of equal ones, which is the earlier
     times["start"][twice] = np.choose(best, [start for start, _ in choices])
     times["end"][twice] = np.choose(best, [end for _, end in choices])
-    before = sooner["eligible"] < sooner["submit"]
+    at_once = (sooner["submit"] == sooner["start"]) & (times["start"][twice] == later["submit"])
+    times["submit"][twice] = np.where(at_once, later["submit"], sooner["submit"])  # the same text, so the same time
+    before = sooner["eligible"] < times["submit"][twice]
     times["eligible"][twice] = np.where(before, later["eligible"], sooner["eligible"])
     return times, int(twice.sum())
 
@@ -343,7 +365,12 @@ def _further(table, records, state, identity, numbers):
         if not np.isnan(amounts).all():
             roles["gpus"] = pd.Series(values.whole(np.nan_to_num(amounts)))
     further = table.further()
-    if identity is not None and table.has("job") and (identity != pd.Series(numbers).map("{:.0f}".format)).any():
+    if (
+        identity is not None
+        and table.has("job")
+        and not table.identity
+        and (identity != pd.Series(numbers).map("{:.0f}".format)).any()
+    ):
         further[str(table.columns("job")[-1].source)] = identity
     columns = {}
     notes = []
@@ -363,14 +390,15 @@ def _further(table, records, state, identity, numbers):
     return columns, notes
 
 
-def _on_the_clock(records, ended, dated):
-    """Count dates from the first submission; other clocks from 0, unless they begin earlier."""
-    counted, epoch = on_the_clock_of_the_log(records, ended)
+def _put_on_the_clock(table, records, dated):
+    """Count dates from the first submission, which is returned; other clocks from 0, unless they begin earlier."""
+    ended = np.ones(len(table.frame), dtype=bool)
+    ended[[row for row, reason in table.refused.items() if reason in NO_CLOCK]] = False
+    epoch = put_on_the_clock_of_the_log(records, ended)
     if not dated and epoch >= 0:
-        known = counted["submit_time"] >= 0
-        counted["submit_time"] += np.where(known, epoch, 0)
-        counted["start_time"] += epoch
-    return counted, epoch
+        records["submit_time"] += np.where(records["submit_time"] >= 0, epoch, 0)
+        records["start_time"] += epoch
+    return epoch
 
 
 def _header(table, called, size, epoch):

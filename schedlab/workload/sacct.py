@@ -17,6 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from schedlab._runtime import paths
 from schedlab._runtime.files import opened
 from schedlab._runtime.text import check_known, plain, suggestion
@@ -54,7 +56,6 @@ ROLES = {
     "job_name": ("JobName",),
     "partition": ("Partition",),
     "status": ("State",),
-    "job": ("JobIDRaw", "JobID"),
 }
 EXAMPLES = {"small": "sacct-example.txt", "cluster": "cluster-sacct.txt.xz"}
 PRIVATE = ("SubmitLine", "WorkDir", "StdIn", "StdOut", "StdErr")  # paths and commands, which name people
@@ -212,6 +213,7 @@ def read_sacct(
         problem = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
         raise SacctError(f"{file}: no job in it ({problem}), expected a line for each; run\n    {COMMAND}")
     table = _table(export, procs_of, time_zone, lenient, arrival)
+    table.identity = None if export.numbers_say_all else export.named(export.identity)
     private = [name for name in table.frame if name in PRIVATE and not names]
     table.frame = table.frame.drop(columns=private)
     several = _keep_cluster(table, export, cluster)
@@ -259,6 +261,9 @@ def _table(export, procs_of, time_zone, lenient, arrival):
     for role, names in (ROLES | {"procs": PROCS_OF[procs_of]}).items():
         here = [called[name.lower()] for name in names if name.lower() in called]
         columns[role] = FirstKnown(here) if here else None
+    if len(export.numbers):
+        columns["job"] = np.asarray(export.numbers)
+    frame.attrs["columns"] = export.fields
     settings = {"unit": {"estimate": "min"}, "time_zone": time_zone, "lenient": lenient, "arrival": arrival}
     kind = {"states": "slurm", "lines": True, "error": SacctError}
     table = Records(frame, columns, export.name, export.lines, **settings, **kind)

@@ -110,8 +110,11 @@ class Export:
         if columns is not None and head.lower().startswith(self.fields[0].lower()):
             raise self._error(begin, f"found {clipped(head)!r}, a header line, expected a record; leave out columns=")
         self.identity = ("JobID" if self.has("JobID") else "JobIDRaw") if numbered else None
-        self.lines = array("q")  # the number of the line of each job record
+        self.lines = array("q")  # the number of the line of each job record, ...
+        self.numbers = array("q")  # ... and that of its job, ...
+        self.numbers_say_all = True  # ... which is all that its fields for it hold
         self.steps = array("q")  # the numbers of the jobs of the steps
+        self.padded = any(blank in head for blank in (f" {self.separator}", f"{self.separator} "))
         self._rows = []  # the fields of the latest records, ...
         self._blocks = []  # ... and those of the ones before, by column
         if columns is not None:
@@ -160,6 +163,7 @@ class Export:
         """Add a line to the jobs, the steps or the bad lines."""
         if len(row) > len(self.fields):
             row = self._rejoined(row) or row
+        self.padded = self.padded or any(text[:1] == " " or text[-1:] == " " for text in row)
         if len(row) != len(self.fields):
             mark = self.separator
             hint = f"a {mark!r} or a line end inside a field? leave such columns out, or give sacct --parsable2"
@@ -179,6 +183,8 @@ class Export:
         elif job[2]:
             self.steps.append(int(raw[1]))
         else:
+            self.numbers.append(int(raw[1]))
+            self.numbers_say_all &= row[place] == raw[1]
             self._add(line, row)
 
     def _add(self, line, row):
@@ -190,7 +196,8 @@ class Export:
     def _pack(self):
         """Keep the latest records by column: as lists of lists they need four times the memory."""
         columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self.fields)
-        self._blocks.append([pd.Series(column, dtype="str").str.strip() for column in columns])
+        texts = (pd.Series(column, dtype="str") for column in columns)
+        self._blocks.append([text.str.strip() if self.padded else text for text in texts])
         self._rows = []
 
     def _rejoined(self, row):
@@ -242,11 +249,12 @@ class Export:
         blocks = self._blocks
         self._blocks = []
         columns = {}
+        left_out = {"jobid", "jobidraw"} if self.numbers_say_all and self.identity else {"jobidraw"}
         for place, name in enumerate(self.fields):
             parts = [block[place] for block in blocks]
             for block in blocks:
                 block[place] = None
-            if name and self.columns[name.lower()] == place:
+            if name and self.columns[name.lower()] == place and name.lower() not in left_out:
                 columns[name] = pd.concat(parts, ignore_index=True)
         return pd.DataFrame(columns)
 

@@ -94,6 +94,7 @@ class Table:
         self.omitted = None
         self.highest = 0
         self.called = {}
+        self.identity = None  # a column of texts that tell runs apart where the numbers of jobs do not
         self.people = True
         self.unread = {}  # of optional values that cannot be read: the rows, by what supplies them
         self.sources = {role: source for role, source in columns.items() if source is not None}

@@ -1,6 +1,5 @@
 """`Trace`: an immutable table of jobs with the facts of its machine, and functions to load or make one."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
@@ -24,8 +23,8 @@ from .parts import Parts
 from .records import most_in_use
 from .speedup import Downey, Laws, Model
 from .variations import Variations
+from .writing import Writing
 
-_COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # wrong for a changed trace
 SPEEDUP = Downey.columns  # columns of a job of Downey's model beyond those of SWF
 
 
@@ -33,7 +32,7 @@ _columns = WeakKeyDictionary()  # by trace, but not inside it: ``Trace(**vars(tr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace(Parts, Variations, Assumptions):
+class Trace(Parts, Variations, Assumptions, Writing):
     """Jobs that can be simulated, on a machine of known size. Each method that changes something returns a new trace.
 
     Its tables are handed out as copies (made on write): changing one does not change the trace.
@@ -444,50 +443,6 @@ class Trace(Parts, Variations, Assumptions):
     def _altered(self, table, step) -> Self:
         """Do the same for a step after which the log's waits no longer belong to the jobs."""
         return replace(self._with(table, step), altered=self.altered or step)
-
-    def to_swf(self, path) -> None:
-        """Write the jobs as an SWF log, gzipped if the name ends in .gz; its header says what was done to them.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
-        >>> import schedlab as sl
-        >>> trace = sl.model_trace("lublin", jobs=100, seed=1).scale_load(0.8)
-        >>> with TemporaryDirectory() as folder:
-        ...     trace.to_swf(Path(folder, "scaled.swf.gz"))
-        ...     again = sl.read_swf(Path(folder, "scaled.swf.gz"))
-        >>> again.jobs["run_time"].equals(trace.jobs["run_time"])
-        True
-        """
-        records = self.table.reset_index()[[*swf.FIELDS, *self.header.further(self.table.columns)]]
-        swf.write_log((self.swf_header(), records), path)
-
-    def to_parquet(self, path) -> None:
-        """Write the jobs as a Parquet file; needs pyarrow (``pip install "schedlab[parquet]"``).
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        """
-        self.table.to_parquet(path)
-
-    def swf_header(self) -> swf.Header:
-        """Return the header to write: the log's own lines, and notes of what was done to the trace."""
-        steps = [f"read by schedlab as {self.name} ({self.source})", *self.history]
-        if repairs := in_one_line(self.repairs):
-            steps.append(repairs)
-        if lead := int((~self.counted()).sum()):
-            steps.append(f"SWF cannot say which {lead:,} of these jobs are a lead-in and do not count")
-        kept = [line for line in self.header.lines if not _COUNTS.match(line)]
-        size = [f"; MaxRecords: {len(self)}", f"; MaxProcs: {self.procs}"]
-        return swf.Header((*kept, *size, *(f"; Note: {step}" for step in steps)))
 
 
 def _load_text(trace):
