@@ -266,7 +266,7 @@ def _attempts(job):
         end = attempt.get("end_time")
         last = attempt is attempts[-1]
         status = job["status"] if last or job["status"] == "Running" else "Failed"
-        yield job["jobid"], arrival, start, end, count or max(gpus), job["user"], job["vc"], status
+        yield job["jobid"], arrival, start, end, count or max(gpus) or None, job["user"], job["vc"], status
         arrival = end if end not in (None, "", "None") else arrival
 
 

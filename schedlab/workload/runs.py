@@ -104,6 +104,8 @@ def _records(table, called, history):
         records[field], called[field] = values.names(table.columns(role)[0])
     called |= table.called
     _leave_out_what_has_not_ended(table, times, state, allocated)
+    if table.unit == "gpus":
+        table.leave_out(procs == 0, load_filter.NO_GPU)
     history += _check_times(table, times)
     if table.has("job"):
         _leave_out_what_is_given_twice(table, numbers if identity is None else identity, times)
@@ -149,8 +151,6 @@ def _sizes(table):
     procs = np.where(np.isnan(allocated), _first_known(table, columns, read), allocated)
     if table.has("procs_per_node"):
         procs = allocated = procs * values.sizes(table.columns("procs_per_node")[0])
-    if table.unit == "gpus":
-        table.leave_out((procs == 0) | np.isnan(procs), load_filter.NO_GPU)
     return procs, allocated
 
 
@@ -363,7 +363,8 @@ def _further(table, records, state, identity, numbers):
     if (columns := table.columns("gpus")) and not {"gpus"} & {*table.further()}:
         amounts = _first_known(table, columns, values.gpus)
         if not np.isnan(amounts).all():
-            roles["gpus"] = pd.Series(values.whole(np.nan_to_num(amounts)))
+            texts = any(not values.is_numeric(column.series) for column in columns)  # where an empty TRES has none
+            roles["gpus"] = pd.Series(values.whole(np.nan_to_num(amounts, nan=0 if texts else -1)))
     further = table.further()
     if (
         identity is not None

@@ -182,7 +182,9 @@ class Trace(Parts, Variations, Assumptions, Writing):
             return show.line("nothing was left out or filled in", faint=True)
         look = repairs.loc[repairs["kind"] == "worth a look", "words"].tolist()
         heading = f"worth a look: {', '.join(look)}" if look else "left out and filled in: nothing to worry about"
-        return show.folded(heading, show.table(("", ""), repairs[["kind", "words"]].to_numpy(), texts=(0, 1)))
+        shares = repairs["share"].map(lambda share: "" if np.isnan(share) else f"{100 * share:.3g} %")
+        rows = repairs[["kind", "words"]].assign(share=shares).to_numpy()
+        return show.folded(heading, show.table(("", "", "of the work"), rows, texts=(0, 1)))
 
     @property
     def title(self) -> str:
@@ -334,10 +336,12 @@ class Trace(Parts, Variations, Assumptions, Writing):
 
         Examples
         --------
+        >>> import warnings
         >>> import pandas as pd
         >>> import schedlab as sl
         >>> jobs = pd.DataFrame({"submit": [0, 5], "start": [0, 10], "end": [60, 70], "procs": [1, 2]})
-        >>> trace = sl.from_frame(jobs, submit="submit", start="start", end="end", procs="procs", gpus=[4, 8])
+        >>> with warnings.catch_warnings(action="ignore"):  # of GPUs where processors are simulated
+        ...     trace = sl.from_frame(jobs, submit="submit", start="start", end="end", procs="procs", gpus=[4, 8])
         >>> trace.gpus
         12
         """

@@ -130,7 +130,8 @@ def welcome(name, module):
     if name in sys.stdlib_module_names:
         return True
     if room == "workload":
-        by_module = {"workload.archive": DOWNLOADING, "workload.frames": PARQUET, "workload.packed": PARQUET}
+        by_module = {"workload.archive": DOWNLOADING}
+        by_module |= dict.fromkeys(("workload.frames", "workload.packed", "workload.writing"), PARQUET)
         return name in WORKLOAD_IMPORTS | by_module.get(module, set())
     if name == "numba":
         return room in COMPILING

@@ -184,11 +184,11 @@ def test_what_was_left_out_and_filled_in_is_told_by_reason():
     ],
 )
 def test_what_is_worth_a_look_is_told_from_what_is_usual(schedule, monkeypatch, kinds, summary):
-    repairs = pd.DataFrame({"kind": kinds, "words": ["5 jobs <b>", "7 sizes filled in"]})
+    repairs = pd.DataFrame({"kind": kinds, "words": ["5 jobs <b>", "7 sizes filled in"], "share": [0.25, np.nan]})
     monkeypatch.setattr(sl.Trace, "repairs", repairs, raising=False)
     for shown in (schedule, schedule.trace):
         words = read(shown)
-        assert f"{summary} {kinds[0]} 5 jobs <b> usual 7 sizes filled in" in words
+        assert f"{summary} of the work {kinds[0]} 5 jobs <b> 25 % usual 7 sizes filled in" in words
 
 
 def test_a_schedule_shows_machine_and_queue(schedule, hostile):

@@ -270,6 +270,7 @@ THREE = (0, 10, 3600, 7_200, 2, 1), (60, 0, 60, 172_800, 1, 5), (149, 0, 3610, 3
 @pytest.mark.parametrize(
     "limits", [None, [*LIMITS, 0], pd.to_timedelta([*LIMITS, 86_400], unit="s")], ids=["text", "seconds", "timedelta"]
 )
+@pytest.mark.filterwarnings("ignore::schedlab.workload.runs.GpuWarning")
 def test_kestrel_names_several_partitions_and_who_cancelled(kestrel, limits, tmp_path):
     if limits is not None:
         kestrel = kestrel.assign(wallclock_req=limits)
@@ -331,11 +332,11 @@ def test_philly_has_attempts(tmp_path):
         (3600, 0, 1200, 1200, 1, 0, "application_1506638472019_8"),
     )
     assert trace.name == "cluster_job_log"
-    assert named(trace, "user_id") == ["aaaaaa", "bbbbbb", "aaaaaa"]
-    assert named(trace, "queue") == ["ee9e8c", "6c71a0", "ee9e8c"]
+    assert named(trace, "user_id") == ["aaaaaa", "aaaaaa", "bbbbbb", "aaaaaa"]
+    assert named(trace, "queue") == ["ee9e8c", "ee9e8c", "6c71a0", "ee9e8c"]
     assert trace.at(0) == pd.Timestamp(noon, tz="America/Los_Angeles")
-    late = "row 7: column 'end' (end) is '2017-10-07 12:00:00', expected a time at or after the start"
-    assert trace.dropped["reason"].to_dict() == {3: NEVER_STARTED, 4: RUNNING, 5: NEVER_STARTED, 6: NO_PROCS, 7: late}
+    late = "row 8: column 'end' (end) is '2017-10-07 12:00:00', expected a time at or after the start"
+    assert trace.dropped["reason"].to_dict() == {4: NEVER_STARTED, 5: RUNNING, 6: NEVER_STARTED, 7: NO_PROCS, 8: late}
     assert read("philly", path).procs == 12  # at 13:00, of jobs 1, 2 and 8
 
 

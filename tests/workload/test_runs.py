@@ -19,6 +19,7 @@ pytestmark = [
     pytest.mark.tables,
     pytest.mark.filterwarnings("ignore::schedlab.workload.runs.GpuWarning"),
     pytest.mark.filterwarnings("ignore::schedlab.workload.LoadWarning"),
+    pytest.mark.filterwarnings("ignore::schedlab.workload.runs.UnitWarning"),
 ]
 
 NUMBERS = {"PENDING": 0, "RUNNING": 1, "COMPLETED": 3, "CANCELLED": 4, "FAILED": 5, "TIMEOUT": 6, "OUT_OF_MEMORY": 11}
@@ -396,7 +397,7 @@ def test_numbers_of_jobs_that_are_names_are_kept_beside_those_of_the_rows():
     assert trace.jobs["JobID"].tolist() == ["app_7", "app_8"]
 
 
-def test_jobs_that_have_to_wait_for_others_are_said_and_columns_are_found_whatever_their_case():
+def test_jobs_that_have_to_wait_for_others_are_said_and_columns_are_found_in_any_spelling():
     frame = table(PLAIN, ("8", *PLAIN[1:]), Account=["physics", "bio"], preceding_job=[-1, 7])
     trace = sl.from_frame(frame, **NAMED, machine=MACHINE)
     assert "1 job has to wait for another (preceding_job), which is not simulated" in repr(trace)

@@ -589,10 +589,13 @@ def test_of_several_free_texts_the_fields_between_tell_which_has_the_bar(read, t
 def test_bars_in_two_texts_of_one_line_are_an_error_that_names_the_line(read):
     records = with_names(JobName="a|b", Comment="c|d")
     columns = list(records[0])
-    columns.append(columns.pop(columns.index("Comment")))
+    columns.insert(len(columns) - 2, columns.pop(columns.index("Comment")))
     with pytest.raises(SacctError, match=r"^jobs.txt:3: 19 fields, expected 17 \(a '\|' or a line end inside"):
         read(*records, columns=columns)
     assert len(read(*records, columns=columns, lenient=True)) == 2
+    columns.append(columns.pop(columns.index("Comment")))  # the last one takes what is left
+    trace = read(*records, columns=columns)
+    assert trace.jobs[["name", "Comment"]].to_numpy().tolist()[1] == ["a|b", "c|d"]
 
 
 # Errors -------------------------------------------------------------------------------------------------
@@ -607,7 +610,7 @@ def test_bars_in_two_texts_of_one_line_are_an_error_that_names_the_line(read):
         ({"AllocCPUS": "1.5K"}, "field 12 (AllocCPUS) is '1.5K', expected a number (run sacct with --noconvert)"),
         ({"JobID": "job7"}, "field 1 (JobID) is 'job7', expected a job like 123, 123_4, 123_[5-9] or 123+0, or"),
         ({"JobIDRaw": ""}, "field 2 (JobIDRaw) is '', expected a job like 123"),
-        ({"User": "a|b"}, "16 fields, expected 15 (a '|' or a line end inside a JobName or Comment? leave such"),
+        ({"User": "a|b"}, "16 fields, expected 15 (a '|' or a line end inside a field? leave such"),
         (EARLY, f"field 9 (End) is '2024-03-01T12:09:59', expected {LATER}"),
         ({"ElapsedRaw": "1802"}, f"field 10 (ElapsedRaw) is '1802', expected {AT_MOST}"),
         ({"ElapsedRaw": "", "Elapsed": "01:00:00"}, f"field 16 (Elapsed) is '01:00:00', expected {AT_MOST}"),
@@ -755,7 +758,7 @@ def test_a_free_text_may_have_several_lines(read, last):
     records = with_names(SubmitLine="srun a &&\necho b\n\necho c")
     columns = [name for name in records[0] if name != "SubmitLine"]
     columns.insert(len(columns) if last else 2, "SubmitLine")
-    trace = read(*records, columns=columns)
+    trace = read(*records, columns=columns, names=True)
     assert trace.jobs["SubmitLine"].tolist() == ["plain", "srun a &&\necho b\necho c", "plain"]
     assert trace.dropped.empty
 
@@ -970,6 +973,6 @@ def test_what_every_accounting_has_is_nothing_to_worry_about(read):
     with pytest.warns(sl.workload.LoadWarning, match="2.99 % of the work left out"):
         bad = read(*many, job(16, ElapsedRaw="ten"), job(17, AllocCPUS="99"), machine=64, lenient=True)
     assert bad.repairs[["kind", "words"]].to_numpy().tolist() == [
-        ["worth a look", "1 line that could not be read (left out)"],
         ["worth a look", "1 job wider than the machine (left out, 2.99 % of the work)"],
+        ["worth a look", "1 line that could not be read (left out)"],
     ]
