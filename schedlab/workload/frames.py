@@ -160,6 +160,7 @@ def from_frame(
       A time that the clock skipped is an error: the time zone is wrong.
     - A job that starts before its submission has no known wait. It is an error if a job ends before its start, or if
       its run time is longer than the time from start to end; except by an hour where no time zone is known.
+    - What a table cannot tell: processors that nobody could use, partitions that share nodes, why a job waited.
     - A further column whose name `Schedule.jobs` needs is renamed: ``_given`` is appended, and the history says so.
 
     Examples

@@ -109,7 +109,8 @@ def read_public(
     Returns
     -------
     Trace
-        Jobs that never started or have not ended are omitted, and listed in `dropped`.
+        Jobs that never started or have not ended are omitted, and listed in `dropped`. It keeps the columns named in
+        `schedlab.workload.public.logs`, and no others. None of these logs says which nodes were down or reserved.
 
     Raises
     ------

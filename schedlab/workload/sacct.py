@@ -194,6 +194,8 @@ def read_sacct(
       as the earlier one. A time that the clock skipped is an error: the time zone is wrong.
     - *What costs no job*: a limit, a state, an amount of memory or a name that cannot be read becomes unknown, and
       `Trace.repaired` lists it.
+    - *What it cannot know*: how large the machine was, which partitions share nodes, which nodes were down or reserved,
+      why a job waited (a dependency, a limit), and when it was suspended.
     - *Memory*: "c" means per CPU, "n" per node, neither means per job; 0 and ? mean unknown.
 
     Examples
