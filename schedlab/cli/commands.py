@@ -63,11 +63,13 @@ def traces(options):
 
 
 def sacct_command(options):
-    """Print the command that exports what `schedlab` can use of Slurm's accounting; run it on the cluster.
+    """Print what exports all that `schedlab` can use of Slurm's accounting; run it on the cluster.
 
-    Times are in seconds since 1970, so that they are exact; --time-zone of the cluster shows them as its clocks did.
+    Times are in seconds since 1970, so that they are exact. The second line prints the cluster's time zone: with it as
+    --time-zone, dates are shown as its clocks showed them.
     """
     print(COMMAND.replace("2024-03-01", options.begin).replace("2024-04-01", options.end))
+    print("timedatectl show --property=Timezone --value")
 
 
 def show(options):

@@ -9,6 +9,7 @@ from pathlib import Path
 from schedlab._runtime.text import plain
 from schedlab.workload import accounting, archive, frames
 from schedlab.workload.loading import MODELS, load_trace, model_trace, read_swf
+from schedlab.workload.packed import without_suffix
 from schedlab.workload.public import read_public
 from schedlab.workload.sacct import is_export, read_sacct
 
@@ -104,7 +105,7 @@ def _read(options, kind):
 
 def _is_table(options):
     """Tell whether a file is a table, and neither SWF nor the output of sacct."""
-    path = Path(options.trace.removesuffix(".gz"))
+    path = Path(without_suffix(options.trace))
     if options.columns or options.log or path.suffix in frames.PARQUET:
         return True
     return path.suffix in (".csv", ".tsv") and not is_export(options.trace)

@@ -5,6 +5,7 @@ Each argument (submit, run, procs, ...) names a column; `tables` reads these.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import zlib
@@ -225,7 +226,7 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
     frame = loaded(path, None if keep is None else [*keep, *named, *swf.FIELDS], separator)
     if missing := [column for column in keep or () if column not in frame.columns]:
         raise TableError(f"{file}: no column {missing[0]!r} to keep{suggestion(missing[0], frame.columns)}")
-    name = options.pop("name", file.removesuffix(".gz").rpartition(".")[0] or file)
+    name = options.pop("name", packed.without_suffix(file).rpartition(".")[0] or file)
     settings = {option: options.pop(option) for option in ("machine", "missing_estimate") if option in options}
     table = Table(frame, columns, file, range(1, len(frame) + 1), **options)
     header = swf.Header(tuple(frame.attrs.get("header", ())))
@@ -288,11 +289,14 @@ def _parquet(path, file):
 def _text_table(path, file, separator):
     """Return the columns of a text file, a function that reads some of them, and the header of a trace above them."""
     with packed.sound(file, "packed", TableError), packed.opener(path) as stream:
+        encoding = "utf-16" if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8"
+    with packed.sound(file, "packed", TableError), packed.opener(path) as stream:
         lines = iter(stream.readline, b"")
         header = [packed.decoded(line).rstrip() for line in takewhile(lambda line: line.startswith(b";"), lines)]
 
     def read(columns=None, **options):
         options |= {"sep": separator, "usecols": columns, "index_col": False, "skiprows": len(header)}
+        options["encoding"] = encoding
         try:
             with packed.opener(path) as stream:
                 return pd.read_csv(stream, skipinitialspace=True, low_memory=False, **options)

@@ -61,7 +61,8 @@ def without_suffix(name: str) -> str:
 def _zstandard(source):
     from pyarrow import input_stream
 
-    return input_stream(os.fspath(source) if isinstance(source, os.PathLike) else source, compression="zstd")
+    with input_stream(os.fspath(source) if isinstance(source, os.PathLike) else source, compression="zstd") as stream:
+        return BytesIO(stream.read())  # Arrow's own stream has no lines
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from . import swf
 from .filter import NO_GPU
 from .frames import loaded
 from .loading import from_log
+from .packed import without_suffix
 from .runs import trace_of
 from .tables import ROLES, Table, TableError
 from .trace import Trace
@@ -169,7 +170,7 @@ def read_public(
     table.unit = procs_of
     for reason, rows in (left_out or {}).items():
         table.leave_out(rows, reason)
-    trace = trace_of(table, file.removesuffix(".gz").rpartition(".")[0] or file, machine)
+    trace = trace_of(table, without_suffix(file).rpartition(".")[0] or file, machine)
     return replace(trace, history=(*trace.history, note), files=opened(path))
 
 

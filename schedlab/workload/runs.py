@@ -292,6 +292,8 @@ def _leave_out_what_is_given_twice(table, identity, times):
     started = np.where(np.isnan(times["start"]), times["run"], times["start"])
     keys = pd.DataFrame({"job": np.asarray(identity), "submit": times["submit"], "start": started})
     nameless = pd.isna(keys["job"]) | (keys["job"] == "")
+    elsewhere = [row for row, reason in table.refused.items() if reason.startswith(load_filter.OTHER_CLUSTER)]
+    nameless.iloc[elsewhere] = True  # the same number on another cluster is another job
     settled_last = np.argsort(table.kept(), kind="stable")
     again = keys.iloc[settled_last].duplicated(keep="last").sort_index() & ~nameless
     for row in np.flatnonzero(again & ~table.is_unreadable()).tolist():

@@ -34,7 +34,7 @@ from schedlab.kernels.swf_text import EXACT
 
 from .fields import LATEST, MOST_PROCS, time_zone
 from .header import FIELDS, LABELS, SIZES, Header, SWFError
-from .packed import content_of, undamaged
+from .packed import content_of, undamaged, without_suffix
 from .scanning import compacted, expected_number, narrowed, scanned, skipped_table
 
 __all__ = ["EXACT", "FIELDS", "LABELS", "LATEST", "MOST_PROCS", "SIZES", "Header", "Log", "SWFError"]
@@ -62,8 +62,8 @@ class Log:
 
     @property
     def name(self) -> str:
-        """The file's name without ``.swf`` and ``.gz``."""
-        return plain(self.path.name.removesuffix(".gz").removesuffix(".swf"))
+        """The file's name without ``.swf`` and the suffix of its packing."""
+        return plain(without_suffix(self.path.name).removesuffix(".swf"))
 
 
 def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:

@@ -885,3 +885,22 @@ def test_conformance_lists_writes_and_judges(run, done, tmp_path):
     assert (code, err) == (1, "schedlab: not all probes follow their scheme\n")
     told = "not EASY: probe 6 (Candidates that would delay the head of the queue): as with: whatever fits starts."
     assert out.startswith(told)
+
+
+def test_the_command_for_slurm_has_the_days_that_are_asked_for_and_the_zone(run):
+    command, zone = run("sacct-command", "--begin", "2025-01-01", "--end", "2025-02-01")[1].splitlines()
+    assert command.startswith("SLURM_TIME_FORMAT=%s sacct --allusers")
+    assert "--starttime=2025-01-01 --endtime=2025-02-01" in command
+    for column in ("Account", "QOS", "AllocTRES", "State", "Reservation", "Cluster"):
+        assert f",{column}" in command
+    assert "Timezone" in zone
+
+
+def test_an_export_without_a_header_and_one_of_several_clusters_can_be_shown(done, tmp_path):
+    row = "{}|{}|2024-03-01T08:00:00|2024-03-01T08:10:00|2024-03-01T09:10:00|16\n"
+    path = tmp_path / "jobs.txt"
+    path.write_text(row.format(7, "red") + row.format(7, "blue"))
+    columns = "JobID,Cluster,Submit,Start,End,AllocCPUS"
+    out, _ = done("show", path, "--columns", columns, "--cluster", "blue", "--machine", 64)
+    assert "jobs: 1" in out
+    assert "1 job of other clusters (left out, as asked)" in out

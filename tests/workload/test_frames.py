@@ -1,6 +1,8 @@
 """Tables with columns of any name, as traces: `from_frame` and `read_table`."""
 
+import bz2
 import gzip
+import lzma
 import re
 import warnings
 from datetime import datetime
@@ -8,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -542,3 +545,15 @@ def test_a_column_of_ones_own_keeps_its_type_in_any_order_of_the_rows():
     for rows in (frame, frame.sort_values("submit")):
         due = sl.from_frame(rows, submit="submit", run="run", procs="procs", machine=4).jobs["due"]
         assert (due.dtype, due.tolist()) == (object, [None, datetime(2020, 1, 1), datetime(2020, 1, 2)])
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_table_may_be_packed_and_in_any_unicode(tmp_path, suffix, encoding):
+    pack = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    pack[".zst"] = lambda content: pa.compress(content, codec="zstd", asbytes=True)
+    path = tmp_path / f"jobs.csv{suffix}"
+    path.write_bytes(pack[suffix](JOBS.assign(User=["äbc", "b", "c"]).to_csv(index=False).encode(encoding)))
+    trace = sl.read_table(path, submit="Submit", run="Elapsed", procs="NCPUS", user="User", machine=64)
+    assert trace.names["user_id"] == {1: "äbc", 2: "b", 3: "c"}
+    assert trace.name == "jobs"
