@@ -262,7 +262,7 @@ def _leave_out_what_has_not_ended(table, times, state, allocated):
     table.leave_out(never & table.has("start"), load_filter.NEVER_STARTED)
     table.leave_out(goes_on, load_filter.RUNNING)
     if goes_on.any():  # what these have done so far, by the last that the log knows
-        last = np.nanmax([*start, *end, *times["submit"]])
+        last = np.nanmax(np.concatenate([start, end, times["submit"]]))
         times["run"] = np.where(goes_on & np.isnan(run), last - start, run)
 
 
@@ -288,7 +288,10 @@ def _check_times(table, times):
 
 
 def _leave_out_what_is_given_twice(table, identity, times):
-    """Keep the last of equal records, one with an end if there is any."""
+    """Keep the last of equal records, one with an end if there is any.
+
+    Numbers in a table may be those of whole arrays, so that settled rows count as equal only if all their columns are.
+    """
     started = np.where(np.isnan(times["start"]), times["run"], times["start"])
     keys = pd.DataFrame({"job": np.asarray(identity), "submit": times["submit"], "start": started})
     nameless = pd.isna(keys["job"]) | (keys["job"] == "")
@@ -296,6 +299,9 @@ def _leave_out_what_is_given_twice(table, identity, times):
     nameless.iloc[elsewhere] = True  # the same number on another cluster is another job
     settled_last = np.argsort(table.kept(), kind="stable")
     again = keys.iloc[settled_last].duplicated(keep="last").sort_index() & ~nameless
+    if again.any() and not table.lines:
+        rows = table.frame[keys.duplicated(keep=False)].astype(str)
+        again &= ~table.kept() | rows.duplicated(keep=False).reindex(again.index, fill_value=False)
     for row in np.flatnonzero(again & ~table.is_unreadable()).tolist():
         table.refused[row] = load_filter.GIVEN_TWICE
 

@@ -397,6 +397,15 @@ def test_numbers_of_jobs_that_are_names_are_kept_beside_those_of_the_rows():
     assert trace.jobs["JobID"].tolist() == ["app_7", "app_8"]
 
 
+def test_tasks_that_share_the_number_of_their_array_are_not_one_job_given_twice():
+    tasks = table(*[PLAIN] * 3, Node=["n1", "n2", "n2"])
+    trace = sl.from_frame(tasks, **NAMED, machine=MACHINE)
+    assert (len(trace), trace.dropped["reason"].tolist()) == (2, [GIVEN_TWICE])  # only the last two are the same row
+    running = (*PLAIN[:3], "Unknown", 16, "RUNNING")
+    trace = sl.from_frame(table(running, PLAIN), **NAMED, machine=MACHINE)
+    assert (len(trace), trace.dropped["reason"].tolist()) == (1, [GIVEN_TWICE])
+
+
 def test_jobs_that_have_to_wait_for_others_are_said_and_columns_are_found_in_any_spelling():
     frame = table(PLAIN, ("8", *PLAIN[1:]), Account=["physics", "bio"], preceding_job=[-1, 7])
     trace = sl.from_frame(frame, **NAMED, machine=MACHINE)
