@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import warnings
 import zlib
 from collections.abc import Collection, Mapping
 from contextlib import contextmanager
@@ -298,10 +299,14 @@ def _text_table(path, file, separator):
         options |= {"sep": separator, "usecols": columns, "index_col": False, "skiprows": len(header)}
         options["encoding"] = encoding
         try:
-            with packed.opener(path) as stream:
+            with packed.opener(path) as stream, warnings.catch_warnings():
+                warnings.simplefilter("error", pd.errors.ParserWarning)
                 return pd.read_csv(stream, skipinitialspace=True, low_memory=False, **options)
         except pd.errors.EmptyDataError:
             raise TableError(f"{file}: the file is empty, expected a header and a row for each job") from None
+        except pd.errors.ParserWarning:
+            problem = f"more fields in the first row than in the header; is {separator!r} in a number, without quotes?"
+            raise TableError(f"{file}: {problem}") from None
         except pd.errors.ParserError as error:
             match = re.search(r"Expected ([0-9]+) fields in line ([0-9]+), saw ([0-9]+)", str(error))
             problem = f":{match[2]}: {match[3]} fields, expected {match[1]}" if match else f": no table ({error})"
@@ -309,4 +314,4 @@ def _text_table(path, file, separator):
         except (UnicodeDecodeError, EOFError, zlib.error, BadGzipFile) as error:
             raise TableError(f"{file}: not text in UTF-8, or damaged ({error})") from None
 
-    return read(nrows=0).columns.tolist(), read, header
+    return read(nrows=1).columns.tolist(), read, header  # a row, to see whether it fits

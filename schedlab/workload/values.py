@@ -20,6 +20,7 @@ NO_LIMIT = (2**32 - 1, 2**32 - 2)  # Slurm's INFINITE and NO_VAL
 # A job's number in Slurm's forms: 7, 7_4, 7_[5-9%2], 7+1; then the step.
 JOB = re.compile(r"([0-9]{1,15})(?:_(?:[0-9]+|\[[^]]*\]?)|\+[0-9]+)?(\..+)?")
 A_STEP = r"[0-9]+(?:_[0-9]+|\+[0-9]+)?\.(?:batch|extern|interactive|[0-9]+)"  # 123.batch, 123_4.0; 1.5e6 is none
+_IN_WORDS = re.compile(r"(?!.*[0-9],[0-9]).*[a-zA-Z].*")  # 2 days, 1h 30min; no number with a comma
 A_NUMBER = r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,6})?"
 SWF_STATES = range(-1, 6)
 EXIT_CODES = "SWF's 1 (completed), 0 (failed) or 5 (cancelled), or Slurm's; of exit codes make True where they are 0"
@@ -102,6 +103,8 @@ def _duration(text):
     try:
         return fields.duration(text)
     except ValueError:
+        if not _IN_WORDS.fullmatch(text):  # of 3,600 and 60,5 pandas makes nanoseconds
+            raise
         length = pd.to_timedelta(text, errors="coerce") / pd.Timedelta(1, "s")
         if np.isnan(length):
             raise
@@ -123,7 +126,8 @@ def sizes(column: Column) -> np.ndarray:
 def gpus(column: Column) -> np.ndarray:
     """Read numbers of GPUs: plain ones, or those in a TRES or GRES (see `fields.gpus`)."""
     amounts = numbers(column, fields.gpus)
-    return np.where(amounts < 0, np.nan, amounts)
+    column.refuse(amounts > fields.MOST_PROCS, f"a number up to {fields.MOST_PROCS:,}")  # Slurm's NO_VAL, for example
+    return np.where((amounts < 0) | (amounts > fields.MOST_PROCS), np.nan, amounts)
 
 
 def whole_gpus(column: Column) -> np.ndarray:
@@ -185,8 +189,12 @@ def narrowed(series: pd.Series) -> pd.Series:
 
 
 def as_text(values: pd.Series) -> pd.Series:
-    """Return values as texts without blanks around them, empty where they are missing."""
-    return values.astype(object).map(str, na_action="ignore").astype(object).where(values.notna(), "").str.strip()
+    """Return values as texts without blanks around them, empty where they are missing; whole numbers without a .0."""
+    return values.astype(object).map(_text_of, na_action="ignore").astype(object).where(values.notna(), "").str.strip()
+
+
+def _text_of(value):
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def names(column: Column) -> tuple[np.ndarray, dict[int, str]]:

@@ -59,6 +59,33 @@ def test_a_table_worked_by_hand():
     assert sl.recorded(trace).start.tolist() == [0, 3600, 5400]
 
 
+@pytest.mark.parametrize("length", ["3,600", "60,5", "1,024 s", "1:00:00,5"])
+def test_a_number_with_a_comma_is_no_length_of_time(length):
+    with pytest.raises(TableError, match=f"^table, row 0: column 'Elapsed' .* is '{length}', expected seconds, or"):
+        made(JOBS.assign(Elapsed=length))
+    assert made(JOBS.assign(Limit=length), estimate="Limit").jobs["requested_time"].tolist() == [3600, 1800, 3600]
+
+
+def test_numbers_of_jobs_in_a_mixed_column_are_no_steps():
+    mixed = pd.Series([1.0, "2_1", 3.0], dtype=object)
+    assert made(JOBS.assign(JobID=mixed), job="JobID").jobs.index.tolist() == [1, 2, 3]
+    assert made(JOBS.assign(JobID=mixed)).dropped.empty
+
+
+def test_more_gpus_than_any_machine_has_are_unknown():
+    assert made(JOBS.assign(g=[0, 2**32 - 2, 0]), gpus="g").jobs["gpus"].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("options", [{}, {"keep": []}])
+def test_a_comma_in_a_number_of_a_file_is_an_error(tmp_path, options):
+    path = tmp_path / "jobs.csv"
+    path.write_text("s,r,p\n100,60,5,2\n200,70,5,3\n")
+    with pytest.raises(TableError, match=r"^jobs.csv: more fields in the first row than in the header; is ',' in"):
+        sl.read_table(path, submit="s", run="r", procs="p", machine=64, **options)
+    path.write_text("s,r,p\n100,60,2,\n200,70,3,\n")  # a comma at the end of each row
+    assert sl.read_table(path, submit="s", run="r", procs="p", machine=64, **options).work() == 330
+
+
 def test_the_table_of_the_caller_stays_and_further_columns_travel_to_the_schedule():
     before = JOBS.copy(deep=True)
     trace = made()
