@@ -62,8 +62,9 @@ def read_pbs(
         Users, groups and queues are numbered and named. ``account``, ``name`` (of the job), ``reservation``, ``gpus``
         and ``state`` are columns, and so are all other fields of a record under their own names, with ``_`` for a dot:
         ``project``, ``exec_host``, ``Exit_status``, ``Resource_List_select``, ``resources_used_mem``, ... Not kept are
-        ``session``, ``qtime``, and ``exec_vnode`` and ``Resource_List.neednodes``, which other fields say, too. Of
-        tasks of arrays, ``job_id`` is such as ``123[4]``.
+        ``session``, ``qtime``, and ``exec_vnode`` and ``Resource_List.neednodes``, which other fields say, too; nor
+        what names people: ``owner``, ``requestor``, ``Submit_arguments``, ``Output_Path`` and the like. Of tasks of
+        arrays, ``job_id`` is such as ``123[4]``.
 
     Raises
     ------
@@ -254,8 +255,8 @@ class _Events:
         number, begin, match, values = self.open.pop(job, (0, "", None, {}))
         end = self.stopped.pop(job, None)
         if match and values.get("start") != start:
-            length = (_date(end) - _date(begin)).total_seconds() if end else -1
             with self.log.checked(number):
+                length = (_date(end) - _date(begin)).total_seconds() if end else -1
                 self.log.leave_out(load_filter.INTERRUPTED, match[1], length, pbs_records.row(match, values)["procs"])
 
     def close(self):
@@ -272,7 +273,10 @@ class _Events:
 
 
 def _date(text):
-    return datetime.strptime(text, pbs_records.DATE)
+    try:
+        return datetime.strptime(text, pbs_records.DATE)
+    except ValueError:
+        raise ValueError(f"found {clipped(text)!r}, expected a date like 03/01/2024 09:10:00") from None
 
 
 class _Log:

@@ -15,8 +15,9 @@ _FIELD = re.compile(rf"""({_KEY})(?:"([^"]*)"(?=\s|$)|'([^']*)'(?=\s|$)|(\S*(?:\
 _SLOTS = r"[0-9]{1,6}(?:-[0-9]{1,6})?"
 _HOST = re.compile(rf"[^/]+/({_SLOTS}(?:,{_SLOTS})*)(?:\*([0-9]{{1,6}}))?")
 HOSTS = "hosts and their slots like n1/0*16+n2/0*16, n1/0-15 or n1/0+n1/1"
-# Not kept: what other fields say, too, and numbers of processes.
-LEFT = ("exec_vnode", "qtime", "session", "Resource_List.neednodes")
+# Not kept: what other fields say, too, numbers of processes, and what names people.
+LEFT = ("exec_vnode", "qtime", "session", "Resource_List.neednodes", "owner", "requestor", "submit_host")
+LEFT += ("Variable_List", "Submit_arguments", "Output_Path", "Error_Path", "init_work_dir", "mail_users")
 STATES = {"": "", "0": "COMPLETED", "-29": "TIMEOUT"}  # by Exit_status; -29 is PBS Professional's walltime limit
 # The names of the columns are those of the fields, with _ for a dot.
 ROLES = {"submit": "ctime", "eligible": "etime", "start": "start", "end": "end", "procs": "procs", "status": "state"}

@@ -107,6 +107,20 @@ def test_values_of_pbs(tmp_path, values, column, expected):
     assert read_pbs(tmp_path, pbs(**values)).jobs[column].tolist() == [expected]
 
 
+def test_fields_of_pbs_that_name_people_are_not_kept(tmp_path):
+    fields = {"owner": "eve@login", "requestor": "eve@login", "Output_Path": "/home/eve/x", "init_work_dir": "/eve"}
+    trace = read_pbs(tmp_path, pbs(user="eve", jobname="x", **fields))
+    assert trace.jobs["name"].tolist() == ["x"]
+    trace.to_csv(tmp_path / "jobs.csv")
+    assert "eve" not in (tmp_path / "jobs.csv").read_text()
+
+
+def test_a_run_that_was_interrupted_at_no_date_is_a_bad_line(tmp_path):
+    lines = [pbs("8.srv"), started(at="99/99/2024 09:10:00"), "03/01/2024 09:13:30;D;7.srv;"]
+    with pytest.raises(TableError, match=r"^log:2: found '99/99/2024 09:10:00', expected a date like 03/01/2024"):
+        read_pbs(tmp_path, *lines)
+
+
 def test_each_run_of_a_job_of_pbs_is_a_job(tmp_path):
     later = DATES.replace("17092806", "17092906").replace("17092842", "17092942")
     lines = [started(), pbs(kind="R", Exit_status="-11"), pbs(dates=later)]
