@@ -312,6 +312,7 @@ def _keep_partitions(table, export, wanted):
         if name not in numbers:
             known = plain(f"{', '.join(sorted(numbers))}{suggestion(name, numbers)}")
             raise SacctError(f"{export.name}: no job of partition {name!r}; known: {known}")
+    listed = {text: names for text, names in listed.items() if names}
     first = {text: next((name for name in names if name in (wanted or ())), names[0]) for text, names in listed.items()}
     if wanted is not None:
         other = ~column.map(first).isin(wanted)

@@ -120,7 +120,8 @@ class Export:
         if columns is not None:
             lines = chain([(begin, head)], lines)
         # The header line is repeated where outputs were joined.
-        for number, line in self._whole(line for line in lines if columns is not None or line[1] != head):
+        again = {head, f"\ufeff{head}"}
+        for number, line in self._whole(line for line in lines if columns is not None or line[1] not in again):
             self._take(number, line.split(self.separator))
         self._pack()
 
@@ -165,6 +166,7 @@ class Export:
             row = self._rejoined(row) or row
         self.padded = self.padded or any(text[:1] == " " or text[-1:] == " " for text in row)
         if len(row) != len(self.fields):
+            self._refuse_header(line, row)
             mark = self.separator
             hint = f"a {mark!r} or a line end inside a field? leave such columns out, or give sacct --parsable2"
             self.bad_lines.add(line, line, f"{len(row)} fields, expected {len(self.fields)} ({hint})")
@@ -176,6 +178,7 @@ class Export:
         job = _JOB.fullmatch(row[place])
         raw = _JOB.fullmatch(row[self.columns.get("jobidraw", place)])
         if not job or not raw:
+            self._refuse_header(line, row)
             column = "JobIDRaw" if job else self.identity
             text = row[self.columns[column.lower()]]
             expected = "a job like 123, 123_4, 123_[5-9] or 123+0, or its step"
@@ -186,6 +189,12 @@ class Export:
             self.numbers.append(int(raw[1]))
             self.numbers_say_all &= row[place] == raw[1]
             self._add(line, row)
+
+    def _refuse_header(self, line, row):
+        """Raise, even if lenient, if a line names other columns than the header: what follows would be misread."""
+        if {"jobid", "jobidraw"} & {text.strip("\ufeff ").lower() for text in row}:
+            found = f"found {clipped(self.separator.join(row))!r}, another header"
+            raise self._error(line, f"{found}, expected only outputs with the same columns to be joined")
 
     def _add(self, line, row):
         self.lines.append(line)

@@ -34,7 +34,7 @@ def as_text(text: str, file: str, error: type[Exception]) -> str:
 def _row(job):
     about = job.get("association") or {}
     time = job["time"]
-    number = str(job["job_id"])
+    number = str(_number(job["job_id"]))
     array = job.get("array") or {}
     component = job.get("het") or {}
     first, task = map(_number, map(array.get, ("job_id", "task_id")))
@@ -42,7 +42,7 @@ def _row(job):
     cpus = {kind: _amount(text, "cpu") for kind, text in tres.items()}
     required = job.get("required") or {}
     fields = {
-        "JobID": f"{first}_{task}" if first and task else number,
+        "JobID": f"{first}_{task}" if first and task != "" else number,
         "JobIDRaw": number,
         "Group": job.get("group"),
         "JobName": job.get("name"),
@@ -63,7 +63,7 @@ def _row(job):
     }
     fields |= {name: job.get(name.lower()) or about.get(name.lower()) for name in COLUMNS if name not in fields}
     if "job_offset" in component and _number(component.get("job_id")):
-        fields["JobID"] = f"{component['job_id']}+{_number(component['job_offset']) or 0}"
+        fields["JobID"] = f"{_number(component['job_id'])}+{_number(component['job_offset']) or 0}"
     return [str(fields[name] or "").replace("\n", " ") for name in COLUMNS]
 
 

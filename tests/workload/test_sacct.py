@@ -389,6 +389,22 @@ def test_of_a_record_given_twice_the_one_that_tells_the_end_is_kept(read):
         assert trace.repaired.empty
 
 
+def test_a_header_with_other_columns_is_an_error_even_if_lenient(tmp_path):
+    text = export(tmp_path, job(1)).read_text()
+    head, record = text.splitlines()
+    path = tmp_path / "joined.txt"
+    path.write_text(f"{text}\ufeff{text.replace(record, record.replace('1|1|', '2|2|', 1))}")
+    assert len(sl.read_sacct(path)) == 2  # the same header behind a mark of UTF-8
+    path.write_text(f"{text}{'|'.join(reversed(head.split('|')))}\n{record}\n")
+    for lenient in (False, True):
+        with pytest.raises(SacctError, match=r"^joined.txt:3: found .*, another header, expected only outputs with"):
+            sl.read_sacct(path, lenient=lenient)
+
+
+def test_a_list_of_partitions_without_a_name_is_unknown(read):
+    assert read(job(1, Partition=","), job(2, Partition="p")).jobs["partition"].tolist() == [-1, 1]
+
+
 STATUS = {
     1: "COMPLETED",
     0: "FAILED TIMEOUT DEADLINE NODE_FAIL BOOT_FAIL OUT_OF_MEMORY",
@@ -804,6 +820,20 @@ def in_json(job_id=1, **more):
         "state": {"current": ["COMPLETED"], "reason": "None"},
         "tres": {"allocated": tres, "requested": tres},
     } | more
+
+
+def test_numbers_of_json_may_be_objects_and_a_task_may_be_0(tmp_path):
+    number = {"set": True, "infinite": False, "number": 8}
+    zero = number | {"number": 0}
+    jobs = [
+        in_json(7),
+        in_json(number, array={"job_id": 8, "task_id": zero}),
+        in_json(9, het={"job_id": number, "job_offset": zero}),
+    ]
+    path = tmp_path / "jobs.json"
+    path.write_text(json.dumps({"jobs": jobs}))
+    with pytest.warns(sacct.GpuWarning):
+        assert sl.read_sacct(path).jobs["JobID"].tolist() == ["7", "8_0", "8+0"]
 
 
 def test_json_is_read_like_text(tmp_path):
