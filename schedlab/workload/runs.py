@@ -108,7 +108,7 @@ def _records(table, called, history):
         table.leave_out(procs == 0, load_filter.NO_GPU)
     history += _check_times(table, times)
     if table.has("job"):
-        _leave_out_what_is_given_twice(table, numbers if identity is None else identity, times)
+        _leave_out_what_is_given_twice(table, numbers if identity is None else identity, times, procs)
     records |= _of_swf(table, times)
     records |= _memory(table, records)
     records["job_number"], repairs = _numbers(table, numbers, identity, times)
@@ -287,21 +287,25 @@ def _check_times(table, times):
     return [f"{runs}: the clock was put back in between, and the run time counts; time_zone= says when"] * (count > 0)
 
 
-def _leave_out_what_is_given_twice(table, identity, times):
+def _leave_out_what_is_given_twice(table, identity, times, procs):
     """Keep the last of equal records, one with an end if there is any.
 
-    Numbers in a table may be those of whole arrays, so that settled rows count as equal only if all their columns are.
+    Those that ended at different times, or have other sizes, are runs of their own. Numbers in a table may be those of
+    whole arrays, so that its settled rows count as equal only if all their columns are.
     """
     started = np.where(np.isnan(times["start"]), times["run"], times["start"])
     keys = pd.DataFrame({"job": np.asarray(identity), "submit": times["submit"], "start": started})
     nameless = pd.isna(keys["job"]) | (keys["job"] == "")
     elsewhere = [row for row, reason in table.refused.items() if reason.startswith(load_filter.OTHER_CLUSTER)]
     nameless.iloc[elsewhere] = True  # the same number on another cluster is another job
-    settled_last = np.argsort(table.kept(), kind="stable")
-    again = keys.iloc[settled_last].duplicated(keep="last").sort_index() & ~nameless
-    if again.any() and not table.lines:
-        rows = table.frame[keys.duplicated(keep=False)].astype(str)
-        again &= ~table.kept() | rows.duplicated(keep=False).reindex(again.index, fill_value=False)
+    settled = table.kept()
+    in_order = keys.iloc[np.argsort(settled, kind="stable")]
+    again = in_order.duplicated(keep="last").sort_index() & ~nameless
+    if again.any():
+        ends = keys.assign(run=times["run"], procs=procs)
+        rows = ends if table.lines else table.frame[keys.duplicated(keep=False)].astype(str)
+        equal = rows.loc[in_order.index.intersection(rows.index, sort=False)].duplicated(keep="last")
+        again &= ~settled | equal.reindex(again.index, fill_value=False)
     for row in np.flatnonzero(again & ~table.is_unreadable()).tolist():
         table.refused[row] = load_filter.GIVEN_TWICE
 

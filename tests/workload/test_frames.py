@@ -72,6 +72,14 @@ def test_numbers_of_jobs_in_a_mixed_column_are_no_steps():
     assert made(JOBS.assign(JobID=mixed)).dropped.empty
 
 
+@pytest.mark.parametrize("values", [{"Elapsed": [60, 70, 80]}, {"NCPUS": [1, 2, 3]}])
+def test_tasks_under_one_number_that_start_at_once_are_jobs(values):
+    tasks = JOBS.assign(Submit=JOBS["Submit"][0], Elapsed=60, NCPUS=1, ArrayJobID=7).assign(**values)
+    trace = made(tasks, job="ArrayJobID")
+    assert (len(trace), trace.work()) == (3, (tasks["Elapsed"] * tasks["NCPUS"]).sum())
+    assert len(made(pd.concat([tasks, tasks]), job="ArrayJobID")) == 3  # each is given twice
+
+
 def test_more_gpus_than_any_machine_has_are_unknown():
     assert made(JOBS.assign(g=[0, 2**32 - 2, 0]), gpus="g").jobs["gpus"].tolist() == [0, 0, 0]
 
