@@ -22,7 +22,7 @@ from schedlab._runtime.files import opened
 from schedlab._runtime.paths import data_dir
 from schedlab._runtime.text import check_known, plain
 
-from . import swf
+from . import packed, swf
 from .filter import NO_GPU
 from .frames import loaded
 from .loading import from_log
@@ -162,8 +162,11 @@ def read_public(
     columns["procs"] = sizes[procs_of]
     wanted = [*columns.values(), *sizes.values(), *about["further"].split()]
     frame = FRAMES[log](Path(path)) if log in FRAMES else loaded(Path(path), wanted)
-    left_out = CLEAN[log](frame, columns) if log in CLEAN else None
     file = plain(Path(path).name)
+    try:
+        left_out = CLEAN[log](frame, columns) if log in CLEAN else None
+    except KeyError as error:
+        raise TableError(f"{file}: no column {error}, which {log} has; columns: {', '.join(frame.columns)}") from None
     unit = {"estimate": about["unit"]} if about["unit"] else "s"
     zone = time_zone or about["time_zone"] or None
     table = Table(frame, columns, file, range(1, len(frame) + 1), unit, zone, lenient=True)
@@ -249,9 +252,9 @@ def _pods(frame, _):
 
 def _philly(path):
     """Read Philly's JSON: a row an attempt, with its GPUs; an attempt arrives when the one before it ended."""
-    opened(path)
+    content = packed.undamaged(packed.content_of(path, "Philly's jobs"), plain(path.name), TableError, "JSON")
     try:
-        rows = [row for job in json.loads(path.read_text(encoding="utf-8")) for row in _attempts(job)]
+        rows = [row for job in json.loads(content) for row in _attempts(job)]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         expected = "expected a JSON list of jobs as Philly has it"
         raise TableError(f"{plain(path.name)}: {type(error).__name__}: {error}; {expected}") from None

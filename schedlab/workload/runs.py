@@ -105,7 +105,7 @@ def _records(table, called, history):
     called |= table.called
     _leave_out_what_has_not_ended(table, times, state, allocated)
     if table.unit == "gpus":
-        table.leave_out(procs == 0, load_filter.NO_GPU)
+        table.leave_out((procs == 0) | (np.isnan(procs) & table.lines), load_filter.NO_GPU)  # sacct lists what there is
     history += _check_times(table, times)
     if table.has("job"):
         _leave_out_what_is_given_twice(table, numbers if identity is None else identity, times, procs)

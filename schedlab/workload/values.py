@@ -227,7 +227,7 @@ def states(column: Column) -> tuple[np.ndarray, np.ndarray, list[str]]:
         if ((known := ~np.isnan(coded)) | (texts == "")).all() and known.any():
             if _of_swf(column, coded, codes):
                 return np.full(len(series), "", dtype=object), np.where(known, coded, -1.0)[codes], []
-            texts = pd.Series(coded).map(dict(enumerate(fields.NUMBERED))).fillna("")
+            texts = pd.Series(coded).map(dict(enumerate(fields.NUMBERED)) | fields.FLAGGED).fillna(texts)
     called = texts.map(fields.state_of)
     known = called.isin(fields.STATES)
     unknown = sorted({*texts[~known & (texts != "") & (texts != "-1")]})
@@ -248,10 +248,12 @@ def _is_database(table):
 def _of_swf(column, coded, codes):
     """Tell whether distinct numbers are SWF's codes, not Slurm's; `codes` says which each row has."""
     table = column.table
+    if table.states == "slurm" or _is_database(table):  # numbers that are none of Slurm's are unknown states
+        return False
     none = ~np.isnan(coded) & ((coded % 1 != 0) | (coded < -1) | (coded >= len(fields.NUMBERED)))
     if none.any():
         column.refuse_all(EXIT_CODES, none[codes])
-    dialect = table.states or ("slurm" if np.nanmax(coded) > SWF_STATES[-1] or _is_database(table) else None)
+    dialect = table.states or ("slurm" if np.nanmax(coded) > SWF_STATES[-1] else None)
     dialect = dialect or ("swf" if np.nanmin(coded) < 0 or {"job_number", "submit_time"} <= {*table.known} else None)
     if dialect is None:
         meanings = "SWF's (0 failed, 1 completed, 5 cancelled) or Slurm's (1 running, 3 completed, 5 failed)"

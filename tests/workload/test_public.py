@@ -402,3 +402,24 @@ def test_a_plain_log_is_no_frontier(tmp_path):
     path = text(["1 0 0 10 1 -1 -1 1 20 -1 1 1 1 -1 1 -1 -1 -1"], tmp_path / "plain.swf")
     with pytest.raises(ValueError, match="^plain.swf: records of 18 fields, expected 21; read_swf reads other logs$"):
         read("frontier", path)
+
+
+DATABASE = "id_job,time_submit,time_start,time_end,state,cpus_req"
+
+
+def test_numbers_of_states_in_a_database_of_slurm(tmp_path):
+    path = tmp_path / "jobs.csv"
+    states = {3: "COMPLETED", 1024: "REQUEUED", 8192: "RESIZING", 524288: "REVOKED", 77: ""}
+    rows = [f"{job},1709280000,1709280600,1709284200,{state},4" for job, state in enumerate(states, start=1)]
+    path.write_text("\n".join([DATABASE, *rows]))
+    trace = read("slurmdbd", path)
+    assert trace.jobs["state"].tolist() == [*states.values()]
+    assert "status: '77' not known, taken for unknown" in trace.history
+
+
+@pytest.mark.parametrize(("log", "columns"), [("supercloud", DATABASE), ("alibaba2023", "name,num_gpu")])
+def test_a_public_log_that_lacks_a_column_is_an_error(tmp_path, log, columns):
+    path = tmp_path / "jobs.csv"
+    path.write_text(f"{columns}\n{columns}\n")
+    with pytest.raises(sl.workload.frames.TableError, match=f"^jobs.csv: no column '.*', which {log} has; columns: "):
+        read(log, path)
