@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from gzip import BadGzipFile
 from itertools import takewhile
 from numbers import Real
@@ -30,7 +31,7 @@ from .packed import readable
 from .runs import UnitWarning, trace_of
 from .tables import ROLES, UNITS, Table, TableError
 from .trace import Trace
-from .writing import HEADER
+from .writing import HEADER, TEXTS
 
 __all__ = ["OPTIONS", "PARQUET", "ROLES", "UNITS", "TableError", "UnitWarning", "from_frame", "loaded", "read_table"]
 
@@ -294,10 +295,12 @@ def _text_table(path, file, separator):
     with packed.sound(file, "packed", TableError), packed.opener(path) as stream:
         lines = iter(stream.readline, b"")
         header = [packed.decoded(line).rstrip() for line in takewhile(lambda line: line.startswith(b";"), lines)]
+    above = len(header)
+    texts = json.loads(header.pop().removeprefix(TEXTS)) if header and header[-1].startswith(TEXTS) else []
 
     def read(columns=None, **options):
-        options |= {"sep": separator, "usecols": columns, "index_col": False, "skiprows": len(header)}
-        options["encoding"] = encoding
+        options |= {"sep": separator, "usecols": columns, "index_col": False, "skiprows": above}
+        options |= {"dtype": dict.fromkeys(texts, "str"), "encoding": encoding}
         try:
             with packed.opener(path) as stream, warnings.catch_warnings():
                 warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -314,4 +317,6 @@ def _text_table(path, file, separator):
         except (UnicodeDecodeError, EOFError, zlib.error, BadGzipFile) as error:
             raise TableError(f"{file}: not text in UTF-8, or damaged ({error})") from None
 
-    return read(nrows=1).columns.tolist(), read, header  # a row, to see whether it fits
+    known = read(nrows=1).columns.tolist()  # a row, to see whether it fits
+    written = {"keep_default_na": False, "na_values": {name: [""] for name in known if name not in texts}}
+    return known, partial(read, **written) if texts else read, header

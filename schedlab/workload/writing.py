@@ -12,6 +12,7 @@ from .edges import COUNTED
 from .filter import in_one_line
 
 HEADER = "schedlab_header"  # of a Parquet file: the lines of the header
+TEXTS = "; Texts: "  # the last line above a table of CSV, if it has columns in which 007 and NA are texts
 _COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # wrong for a changed trace
 
 
@@ -86,6 +87,8 @@ class Writing:
         table = self.table.map(cell) if (self.table.dtypes == "str").any() else self.table
         with replacing(path) as part, open(part, "w", encoding="utf-8", newline="") as stream:
             stream.writelines(f"{line}\n" for line in self.swf_header(self._further()).lines)
+            if texts := [name for name in table if table[name].dtype == "str" and not table[name].isna().any()]:
+                stream.write(f"{TEXTS}{json.dumps(texts)}\n")
             table.to_csv(stream)
 
     def _further(self):

@@ -88,3 +88,15 @@ def test_any_text_comes_back_from_csv(tmp_path_factory, rows):
     assert texts.str.strip("'").tolist() == trace.jobs["account"].str.strip("'").tolist()
     numbers = ["submit_time", "run_time", "requested_procs", "requested_time"]
     assert again.jobs[numbers].equals(trace.jobs[numbers])
+
+
+def test_texts_that_look_like_numbers_or_like_nothing_stay_texts_in_csv(tmp_path):
+    texts = ["007", "7", "NA", "1e5", ""]
+    jobs = pd.DataFrame({"submit_time": range(5), "run_time": 60, "requested_procs": 1, "account": texts})
+    trace = sl.from_frame(jobs, machine=8)
+    trace.to_csv(tmp_path / "jobs.csv")
+    again = sl.read_table(tmp_path / "jobs.csv")
+    assert again.jobs["account"].tolist() == texts
+    again.to_csv(tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text().count("; Texts: ") == 1
+    assert sl.read_table(tmp_path / "jobs.csv", keep=[]).procs == 8
