@@ -169,6 +169,7 @@ def _asked(table, procs, run):
 def _times(table):
     """Return the times of runs in seconds, by role, nan if unknown; whether they are dates; and notes on them."""
     read = {role: values.instants(table.columns(role)[0]) for role in INSTANTS if table.has(role)}
+    _check_zones(table, read)
     known = read["submit"].early[read["submit"].early != 0]
     dated = read["submit"].dated or (np.isfinite(known).any() and np.nanmin(known) >= UNIX)
     unknown = np.full(len(table.frame), np.nan)
@@ -186,6 +187,15 @@ def _times(table):
         runs = f"{twice:,} run{'s' * (twice > 1)} at a time that the clock showed twice"
         notes.append(f"{runs}: read by how long they ran, by order, or else the earlier")
     return times, dated, notes
+
+
+def _check_zones(table, read):
+    """Refuse instants of which some have a time zone, or are seconds since 1970, and others none that is known."""
+    local = [role for role, instants in read.items() if instants.local]
+    absolute = [role for role, instants in read.items() if not instants.local and (instants.early >= UNIX).any()]
+    if local and absolute and not table.zone_is_given:
+        without, having = (table.columns(roles[0])[0].title for roles in (local, absolute))
+        raise table.error(f"{table.file}: {having} has times of a known zone, {without} of none; give time_zone=")
 
 
 def _checked(table, role, seconds, dated):

@@ -80,6 +80,17 @@ def test_tasks_under_one_number_that_start_at_once_are_jobs(values):
     assert len(made(pd.concat([tasks, tasks]), job="ArrayJobID")) == 3  # each is given twice
 
 
+@pytest.mark.parametrize("submit", [[1709280000] * 3, pd.to_datetime(JOBS["Submit"], utc=True)])
+def test_times_with_and_without_a_zone_need_one(submit):
+    jobs = JOBS.assign(Submit=submit)
+    message = (
+        r"^table: column 'Submit' \(submit\) has times of a known zone, column 'Start' .* of none; give time_zone="
+    )
+    with pytest.raises(TableError, match=message):
+        made(jobs, start="Start")
+    assert made(jobs, start="Start", time_zone="UTC").jobs["wait_time"].min() == 0
+
+
 def test_more_gpus_than_any_machine_has_are_unknown():
     assert made(JOBS.assign(g=[0, 2**32 - 2, 0]), gpus="g").jobs["gpus"].tolist() == [0, 0, 0]
 
