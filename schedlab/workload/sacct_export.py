@@ -4,7 +4,7 @@ import re
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +43,7 @@ PLAUSIBLE = {
     **dict.fromkeys(("ElapsedRaw", "AllocCPUS", "NCPUS", "NNodes"), count),
 }
 BLOCK = 50_000  # records
+MOST_BEFORE = 50  # lines before a header
 HEADER = {"submit", "start", "end", "elapsed", "elapsedraw", "state", "alloccpus", "ncpus", "timelimit", "user"}
 LEAST_BARS = 5  # in each record: with fewer columns, it is not such an export
 SEPARATORS = ("|||", "^|^", "|", ";", "\t", ",")  # tried where no header tells
@@ -71,6 +72,9 @@ def _lines_of(path, file):
     """Yield the lines of a file, with their numbers; JSON as the lines that sacct writes with --parsable2."""
     lines = packed.lines_of(path, SacctError, "the output of sacct")
     number, first = next(lines, (1, ""))
+    while _NOISE.match(first):
+        yield number, first
+        number, first = next(lines, (number, ""))
     if not sacct_json.is_json(first):
         yield number, first
         yield from lines
@@ -90,6 +94,7 @@ class Export:
         self.bad_lines = Refusals(self._error, BAD_LINE, lenient)  # that are not records, by line
         self.noise = 0
         lines = self._without_noise(_lines_of(path, name))
+        lines = self._from_header(lines) if columns is None else lines
         begin, head = next(lines, (1, ""))
         if not head:
             raise SacctError(f"{name}: the file is empty, expected the output of sacct; run\n    {COMMAND}")
@@ -131,6 +136,18 @@ class Export:
                 self.noise += bool(line.strip())
             else:
                 yield number, line
+
+    def _from_header(self, lines):
+        """Leave out what shells print before the header: lines without its separator."""
+        begin = list(islice(lines, MOST_BEFORE))
+        for place, (_, line) in enumerate(begin):
+            match = _SEPARATED.match(line)
+            if match and {"jobid", "jobidraw"} & {name.strip().lower() for name in line.split(match[1])}:
+                if any(match[1] in before for _, before in begin[:place]):
+                    break
+                self.noise += place
+                return chain(begin[place:], lines)
+        return chain(begin, lines)
 
     def _error(self, line, reason):
         return SacctError(f"{self.name}:{line}: {reason}")

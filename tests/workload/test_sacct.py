@@ -401,6 +401,17 @@ def test_a_header_with_other_columns_is_an_error_even_if_lenient(tmp_path):
             sl.read_sacct(path, lenient=lenient)
 
 
+@pytest.mark.parametrize("before", ["Welcome to Tetralith\n\nWarning: quota is exceeded\n", "sacct: error: lost\n"])
+def test_lines_before_the_header_are_counted(tmp_path, before):
+    text = export(tmp_path, job(1)).read_text()
+    path = tmp_path / "jobs.txt"
+    path.write_text(before + text)
+    assert reasons(sl.read_sacct(path)) == {"a message of a tool, not a record": len(before.split()) // 3}
+    path.write_text(before + json.dumps({"jobs": [in_json()]}) if before.startswith("sacct") else text)
+    with contextlib.suppress(sacct.GpuWarning):
+        assert len(sl.read_sacct(path)) == 1
+
+
 def test_a_list_of_partitions_without_a_name_is_unknown(read):
     assert read(job(1, Partition=","), job(2, Partition="p")).jobs["partition"].tolist() == [-1, 1]
 
