@@ -210,8 +210,8 @@ class Export:
     def _refuse_header(self, line, row):
         """Raise, even if lenient, if a line names other columns than the header: what follows would be misread."""
         if {"jobid", "jobidraw"} & {text.strip("\ufeff ").lower() for text in row}:
-            found = f"found {clipped(self.separator.join(row))!r}, another header"
-            raise self._error(line, f"{found}, expected only outputs with the same columns to be joined")
+            message = f"found {clipped(self.separator.join(row))!r}, another header"
+            raise self._error(line, f"{message}, expected only outputs with the same columns to be joined")
 
     def _add(self, line, row):
         self.lines.append(line)
