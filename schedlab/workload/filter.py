@@ -19,6 +19,7 @@ from .copies import LAZY, copied
 
 SIZES = ("requested_procs", "allocated_procs")
 WHOLE = {"submit_time": np.floor} | dict.fromkeys(("run_time", "requested_time", *SIZES), np.ceil)
+WITH_AREA = ("run_time", "requested_procs")  # a job's work is their product
 PARTIAL_EXECUTION = (2, 3, 4)
 CANCELLED = 5
 
@@ -267,7 +268,8 @@ def account(
         amount = lost.iloc[places].sum()
         count = len(places)
         share = amount / total
-        kind = LOOK if share > FEW else meaning.kind or (USUAL if amount or count <= FEW * len(work) else LOOK)
+        unknown = int((lost.iloc[places] == 0).sum())  # of which the work is unknown, so that their number counts
+        kind = LOOK if share > FEW else meaning.kind or (USUAL if unknown <= FEW * len(work) else LOOK)
         extra = [f"{100 * share:.3g} % of the work"] if share > FEW else []
         if key[2] == RUNNING and procs:
             held = _size(dropped.iloc[places]).clip(lower=0).sum() / procs
@@ -275,18 +277,24 @@ def account(
         rest = f"{meaning.rest.removesuffix(')')}{''.join(f', {part}' for part in extra)})"
         words = f"{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
         rows.append((*key, kind, count, amount, np.nan if key[2] in NO_WORK else share, words))
-    for (field, reason), jobs in repaired.groupby(["field", "reason"])["job_number"] if len(repaired) else ():
+    for (field, reason), values in repaired.groupby(["field", "reason"]) if len(repaired) else ():
         meaning = _meaning("repaired", field, reason)
-        amount = work.reindex(jobs).sum()
-        count = len(jobs)
+        amounts = work.reindex(values["job_number"]).fillna(0).to_numpy("float64")
+        if reason == ROUNDED:  # what it adds
+            added = 1 - values["was"] / values["now"] if field in WITH_AREA else pd.Series(0.0, values.index)
+            amounts = amounts * added.to_numpy()
+        amount = amounts.sum()
+        count = len(values)
         share = amount / total
         kind = meaning.kind or (USUAL if (share if amount else count / max(len(work), 1)) <= FEW else LOOK)
+        kind = LOOK if reason == ROUNDED and share > FEW else kind
         if modelled and reason in (OTHER_SIZE, RUN_TAKEN):
             kind = USUAL
         whole = count == len(work) > 1
         rest = meaning.rest
-        if kind == LOOK and amount and not whole:
-            rest = f"{rest.removesuffix(')')}, {100 * share:.3g} % of the work)"
+        if kind == LOOK and amount and (reason == ROUNDED or not whole):
+            percent = f"{100 * share:.3g} % of the work)"
+            rest = f"{rest[:-1]}, {percent}" if rest.endswith(")") else f"{rest} ({percent}"
         sentence = f"{'all ' * whole}{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
         rows.append(("repaired", field, reason, kind, count, amount, share, sentence))
     rows.sort(key=lambda row: (-KINDS.index(row[3]), -np.nan_to_num(row[6]), -row[4]))

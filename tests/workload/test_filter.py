@@ -176,7 +176,7 @@ def kinds(log, procs=4, missing="run"):
         ({"requested_procs": -1, "allocated_procs": 0}, "1 record without a number of processors", "worth a look"),
         ({"requested_procs": 5}, "1 job wider than the machine (left out)", "worth a look"),
         ({"requested_time": -1}, "1 job without an estimate (run time taken)", "worth a look"),
-        ({"run_time": 9.5}, "1 time rounded to a whole second", "usual"),
+        ({"run_time": 9.9}, "1 time rounded to a whole second", "usual"),
         ({"requested_procs": 1.5}, "1 number of processors rounded up", "worth a look"),
         ({"job_number": 1}, "1 record numbered anew (numbers were not unique)", "worth a look"),
     ],
@@ -251,6 +251,19 @@ def test_a_reason_that_nobody_thought_of_is_worth_a_look():
         "1 record left out (eaten by the dog, 1.48 % of the work)",
         "2 values of run_time changed (longer than the longest estimate, 0.985 % of the work)",
     ]
+
+
+def test_rounding_is_worth_a_look_where_it_adds_work():
+    assert kinds(records(run_time=[29.9, 30, 30])) == {"1 time rounded to a whole second": "usual"}
+    days = kinds(records(run_time=[0.2, 0.4, 0.5]))  # an Excel sheet counts in days
+    assert days == {"all 3 times rounded to a whole second (63.3 % of the work)": "worth a look"}
+
+
+def test_one_known_amount_of_work_does_not_excuse_many_unknown_ones():
+    log = records(submit_time=range(300))
+    log.loc[:9, "requested_procs"] = log.loc[:9, "allocated_procs"] = -1
+    log.loc[10, "run_time"] = -1
+    assert "worth a look" in kinds(log).values()
 
 
 @given(st.lists(st.tuples(st.sampled_from([-1, 0, 5, 400]), st.sampled_from([-1, 1, 3, 9]), st.booleans()), min_size=1))

@@ -92,7 +92,7 @@ def test_times_with_and_without_a_zone_need_one(submit):
 
 
 def test_more_gpus_than_any_machine_has_are_unknown():
-    assert made(JOBS.assign(g=[0, 2**32 - 2, 0]), gpus="g").jobs["gpus"].tolist() == [0, 0, 0]
+    assert made(JOBS.assign(g=[0, 2**32 - 2, 0]), gpus="g").jobs["gpus"].tolist() == [0, -1, 0]
 
 
 @pytest.mark.parametrize("options", [{}, {"keep": []}])
