@@ -30,7 +30,8 @@ Open in the specification
    under orders that change with time, too). With limits, completions in any pool are something that happens in all.
 9. Conservative: a job over a limit loses its reservation, which alone moves nobody. Within the limits again it is
    placed like an arrival, without moving others, but before this instant's arrivals and in the order of the queue.
-   In a pass jobs take turns: the limits, a reservation, and the start if it is due.
+   In a pass jobs take turns: the limits, a reservation, and the start if it is due. Jobs that arrive together are
+   placed in the order of the log, whatever the order of the queue, as by the twin for one resource.
 10. Conservative: reservations are made anew in the pool whose window it is. An instant at which they are has no
     compression besides. The end of a window that was known moves nothing.
 11. The reservation promised to a job is its first, also if the job is ended and queued again.
@@ -39,6 +40,8 @@ Open in the specification
     refused gets no reservation in this pass.
 13. A head that never fits is an error when the pass comes to it; jobs that wait for ever (a limit of 0) are one when
     nothing is left to happen.
+14. Promises are kept without limits and with windows that are all announced from the start; a job that comes within
+    its limits again, or a window that becomes known, may break one.
 """
 
 from collections import namedtuple
