@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Sequence
 
+import pandas as pd
+
 from schedlab._runtime.paths import replacing
 from schedlab._runtime.text import cell, check_known
 
@@ -84,10 +86,11 @@ class Writing:
         >>> again.procs, again.jobs.equals(trace.jobs)
         (64, True)
         """
-        table = self.table.map(cell) if (self.table.dtypes == "str").any() else self.table
+        texts = [name for name, column in self.table.items() if pd.api.types.infer_dtype(column) == "string"]
+        table = self.table.assign(**{name: self.table[name].map(cell) for name in texts})
         with replacing(path) as part, open(part, "w", encoding="utf-8", newline="") as stream:
             stream.writelines(f"{line}\n" for line in self.swf_header(self._further()).lines)
-            if texts := [name for name in table if table[name].dtype == "str" and not table[name].isna().any()]:
+            if texts := [name for name in texts if not table[name].isna().any()]:
                 stream.write(f"{TEXTS}{json.dumps(texts)}\n")
             table.to_csv(stream)
 
