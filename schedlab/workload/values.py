@@ -177,7 +177,7 @@ def _distinct(column):
     if pd.api.types.is_bool_dtype(column.series):
         column.refuse_all("a number")
     codes, distinct = pd.factorize(column.series, use_na_sentinel=False)
-    texts = as_text(pd.Series(distinct))
+    texts = as_text(pd.Series(np.asarray(distinct, dtype=object), dtype=object))
     return codes, texts.where(~texts.str.lower().isin(NOTHING), "").to_numpy(object, copy=True)
 
 
@@ -217,7 +217,7 @@ def states(column: Column) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """
     series = column.series
     codes, distinct = pd.factorize(series, use_na_sentinel=False)
-    distinct = pd.Series(distinct)
+    distinct = pd.Series(np.asarray(distinct, dtype=object), dtype=object)
     if pd.api.types.is_bool_dtype(series):
         texts = distinct.astype(object).map({True: "COMPLETED", False: "FAILED"}).fillna("")
     else:
