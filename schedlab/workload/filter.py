@@ -275,8 +275,8 @@ def account(
             held = _size(dropped.iloc[places]).clip(lower=0).sum() / procs
             extra += [f"{100 * held:.3g} % of the machine at the end of the log"] if held > FEW else []
         rest = f"{meaning.rest.removesuffix(')')}{''.join(f', {part}' for part in extra)})"
-        words = f"{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
-        rows.append((*key, kind, count, amount, np.nan if key[2] in NO_WORK else share, words))
+        sentence = f"{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
+        rows.append((*key, kind, count, amount, np.nan if key[2] in NO_WORK else share, sentence))
     for (field, reason), values in repaired.groupby(["field", "reason"]) if len(repaired) else ():
         meaning = _meaning("repaired", field, reason)
         amounts = work.reindex(values["job_number"]).fillna(0).to_numpy("float64")
