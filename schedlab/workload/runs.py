@@ -174,7 +174,10 @@ def _times(table):
     dated = read["submit"].dated or (np.isfinite(known).any() and np.nanmin(known) >= UNIX)
     unknown = np.full(len(table.frame), np.nan)
     early = {role: _checked(table, role, instants.early, dated) for role, instants in read.items()}
-    late = {role: _checked(table, role, instants.late, dated) for role, instants in read.items()}
+    late = {
+        role: early[role] if instants.late is instants.early else _checked(table, role, instants.late, dated)
+        for role, instants in read.items()
+    }
     run = _first_known(table, table.columns("run"), values.durations)
     times, twice = _resolved({role: early.get(role, unknown) for role in INSTANTS}, late, run)
     local = any(instants.local for instants in read.values()) and not table.zone_is_given

@@ -42,7 +42,7 @@ PLAUSIBLE = {
     **dict.fromkeys(("Submit", "Start", "End", "Eligible"), _instant),
     **dict.fromkeys(("ElapsedRaw", "AllocCPUS", "NCPUS", "NNodes"), count),
 }
-BLOCK = 50_000  # records
+BLOCK = 4000  # records that are split at once: more leave the processor's caches
 MOST_BEFORE = 50  # lines before a header
 HEADER = {"submit", "start", "end", "elapsed", "elapsedraw", "state", "alloccpus", "ncpus", "timelimit", "user"}
 LEAST_BARS = 5  # in each record: with fewer columns, it is not such an export
@@ -119,7 +119,8 @@ class Export:
         self.numbers = array("q")  # ... and that of its job, ...
         self.numbers_say_all = True  # ... which is all that its fields for it hold
         self.steps = array("q")  # the numbers of the jobs of the steps
-        self.padded = any(blank in head for blank in (f" {self.separator}", f"{self.separator} "))
+        self.blanks = (f" {self.separator}", f"{self.separator} ")
+        self.padded = any(blank in head for blank in self.blanks)
         self._rows = []  # the fields of the latest records, ...
         self._blocks = []  # ... and those of the ones before, by column
         if columns is not None:
@@ -127,7 +128,7 @@ class Export:
         # The header line is repeated where outputs were joined.
         again = {head, f"\ufeff{head}"}
         for number, line in self._whole(line for line in lines if columns is not None or line[1] not in again):
-            self._take(number, line.split(self.separator))
+            self._take(number, line)
         self._pack()
 
     def _without_noise(self, lines):
@@ -177,11 +178,13 @@ class Export:
         if number is not None:
             yield number, text
 
-    def _take(self, line, row):
+    def _take(self, line, text):
         """Add a line to the jobs, the steps or the bad lines."""
+        row = text.split(self.separator)
         if len(row) > len(self.fields):
             row = self._rejoined(row) or row
-        self.padded = self.padded or any(text[:1] == " " or text[-1:] == " " for text in row)
+        before, after = self.blanks
+        self.padded = self.padded or before in text or after in text or text[0] == " " or text[-1] == " "
         if len(row) != len(self.fields):
             self._refuse_header(line, row)
             mark = self.separator

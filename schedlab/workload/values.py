@@ -59,7 +59,8 @@ def _instants_of_texts(column):
     seconds = _number(texts) * column.unit
     known = (texts != "") & np.isnan(seconds)
     if not known.any():
-        return Instants(seconds[codes], seconds[codes])
+        seconds = seconds[codes]
+        return Instants(seconds, seconds)
     with_zone = pd.Series(texts, dtype=object).str.fullmatch(OFFSET).to_numpy(bool)
     zoned = with_zone[known][0]
     other = known & (with_zone != zoned)
@@ -177,7 +178,7 @@ def _distinct(column):
     if pd.api.types.is_bool_dtype(column.series):
         column.refuse_all("a number")
     codes, distinct = pd.factorize(column.series, use_na_sentinel=False)
-    texts = as_text(pd.Series(np.asarray(distinct, dtype=object), dtype=object))
+    texts = as_text(pd.Series(distinct))
     return codes, texts.where(~texts.str.lower().isin(NOTHING), "").to_numpy(object, copy=True)
 
 
@@ -190,6 +191,8 @@ def narrowed(series: pd.Series) -> pd.Series:
 
 def as_text(values: pd.Series) -> pd.Series:
     """Return values as texts without blanks around them, empty where they are missing; whole numbers without a .0."""
+    if isinstance(values.dtype, pd.StringDtype):
+        return values.fillna("").str.strip()
     return values.astype(object).map(_text_of, na_action="ignore").astype(object).where(values.notna(), "").str.strip()
 
 
