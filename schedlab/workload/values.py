@@ -178,7 +178,7 @@ def _distinct(column):
     if pd.api.types.is_bool_dtype(column.series):
         column.refuse_all("a number")
     codes, distinct = pd.factorize(column.series, use_na_sentinel=False)
-    texts = as_text(pd.Series(distinct))
+    texts = as_text(pd.Series(distinct, dtype=distinct.dtype))
     return codes, texts.where(~texts.str.lower().isin(NOTHING), "").to_numpy(object, copy=True)
 
 
