@@ -27,7 +27,8 @@ Open in the specification
    its reservation until the end of the pass. Nothing is said about limits at the time of a reservation: they are not
    looked at.
 8. Without limits a pool has a pass only when something happens in this pool (so that two pools are two simulations
-   under orders that change with time, too). With limits, completions in any pool are something that happens in all.
+   under orders that change with time, too). A completion in any pool is also something that happens in pools where a
+   job was passed over in the last pass (so that a limit nobody reaches changes nothing).
 9. Conservative: a job over a limit loses its reservation, which alone moves nobody. Within the limits again it is
    placed like an arrival, without moving others, but before this instant's arrivals and in the order of the queue.
    In a pass jobs take turns: the limits, a reservation, and the start if it is due. Jobs that arrive together are
@@ -89,6 +90,7 @@ class PoolState:
         self.waiting = []
         self.running = {}  # the start of each job
         self.reserved = {}  # the begin of each reservation
+        self.passed_over = False  # a job was over a limit in the last pass
         self.quiet()
 
     def quiet(self):
@@ -206,6 +208,7 @@ class Scheme:
                 pool.arrived.append(job)
             for pool in self.pools:
                 if pool.touched:
+                    pool.passed_over = False
                     self.decide(pool)
         pieces = sorted(self.pieces, key=lambda piece: (self.place[piece[0]], piece[1], piece[2]))
         return [(job.number, start, end) for job, start, end in pieces], self.promises
@@ -234,7 +237,7 @@ class Scheme:
     def end(self, pool, job):
         self.pieces.append((job, pool.running.pop(job), self.now))
         for other in self.pools:  # the end of a job may bring jobs of any pool within the limits
-            other.touched = other.touched or other is pool or bool(self.machine.limits)
+            other.touched = other.touched or other is pool or other.passed_over
 
     def start(self, pool, job):
         pool.waiting.remove(job)
@@ -243,12 +246,15 @@ class Scheme:
     def within_limits(self, job):
         """Tell whether the running jobs and this one together exceed no limit."""
         jobs = [job] + [other for pool in self.pools for other in pool.running]
-        return all(
+        within = all(
             sum(self.amount(other, kind) for other in jobs if _value(other, limit.column) == _value(job, limit.column))
             <= self.most(getattr(limit, kind), _value(job, limit.column))
             for limit in self.machine.limits
             for kind in ("running", "procs", "gpus")
         )
+        pool = self.pool_of(job)
+        pool.passed_over = pool.passed_over or not within
+        return within
 
     def amount(self, job, kind):
         if kind == "running":

@@ -1,15 +1,14 @@
-"""Machines: what the jobs run on."""
+"""Nodes on a k-ary n-tree."""
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Literal
 
 import numpy as np
-import pandas as pd
 
-from ._runtime.text import check_known, suggestion
-from .workload.conventions import check_procs
-from .workload.swf import MOST_PROCS
+from schedlab._runtime.text import check_known
+from schedlab.workload.conventions import check_procs
+from schedlab.workload.swf import MOST_PROCS
 
 
 @dataclass(frozen=True)
@@ -33,111 +32,6 @@ ALLOCATIONS = {
     "best-fit": Allocation(best=True),
     "random": Allocation(whole=True, drawn=True),
 }
-
-
-@dataclass(frozen=True)
-class Flat:
-    """Identical processors without a topology: a job can run on any that are free.
-
-    Parameters
-    ----------
-    procs : int
-        Number of processors.
-
-    Examples
-    --------
-    >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=200, machine=64, seed=1)
-    >>> own, twice = (sl.simulate(trace, "easy", machine=sl.Flat(procs)).metrics() for procs in (64, 128))
-    >>> bool(twice["wait_time"] < own["wait_time"])
-    True
-    """
-
-    procs: int
-
-    def __post_init__(self):
-        check_procs(self.procs)
-
-    def __str__(self) -> str:
-        return f"{self.procs:,} processors"
-
-
-@dataclass(frozen=True)
-class Partitions:
-    """Independent machines side by side: each job runs in its own partition, which has a queue of its own.
-
-    Parameters
-    ----------
-    sizes : mapping of str or int to int
-        Processors of each partition, by the partition's name or number.
-    column : str
-        The column of the jobs that says which partition each belongs to.
-
-    Examples
-    --------
-    >>> import schedlab as sl
-    >>> machine = sl.Partitions({"short": 64, "long": 128})
-    >>> machine.procs, str(machine)
-    (192, 'partitions short (64), long (128)')
-    >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), machine=192, partition=["short", "long"])
-    >>> schedule = sl.simulate(trace, "easy", machine=machine)
-    >>> {name: len(part) for name, part in schedule.partitions.items()}
-    {'short': 163, 'long': 47}
-    >>> chart = sl.charts.gantts(schedule.partitions)
-    """
-
-    sizes: tuple[tuple[str | int, int], ...]
-    column: str = "partition"
-
-    def __post_init__(self):
-        sizes = tuple(dict(self.sizes).items())  # a tuple can be hashed
-        if not sizes:
-            raise ValueError("sizes is empty, expected the processors of each partition by its name")
-        for _, procs in sizes:
-            check_procs(procs)
-        check_procs(sum(procs for _, procs in sizes))
-        object.__setattr__(self, "sizes", sizes)
-
-    @property
-    def procs(self) -> int:
-        """Processors of all partitions."""
-        return sum(procs for _, procs in self.sizes)
-
-    def __str__(self) -> str:
-        return f"partitions {', '.join(f'{name} ({procs:,})' for name, procs in self.sizes)}"
-
-    def places(self, jobs, names) -> np.ndarray:
-        """Return the partition in which each job runs, as positions in `sizes`; int64, shape (n_jobs,).
-
-        Parameters
-        ----------
-        jobs, names : DataFrame, mapping
-            `Trace.jobs` and `Trace.names`.
-        """
-        if self.column not in jobs:
-            known = f"{', '.join(jobs.columns)}{suggestion(self.column, jobs.columns)}"
-            raise ValueError(f"no column {self.column!r} to tell partitions by; known: {known}")
-        values, known = jobs[self.column], names.get(self.column, {})
-        place_of = {name: place for place, (name, _) in enumerate(self.sizes)}
-        # A name takes precedence over a number: a partition may be called "1".
-        of_value = {value: place_of.get(known.get(value, value), place_of.get(value, -1)) for value in values.unique()}
-        places = values.map(of_value).to_numpy("int64")
-        if (places < 0).any():
-            others = values[places < 0].map(lambda value: known.get(value, value))
-            counts = others.value_counts(dropna=False)
-            other = counts.index.tolist()[0]
-            which = f"without {self.column}" if pd.isna(other) or other == -1 else f"of {self.column} {other!r}"
-            expected = f"expected one of {', '.join(map(repr, place_of))}"
-            raise ValueError(f"{counts.iloc[0]:,} jobs {which}, {expected}; trace.where() leaves jobs out")
-        procs, size = jobs["requested_procs"].to_numpy(), np.array([procs for _, procs in self.sizes])
-        if (wide := np.flatnonzero(procs > size[places])).size:
-            name = self.sizes[places[wide[0]]][0]
-            found = f"job {jobs.index[wide[0]]} asks for {procs[wide[0]]:,} processors"
-            raise ValueError(
-                f"{found}, partition {name!r} has {size[places[wide[0]]]:,}; trace.where() leaves jobs out"
-            )
-        return places
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,383 @@
+"""The state of one simulation of a machine of several pools, with resources, closed windows and limits.
+
+`cluster` has the state for one machine of processors, and says how time goes on. Here each pool has a queue and free
+amounts of several resources, and capacity changes with time. At each distinct instant: completions, then what windows
+do, then arrivals, then one pass in each pool in which something has happened.
+
+All pools share one queue, sorted by pool and then by rank, and one list of running jobs, sorted by pool and then by
+estimated end, so a pool has a stretch of each.
+
+A window [begin, end) closes an amount of each resource. When it becomes known, begins and ends, its pool gets a pass.
+At its begin, while more is held than is open, the running job that started last is ended; of equal starts the later in
+the log. It is queued again, in its old place and with its whole run time, or stays ended. For plans, `held` has what
+running jobs will hold at the begin of each window to come, by their estimated ends.
+
+A limit counts the running jobs that share a value of a column, in all pools. A job that would exceed it is passed over.
+If one was passed over in the last pass of a pool, a completion in any pool gives this pool a pass.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import inlined, maker, part, routine
+from .cluster import ARRIVED, BEGUN, EARLY, NOW, SCALARS, WAITS, Jobs, next_arrival, next_end, open_instant
+from .questions import leave_early, sort_stretch
+from .sorted_pairs import (
+    NEVER,
+    SortedPairs,
+    back,
+    front,
+    insert,
+    is_empty,
+    new_pairs,
+    place_of,
+    pop,
+    remove,
+    remove_at,
+)
+
+RESOURCES = (
+    4  # columns of demands and amounts, of which some may be unused: loops of known length are three times faster
+)
+SPAN = 2**53  # ranks and instants are smaller: keys of pool p are from p * SPAN to below (p + 1) * SPAN
+ENDS, KNOWN, BEGINS = range(3)  # what a window does, in this order at one instant
+
+# Places in Pools.news, by pool: whether something has happened at this instant, whether resources were freed or windows
+# changed in it, the arrivals of this instant, the last of these jobs, whether a job completed before its estimated end,
+# completions, whether reservations are void, and whether a job was passed over in the last pass.
+TOUCHED, FREED, ARRIVALS, LATEST, EARLIER, ENDED, VOID, PASSED = range(8)
+NEWS = 8
+
+
+class Windows(NamedTuple):
+    """The closed windows, by pool and then by begin; all int64, times in seconds. Those of a pool do not overlap."""
+
+    first: np.ndarray  # shape (n_pools + 1,): the windows of pool p are those from first[p] to first[p + 1] - 1
+    begin: np.ndarray  # shape (n_windows,), like the next two
+    end: np.ndarray
+    known: np.ndarray  # the instant from which schedulers know it
+    closed: np.ndarray  # shape (n_windows, 4)
+    event: np.ndarray  # shape (n_events, 4): instant, window, `ENDS`, `KNOWN` or `BEGINS`, and pool; by instant
+
+
+class Limits(NamedTuple):
+    """What running jobs may hold together; all int64."""
+
+    cell: np.ndarray  # shape (n_jobs, n_limits): which counter a job adds to, -1 for none
+    amount: np.ndarray  # shape (n_jobs, n_limits): and how much
+    most: np.ndarray  # shape (n_cells,)
+    count: np.ndarray  # shape (n_cells,); modified in place
+
+
+class Runs(NamedTuple):
+    """The runs that windows ended, int64 of shape (most,); `size` of shape (1,) is how many there are."""
+
+    job: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    size: np.ndarray
+
+
+class Pools(NamedTuple):
+    """The state of a simulation; the names that `Cluster` has, too, mean the same. Times in seconds."""
+
+    jobs: Jobs
+    start: np.ndarray
+    promise: np.ndarray
+    rank: np.ndarray
+    begun: np.ndarray
+    early: np.ndarray
+    ends: SortedPairs
+    running: SortedPairs
+    queue: SortedPairs
+    clock: np.ndarray
+    halt: np.ndarray
+    place: np.ndarray  # int64 of shape (n_jobs,): the pool of each job
+    demand: np.ndarray  # int64 of shape (n_jobs, 4)
+    capacity: np.ndarray  # int64 of shape (n_pools, 4)
+    least: np.ndarray  # int64 of shape (n_pools, 4): the smallest demand
+    free: np.ndarray  # int64 of shape (n_pools, 4): of the open capacity
+    windows: Windows
+    held: np.ndarray  # int64 of shape (n_windows, 4): held at the begin of a window to come, by estimates
+    coming: (
+        np.ndarray
+    )  # int64 of shape (n_pools + 1,): the first window of each pool that has not begun; the next event
+    limits: Limits
+    requeues: bool
+    ended: Runs
+    news: np.ndarray  # int64 of shape (n_pools, 8)
+    entry: np.ndarray  # int64 of shape (n_jobs,): the place of a running job in `begun`
+
+
+@maker
+def new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, rank, moving, halt):
+    """Make an idle machine before the first arrival; `runs` is the most runs that windows may end."""
+    n, pools = jobs.submit.size, capacity.shape[0]
+    clock = np.zeros(SCALARS, np.int64)
+    clock[NOW] = -1
+    free, least = capacity.copy(), capacity.copy()
+    for job in range(n):
+        for i in range(RESOURCES):
+            least[place[job], i] = min(least[place[job], i], demand[job, i])
+    coming = np.zeros(pools + 1, np.int64)
+    coming[:pools] = windows.first[:pools]
+    ended = Runs(np.empty(runs, np.int64), np.empty(runs, np.int64), np.empty(runs, np.int64), np.zeros(1, np.int64))
+    return Pools(
+        jobs,
+        np.full(n, WAITS, np.int64),
+        np.full(n, -1, np.int64),
+        rank + n if moving else rank.copy(),
+        np.empty(n + runs, np.int64),
+        np.empty(n, np.int64),
+        new_pairs(2 * n),
+        new_pairs(2 * n),
+        new_pairs(2 * n),
+        clock,
+        halt,
+        place,
+        demand,
+        capacity,
+        least,
+        free,
+        windows,
+        np.zeros((windows.begin.size, RESOURCES), np.int64),
+        coming,
+        limits,
+        requeues,
+        ended,
+        np.zeros((pools, NEWS), np.int64),
+        np.zeros(n, np.int64),
+    )
+
+
+@inlined
+def advance(c, alarm, order, backfill, own, veto):
+    """Advance to the next instant, or to `alarm`; False if nothing is left to happen, or on `halt`.
+
+    The policies are those whose running sums have to know of runs that windows end.
+    """
+    news, limited = c.news, c.limits.most.size > 0
+    arrival, end, event = next_arrival(c), next_end(c), next_event(c)
+    if (arrival == NEVER and end == NEVER and is_empty(c.queue)) or c.halt[0]:
+        return False
+    now = min(arrival, end, event, alarm)
+    if now == NEVER:
+        return False
+    open_instant(c, now)
+    for pool in range(news.shape[0]):
+        for i in range(PASSED):
+            news[pool, i] = 0
+    freed = next_end(c) == now
+    while next_end(c) == now:
+        complete(c)
+    while next_event(c) == now:
+        freed = True
+        happen(c, order, backfill, own, veto)
+    if freed and limited:
+        for pool in range(news.shape[0]):
+            if news[pool, PASSED]:
+                news[pool, TOUCHED] = news[pool, FREED] = 1
+    while next_arrival(c) == now:
+        arrive(c)
+    return True
+
+
+@part
+def next_event(c):
+    """Return the instant at which a window becomes known, begins or ends next, or `NEVER`."""
+    event = c.coming[c.coming.size - 1]
+    return c.windows.event[event, 0] if event < c.windows.event.shape[0] else NEVER
+
+
+@part
+def arrive(c):
+    """Put the next arriving job into the queue of its pool."""
+    job = c.clock[ARRIVED]
+    pool = c.place[job]
+    insert(c.queue, pool * SPAN + c.rank[job], job)
+    c.clock[ARRIVED] = job + 1
+    c.news[pool, TOUCHED] = 1
+    c.news[pool, ARRIVALS] += 1
+    c.news[pool, LATEST] = job
+
+
+@part
+def complete(c):
+    """End the running job that ends next."""
+    job = c.begun[pop(c.ends)]
+    pool = c.place[job]
+    c.news[pool, ENDED] += 1
+    if c.start[job] + c.jobs.estimate[job] > c.clock[NOW]:
+        c.early[c.clock[EARLY]] = job
+        c.clock[EARLY] += 1
+        c.news[pool, EARLIER] += 1
+    _release(c, job)
+
+
+@part
+def _release(c, job):
+    """Give back what a running job holds."""
+    pool = c.place[job]
+    expected = c.start[job] + c.jobs.estimate[job]
+    remove(c.running, pool * SPAN + expected, job)
+    for i in range(RESOURCES):
+        c.free[pool, i] += c.demand[job, i]
+    _count_held(c, pool, job, expected, -1)
+    for i in range(c.limits.cell.shape[1]):
+        if c.limits.cell[job, i] >= 0:
+            c.limits.count[c.limits.cell[job, i]] -= c.limits.amount[job, i]
+    c.news[pool, TOUCHED] = c.news[pool, FREED] = 1
+
+
+@part
+def _count_held(c, pool, job, expected, sign):
+    """Count what a job holds at the begins of windows to come."""
+    window = c.coming[pool]
+    while window < c.windows.first[pool + 1] and c.windows.begin[window] < expected:
+        for i in range(RESOURCES):
+            c.held[window, i] += sign * c.demand[job, i]
+        window += 1
+
+
+@routine
+def happen(c, order, backfill, own, veto):
+    """Let a window become known, begin or end."""
+    event = c.coming[c.coming.size - 1]
+    c.coming[c.coming.size - 1] = event + 1
+    window, kind, pool = c.windows.event[event, 1], c.windows.event[event, 2], c.windows.event[event, 3]
+    sign = 1 if kind == ENDS else -1 if kind == BEGINS else 0
+    for i in range(RESOURCES):
+        c.free[pool, i] += sign * c.windows.closed[window, i]
+    c.news[pool, TOUCHED] = c.news[pool, FREED] = 1
+    if kind == KNOWN:
+        c.news[pool, VOID] = 1
+    if kind == BEGINS:
+        c.coming[pool] = window + 1
+        while _is_overfull(c, pool):
+            _end_latest(c, pool, order, backfill, own, veto)
+            c.news[pool, VOID] = 1
+
+
+@part
+def _is_overfull(c, pool):
+    for i in range(RESOURCES):
+        if c.free[pool, i] < 0:
+            return True
+    return False
+
+
+@part
+def _end_latest(c, pool, order, backfill, own, veto):
+    """End the running job that started last; of equal starts the later in the log."""
+    running = c.running
+    latest = -1
+    for place in range(place_of(running, pool * SPAN, -1), place_of(running, (pool + 1) * SPAN, -1)):
+        job = running.item[place]
+        if latest < 0 or c.start[job] > c.start[latest] or (c.start[job] == c.start[latest] and job > latest):
+            latest = job
+    entry = c.entry[latest]
+    end = c.start[latest] + c.jobs.run[latest]
+    leave_early(c, order.question, latest, end, entry, c.requeues)
+    if own:
+        leave_early(c, backfill.question, latest, end, entry, c.requeues)
+    leave_early(c, veto.question, latest, end, entry, c.requeues)
+    remove(c.ends, end, entry)
+    _release(c, latest)
+    ended, many = c.ended, c.ended.size[0]
+    ended.job[many], ended.start[many], ended.end[many] = latest, c.start[latest], c.clock[NOW]
+    ended.size[0] = many + 1
+    if c.requeues:
+        c.start[latest] = WAITS
+        insert(c.queue, pool * SPAN + c.rank[latest], latest)
+
+
+@part
+def begin(c, place):
+    """Start the waiting job at a place of the queue; return the new place of its successor."""
+    jobs, clock = c.jobs, c.clock
+    job = c.queue.item[place]
+    now, pool = clock[NOW], c.place[job]
+    expected = now + jobs.estimate[job]
+    c.start[job] = now
+    c.begun[clock[BEGUN]] = job
+    c.entry[job] = clock[BEGUN]
+    insert(c.ends, now + jobs.run[job], clock[BEGUN])
+    clock[BEGUN] += 1
+    insert(c.running, pool * SPAN + expected, job)
+    for i in range(RESOURCES):
+        c.free[pool, i] -= c.demand[job, i]
+    _count_held(c, pool, job, expected, 1)
+    for i in range(c.limits.cell.shape[1]):
+        if c.limits.cell[job, i] >= 0:
+            c.limits.count[c.limits.cell[job, i]] += c.limits.amount[job, i]
+    return remove_at(c.queue, place)
+
+
+@part
+def first_of(c, pairs, pool):
+    """Return the first place of a pool's stretch of the queue or the running jobs, or of where it would be."""
+    return front(pairs) if pool == 0 else place_of(pairs, pool * SPAN, -1)
+
+
+@part
+def last_of(c, pairs, pool):
+    """Return the place after a pool's stretch."""
+    return back(pairs) if pool == c.capacity.shape[0] - 1 else place_of(pairs, (pool + 1) * SPAN, -1)
+
+
+@part
+def exceeds(c, job):
+    """Tell whether the start of a waiting job would exceed a limit; then it is passed over."""
+    limits = c.limits
+    for i in range(limits.cell.shape[1]):
+        cell = limits.cell[job, i]
+        if cell >= 0 and limits.count[cell] + limits.amount[job, i] > limits.most[cell]:
+            c.news[c.place[job], PASSED] = 1
+            return True
+    return False
+
+
+@part
+def is_full(c, pool):
+    """Tell whether no job fits, whatever it needs."""
+    for i in range(RESOURCES):
+        if c.free[pool, i] < c.least[pool, i]:
+            return True
+    return False
+
+
+@part
+def fits(c, pool, job):
+    """Tell whether a waiting job fits from now: for its whole estimate, beside what runs and is closed."""
+    for i in range(RESOURCES):
+        if c.demand[job, i] > c.free[pool, i]:
+            return False
+    now = c.clock[NOW]
+    return fits_windows(c, pool, job, -1, now, now + c.jobs.estimate[job])
+
+
+@part
+def fits_windows(c, pool, job, beside, after, before):
+    """Tell whether a job has room at the begins of all known windows after one instant and before another.
+
+    `beside` is a job that holds what it needs then, as well as the running ones; -1 for none.
+    """
+    window, last = c.coming[pool], c.windows.first[pool + 1]
+    while window < last and c.windows.begin[window] < before:
+        if c.windows.begin[window] > after and c.windows.known[window] <= c.clock[NOW]:
+            for i in range(RESOURCES):
+                left = c.capacity[pool, i] - c.windows.closed[window, i] - c.held[window, i]
+                if beside >= 0:
+                    left -= c.demand[beside, i]
+                if c.demand[job, i] > left:
+                    return False
+        window += 1
+    return True
+
+
+@part
+def sort_pool(c, pool, order, score):
+    """Sort the queue of a pool, if its order changes with time; `score` is scratch."""
+    if order.moving:
+        sort_stretch(c, order.question, score, first_of(c, c.queue, pool), last_of(c, c.queue, pool), pool * SPAN)

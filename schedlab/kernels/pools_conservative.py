@@ -1,0 +1,316 @@
+"""Conservative backfilling, and EASY with several reservations, on a machine of several pools (`pools`).
+
+As `conservative` and `easy_depth` for one resource, with the profiles of `pools_profile`, in which known windows are
+taken, too. When a window becomes known, or ends jobs, all reservations of its pool are made anew in the order of the
+queue. A job over a limit loses its reservation, which alone moves nobody; within the limits again it is placed like an
+arrival, before this instant's arrivals and in the order of the queue.
+
+A job stays without a search if its reservation is behind all that was freed since it was last visited, and no start at
+which it would reach into that is left (`conservative` says why).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import kernel, maker, part, routine
+from .cluster import ARRIVED, EARLY, NAN, NEWCOMER, NOW
+from .conservative import BY_RESERVATION, NO_COMPRESSION, REBUILD
+from .pools import (
+    EARLIER,
+    ENDED,
+    PASSED,
+    SPAN,
+    TOUCHED,
+    VOID,
+    advance,
+    begin,
+    exceeds,
+    first_of,
+    last_of,
+    new_pools,
+    sort_pool,
+)
+from .pools_profile import Steps, add, add_from, append, clear, earlier, earliest, fits_now, forget_past, new_steps
+from .priority import sort
+from .questions import ask, is_vetoed, look
+from .sorted_pairs import NEVER, SortedPairs, back, insert, new_pairs, place_of, remove
+
+
+class Book(NamedTuple):
+    """The reservations; every field is modified in place. Times in seconds."""
+
+    steps: Steps
+    due: SortedPairs  # the jobs with reservations, by pool and then by their begins
+    reserved: np.ndarray  # int64 of shape (n_jobs,): the begin, `NEVER` for a job that has no reservation
+    freed_until: np.ndarray  # int64 of shape (n_pools,): where what was freed since the last visits ends
+    visits: np.ndarray  # int64 of shape (n_jobs,), scratch
+
+
+@maker
+def _new_book(n, pools, windows):
+    steps = new_steps(pools, 3 * n + 2 * windows + 8)
+    reserved, freed_until = np.full(n, NEVER, np.int64), np.zeros(pools, np.int64)
+    return Book(steps, new_pairs(2 * n), reserved, freed_until, np.empty(n, np.int64))
+
+
+@kernel
+def pools_conservative(jobs, machine, order, backfill, veto, compression, on_completion, repeat, halt):
+    """Simulate conservative backfilling; return starts, first reservations and the runs that were ended.
+
+    Other arguments as in `pools_easy` and `conservative`; there are no candidates, so `backfill` and `veto` are unused.
+    """
+    place, demand, capacity, windows, limits, requeues, runs = machine
+    n, pools = jobs.submit.size, capacity.shape[0]
+    c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
+    book = _new_book(n, pools, windows.begin.size)
+    score = np.empty(n if order.moving else 0, np.float64)
+    for pool in range(pools):
+        fill(c, book.steps, pool, 0)
+    while advance(c, _next_due(c, book), order, backfill, False, veto):
+        look(c, order.question)
+        for pool in range(pools):
+            if c.news[pool, TOUCHED] or _first_due(c, book, pool) <= c.clock[NOW]:
+                c.news[pool, PASSED] = 0
+                sort_pool(c, pool, order, score)
+                _plan(c, book, pool, compression, on_completion, repeat)
+    if c.clock[NAN]:
+        raise ValueError("the order of the queue gives nan")
+    return c.start, c.promise, c.ended
+
+
+@part
+def _first_due(c, book, pool):
+    """Return the instant of the next reservation in a pool, or `NEVER`."""
+    place = first_of(c, book.due, pool)
+    if place < back(book.due) and book.due.key[place] < (pool + 1) * SPAN:
+        return book.due.key[place] - pool * SPAN
+    return NEVER
+
+
+@part
+def _next_due(c, book):
+    instant = NEVER
+    for pool in range(c.capacity.shape[0]):
+        instant = min(instant, _first_due(c, book, pool))
+    return instant
+
+
+@routine
+def fill(c, steps, pool, now):
+    """Make the profile of what the running jobs and the known windows leave free."""
+    windows, running = c.windows, c.running
+    clear(steps, pool, now, c.free)
+    for place in range(first_of(c, running, pool), last_of(c, running, pool)):
+        append(steps, pool, running.key[place] - pool * SPAN, c.demand, running.item[place], 1)
+    window = c.coming[pool] - 1
+    if window >= windows.first[pool] and windows.end[window] > now:  # closed now: open again at its end
+        add_from(steps, pool, windows.end[window], windows.closed, window)
+    for window in range(c.coming[pool], windows.first[pool + 1]):
+        if windows.known[window] <= now:
+            add(steps, pool, windows.begin[window], windows.end[window], windows.closed, window, -1)
+
+
+@part
+def _reserve(c, book, pool, job):
+    """Give a waiting job its earliest reservation."""
+    instant = earliest(book.steps, pool, c.demand, job, c.jobs.estimate[job])
+    add(book.steps, pool, instant, instant + c.jobs.estimate[job], c.demand, job, -1)
+    insert(book.due, pool * SPAN + instant, job)
+    book.reserved[job] = instant
+    if c.promise[job] < 0:
+        c.promise[job] = instant
+
+
+@part
+def _forget(c, book, pool, job):
+    """Take a job off the list of reservations; the profile is left alone."""
+    remove(book.due, pool * SPAN + book.reserved[job], job)
+    book.reserved[job] = NEVER
+
+
+@routine
+def _plan(c, book, pool, compression, on_completion, repeat):
+    """Make a pass in a pool: compress or rebuild, place what has no reservation, and start what is due."""
+    now, news = c.clock[NOW], c.news
+    if compression == REBUILD or news[pool, VOID]:
+        for place in range(first_of(c, c.queue, pool), last_of(c, c.queue, pool)):
+            if book.reserved[c.queue.item[place]] < NEVER:
+                _forget(c, book, pool, c.queue.item[place])
+        fill(c, book.steps, pool, now)
+        book.freed_until[pool] = now
+        _visit_queue(c, book, pool, c.clock[ARRIVED])
+        return
+    limited = c.limits.most.size > 0
+    forget_past(book.steps, pool, now)
+    _release_early(c, book, pool)
+    if limited:
+        _drop_those_over_limits(c, book, pool)
+    moves = compression < NO_COMPRESSION and (news[pool, EARLIER] or (on_completion and news[pool, ENDED]))
+    while moves:
+        _compress(c, book, pool, compression)
+        moves = repeat and book.freed_until[pool] > now and not c.halt[0]
+    if limited:
+        _visit_queue(c, book, pool, c.clock[NEWCOMER])
+    for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
+        if c.halt[0]:  # searches of a long queue take seconds, here and elsewhere
+            return
+        if c.place[job] == pool:
+            _visit(c, book, pool, job, place_of(c.queue, pool * SPAN + c.rank[job], job))
+    while _first_due(c, book, pool) <= now:
+        job = book.due.item[first_of(c, book.due, pool)]
+        _visit(c, book, pool, job, place_of(c.queue, pool * SPAN + c.rank[job], job))
+
+
+@part
+def _visit(c, book, pool, job, place):
+    """Look at the limits of a waiting job, give it a reservation, start it if that is due; return the next place."""
+    if exceeds(c, job):
+        if book.reserved[job] < NEVER:
+            _drop(c, book, pool, job)
+        return place + 1
+    if book.reserved[job] == NEVER:
+        _reserve(c, book, pool, job)
+    if book.reserved[job] > c.clock[NOW]:
+        return place + 1
+    _forget(c, book, pool, job)
+    return begin(c, place)
+
+
+@routine
+def _visit_queue(c, book, pool, before):
+    """Visit the waiting jobs that came before some job, in the order of the queue."""
+    place = first_of(c, c.queue, pool)
+    left = last_of(c, c.queue, pool) - place
+    while left > 0 and not c.halt[0]:
+        left -= 1
+        job = c.queue.item[place]
+        place = _visit(c, book, pool, job, place) if job < before else place + 1
+
+
+@part
+def _drop(c, book, pool, job):
+    """Take away the reservation of a job."""
+    begins, ends = book.reserved[job], book.reserved[job] + c.jobs.estimate[job]
+    add(book.steps, pool, max(begins, c.clock[NOW]), ends, c.demand, job, 1)
+    book.freed_until[pool] = max(book.freed_until[pool], ends)
+    _forget(c, book, pool, job)
+
+
+@part
+def _drop_those_over_limits(c, book, pool):
+    for place in range(first_of(c, c.queue, pool), last_of(c, c.queue, pool)):
+        job = c.queue.item[place]
+        if book.reserved[job] < NEVER and exceeds(c, job):
+            _drop(c, book, pool, job)
+
+
+@part
+def _release_early(c, book, pool):
+    """Free the time between early end and estimated end of the jobs that ended early."""
+    for i in range(c.clock[EARLY]):
+        job = c.early[i]
+        if c.place[job] == pool:
+            expected = c.start[job] + c.jobs.estimate[job]
+            add(book.steps, pool, c.clock[NOW], expected, c.demand, job, 1)
+            book.freed_until[pool] = max(book.freed_until[pool], expected)
+
+
+@routine
+def _compress(c, book, pool, compression):
+    """Move waiting jobs to their earliest feasible times, in the order of the queue or of their reservations."""
+    jobs, now, freed_until = c.jobs, c.clock[NOW], book.freed_until[pool]
+    visits = book.due if compression == BY_RESERVATION else c.queue
+    first, last = first_of(c, visits, pool), last_of(c, visits, pool)
+    for place in range(first, last):
+        book.visits[place - first] = visits.item[place]
+    book.freed_until[pool] = now
+    for i in range(last - first):
+        job = book.visits[i]
+        duration, instant = jobs.estimate[job], book.reserved[job]
+        if instant == NEVER or instant <= now:
+            continue
+        latest = min(instant - duration, freed_until)  # of starts that do not reach up to the reservation
+        if instant > freed_until and latest < now:
+            continue
+        if c.halt[0]:
+            return
+        start = earlier(book.steps, pool, instant, c.demand, job, duration, latest)
+        if start >= 0:
+            begins, ends = max(instant, start + duration), instant + duration
+            add(book.steps, pool, start, min(instant, start + duration), c.demand, job, -1)
+            add(book.steps, pool, begins, ends, c.demand, job, 1)
+            _forget(c, book, pool, job)
+            insert(book.due, pool * SPAN + start, job)
+            book.reserved[job] = start
+            freed_until = max(freed_until, ends)
+            book.freed_until[pool] = max(book.freed_until[pool], ends)
+
+
+@kernel
+def pools_depth(jobs, machine, order, backfill, own, veto, depth, halt):
+    """Simulate EASY backfilling in which the first `depth` blocked jobs of each pool hold a reservation.
+
+    Return as `pools_easy`, with the first reservation of each job.
+    """
+    place, demand, capacity, windows, limits, requeues, runs = machine
+    n, pools = jobs.submit.size, capacity.shape[0]
+    c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
+    steps = new_steps(pools, 3 * n + 2 * windows.begin.size + 8)
+    score = np.empty(n if order.moving or own else 0, np.float64)
+    candidates = np.empty(n, np.int64)
+    while advance(c, NEVER, order, backfill, own, veto):
+        look(c, order.question)
+        look(c, backfill.question)
+        look(c, veto.question)
+        for pool in range(pools):
+            if c.news[pool, TOUCHED]:
+                c.news[pool, PASSED] = 0
+                sort_pool(c, pool, order, score)
+                fill(c, steps, pool, c.clock[NOW])
+                count = _reserve_first(c, steps, pool, veto, depth, candidates)
+                if own:
+                    for i in range(count):
+                        job = candidates[i]
+                        score[i] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
+                    sort(score, candidates, 0, count)
+                for i in range(count):
+                    _try(c, steps, pool, veto, candidates[i], True)
+    if c.clock[NAN]:
+        raise ValueError("the order of the queue gives nan")
+    return c.start, c.promise, c.ended
+
+
+@part
+def _try(c, steps, pool, veto, job, behind):
+    """Start a job if it is within the limits, fits and is not vetoed; tell whether it is blocked by others."""
+    if exceeds(c, job):
+        return False
+    if not fits_now(steps, pool, c.demand, job, c.jobs.estimate[job]):
+        return True
+    if not behind or not is_vetoed(c, veto, job):
+        now = c.clock[NOW]
+        add(steps, pool, now, now + c.jobs.estimate[job], c.demand, job, -1)
+        begin(c, place_of(c.queue, pool * SPAN + c.rank[job], job))
+    return False
+
+
+@routine
+def _reserve_first(c, steps, pool, veto, depth, candidates):
+    """Go down the queue, start jobs and reserve for the first that are blocked; list those behind, return how many."""
+    first, last = first_of(c, c.queue, pool), last_of(c, c.queue, pool)
+    for place in range(first, last):
+        candidates[place - first] = c.queue.item[place]
+    reserved = i = 0
+    while i < last - first and reserved < depth and not c.halt[0]:
+        job = candidates[i]
+        if _try(c, steps, pool, veto, job, reserved > 0):
+            instant = earliest(steps, pool, c.demand, job, c.jobs.estimate[job])
+            add(steps, pool, instant, instant + c.jobs.estimate[job], c.demand, job, -1)
+            reserved += 1
+            if c.promise[job] < 0:
+                c.promise[job] = instant
+        i += 1
+    for place in range(i, last - first):
+        candidates[place - i] = candidates[place]
+    return last - first - i
