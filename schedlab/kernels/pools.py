@@ -261,10 +261,10 @@ def happen(c, order, backfill, own, veto):
 
 @part
 def _is_overfull(c, pool):
+    over = False
     for i in range(RESOURCES):
-        if c.free[pool, i] < 0:
-            return True
-    return False
+        over |= c.free[pool, i] < 0
+    return over
 
 
 @part
@@ -341,10 +341,10 @@ def exceeds(c, job):
 @part
 def is_full(c, pool):
     """Tell whether no job fits, whatever it needs."""
+    full = False
     for i in range(RESOURCES):
-        if c.free[pool, i] < c.least[pool, i]:
-            return True
-    return False
+        full |= c.free[pool, i] < c.least[pool, i]
+    return full
 
 
 @part

@@ -175,10 +175,10 @@ def _known_from(c, pool, window):
 
 @part
 def _has_room(c, pool, job, extra):
+    short = False
     for i in range(RESOURCES):
-        if c.demand[job, i] > extra[pool, i]:
-            return False
-    return True
+        short |= c.demand[job, i] > extra[pool, i]
+    return not short
 
 
 @part

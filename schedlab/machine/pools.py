@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 from numbers import Integral, Real
 
@@ -11,6 +12,8 @@ from schedlab._runtime.text import check_known, suggestion
 from schedlab.workload import columns as trace_columns
 from schedlab.workload.conventions import check_procs
 from schedlab.workload.fields import A_MEMORY, kilobytes
+
+from .flat import Flat
 
 MOST_RESOURCES = 4
 MOST = 2**53  # of a resource
@@ -278,6 +281,21 @@ class Pools:
         """Whether pools are nothing but processors, side by side: one resource, no windows, no limits."""
         return len(self.resources) == 1 and not self.closed and not self.limits
 
+    @property
+    def keeps_promises(self) -> bool:
+        """Whether a start can be promised: not if a job may come within its limits again, or a window become known."""
+        return not self.limits and all(window.announced == inf for window in self.closed)
+
+    def parts(self) -> list["Flat | Pools"]:
+        """Return each pool as a machine of its own, with its windows: `Flat` if it is nothing but processors."""
+        parts = []
+        for name, pool in self.pools:
+            closed = [window for window in self.closed if window.pool in (None, name)]
+            is_flat = len(pool.amounts) == 1 and not closed
+            pools = Pools({name: pool}, closed=closed, on_closure=self.on_closure, column=self.column)
+            parts.append(Flat(pools.procs) if is_flat else pools)
+        return parts
+
     def __str__(self) -> str:
         pools = [f"{name} ({pool})" for name, pool in self.pools]
         further = [f"{len(self.closed)} closed window{'s' * (len(self.closed) > 1)}"] if self.closed else []
@@ -456,10 +474,8 @@ def _numbers(values):
         raise ValueError(f"column {values.name!r} has {values.iloc[0]!r}, expected numbers") from None
 
 
-def overlapping(windows: Iterable[tuple[float, float, Closed]]) -> tuple[Closed, Closed] | None:
-    """Return two windows that overlap, given as (begin, end, window) in seconds; None if there are none."""
-    ordered = sorted(windows, key=lambda entry: entry[:2])
-    for (_, end, before), (begin, _, after) in zip(ordered, ordered[1:], strict=False):
+def check_apart(pool, windows: Iterable[tuple[int, int, Closed]]) -> None:
+    """Raise if windows of a pool overlap: (begin, end, window), in seconds and sorted by begin."""
+    for (_, end, before), (begin, _, after) in pairwise(windows):
         if begin < end:
-            return before, after
-    return None
+            raise ValueError(f"pool {pool!r} has windows that overlap: {before}, and {after}; make them one")

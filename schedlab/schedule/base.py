@@ -8,7 +8,7 @@ import pandas as pd
 
 from schedlab import show
 from schedlab._runtime.text import check_known
-from schedlab.machine import Flat, KaryTree, Partitions
+from schedlab.machine import Flat, KaryTree, Partitions, Pools
 from schedlab.schedule import metrics
 from schedlab.schemes import Case, Outcome, Scheme
 from schedlab.schemes.cases import case_of
@@ -37,7 +37,7 @@ class Schedule(Measuring, Usage, Places, Exporting):
     Attributes
     ----------
     trace, scheme : Trace, Scheme
-    machine : Flat, KaryTree or Partitions
+    machine : Flat, KaryTree or Pools
     overrun, events : str
         The conventions it was simulated under (`simulate`).
     outcome : Outcome
@@ -59,7 +59,7 @@ class Schedule(Measuring, Usage, Places, Exporting):
 
     trace: Trace
     scheme: Scheme
-    machine: Flat | KaryTree | Partitions
+    machine: Flat | KaryTree | Pools
     overrun: str
     events: str
     outcome: Outcome
@@ -84,17 +84,22 @@ class Schedule(Measuring, Usage, Places, Exporting):
         """The schedule of each partition by name: its jobs on its processors (`schedlab.Partitions`)."""
         if not isinstance(self.machine, Partitions):
             raise ValueError(f"partitions need a machine that has them; this schedule is of {self.machine}")
-        places = self.machine.places(self.trace.table, self.trace.names)
-        cases = self.case.parts()
-        return {
-            name: self._partition(places == i, name, procs, cases[i])
-            for i, (name, procs) in enumerate(self.machine.sizes)
-        }
+        return self.pools
 
-    def _partition(self, jobs, name, procs, case):
-        history = (*self.trace.history, f"partition {name}: {jobs.sum():,} jobs on {procs:,} processors")
+    @cached_property
+    def pools(self) -> dict[str | int, "Schedule"]:
+        """The schedule of each pool by name: its jobs on its resources (`schedlab.Pools`)."""
+        if not isinstance(self.machine, Pools):
+            raise ValueError(f"pools need a machine that has them; this schedule is of {self.machine}")
+        cases = self.case.parts()
+        return {name: self._pool(i, name, cases[i]) for i, (name, _) in enumerate(self.machine.pools)}
+
+    def _pool(self, place, name, case):
+        jobs, procs = self.case.places == place, case.machine.procs
+        what = "partition" if isinstance(self.machine, Partitions) else "pool"
+        history = (*self.trace.history, f"{what} {name}: {jobs.sum():,} jobs on {procs:,} processors")
         part = replace(self.trace, table=self.trace.table[jobs], procs=procs, history=history)
-        schedule = replace(self, trace=part, machine=Flat(procs), outcome=self.outcome.part(jobs), traces=())
+        schedule = replace(self, trace=part, machine=case.machine, outcome=self.outcome.part(jobs), traces=())
         schedule.__dict__["case"] = case  # made anew from the trace, it would renumber times and texts
         return schedule
 
@@ -254,7 +259,11 @@ class Schedule(Measuring, Usage, Places, Exporting):
     def _own(self) -> dict[str, np.ndarray]:
         """The columns of `_table` that not every schedule has."""
         work = {"sequential_work": self._sequential_work, "wasted": self.wasted}
-        return self.outcome.columns(self.seconds) | (work if self.trace.has_speedup else {})
+        own = self.outcome.columns(self.seconds) | (work if self.trace.has_speedup else {})
+        if isinstance(self.machine, Pools) and not isinstance(self.machine, Partitions):
+            names = np.array([str(name) for name, _ in self.machine.pools], dtype=object)
+            own |= {"pool": names[self.case.places], "interruptions": self.outcome.interruptions}
+        return own
 
     @property
     def jobs(self) -> pd.DataFrame:
@@ -266,6 +275,7 @@ class Schedule(Measuring, Usage, Places, Exporting):
 
         - If jobs run in one piece, also `started_by`.
         - On a tree, also backfilled, and nodes as ranges ("0-3 7").
+        - On `Pools`, also pool, and interruptions: how many runs closed windows ended before the one in this row.
         - With speed-up data, also sequential_work (processor-seconds on one processor) and wasted (processor-seconds
           held beyond that). If the scheme chose procs, also estimate, the expected seconds on these; requested_procs
           and requested_time stay those of the trace.
@@ -337,6 +347,8 @@ class Schedule(Measuring, Usage, Places, Exporting):
           Where promises are kept, no job starts later than promised. EASY keeps that of the head of a first come, first
           served queue; conservative backfilling keeps that of every job; none is kept if jobs outlive their estimates.
         - On partitions: all of this for each partition by itself.
+        - On pools: at no instant more of a resource is held in a pool than is open, or a limit is exceeded. Only runs that
+          began before a window was announced are ended at its begin.
         - On a tree: a job has as many nodes as it needs. They are installed, belong to no other job, and lie in one
           block of its stage if the allocation says so. The job runs as long as its place allows, or was killed past its
           estimate after it had been backfilled.

@@ -8,8 +8,9 @@ import numpy as np
 from schedlab._runtime.threads import abandonable
 from schedlab.kernels import tree_nodes
 from schedlab.kernels.replay import DELAYED, KEPT, OVERLOOKED, UNDUE, replay
-from schedlab.machine import KaryTree, Partitions
+from schedlab.machine import KaryTree, Pools
 from schedlab.schemes.placement import fractions, shortened
+from schedlab.schemes.pooled import ALWAYS
 from schedlab.workload.conventions import KEEP, KILL_BACKFILLED, run_times
 
 DISTURBED = {
@@ -27,20 +28,25 @@ def check(schedule) -> None:
     """Check all laws that apply to a schedule, by its scheme, its machine and its outcome."""
     scheme, outcome = schedule.scheme, schedule.outcome
     every_job_starts(schedule)
-    if isinstance(schedule.machine, Partitions):
-        for part in filter(len, schedule.partitions.values()):
+    if schedule.case.in_parts:
+        for part in filter(len, schedule.pools.values()):
             check(part)
         return
     submissions_are_those_of_the_trace(schedule)
     no_start_before_submission(schedule)
     no_more_processors_than_there_are(schedule)
-    if scheme.in_order:
+    if scheme.in_order and not isinstance(schedule.machine, Pools):
         starts_in_order_of_arrival(schedule)
     if outcome.in_pieces:
         every_task_runs_once(schedule)
         if not outcome.shared.flooding:
             tasks_disturb_nobody(schedule)
         the_loss_is_that_of_the_timeline(schedule)
+    elif isinstance(schedule.machine, Pools):
+        every_job_has_the_processors_it_asks_for(schedule)
+        no_more_than_is_open(schedule)
+        limits_hold(schedule)
+        windows_end_only_what_did_not_know_of_them(schedule)
     elif isinstance(schedule.machine, KaryTree):
         every_job_has_the_processors_it_asks_for(schedule)
         every_job_has_its_nodes(schedule)
@@ -90,7 +96,7 @@ def submissions_are_those_of_the_trace(schedule) -> None:
 
 def every_job_has_the_processors_it_asks_for(schedule) -> None:
     """A job that is not moldable has the processors that it requests."""
-    requested = schedule.trace.table["requested_procs"].to_numpy()
+    requested = schedule.case.jobs.procs  # on whole nodes, their number
     forbid(schedule, schedule.procs != requested, "job {job} does not have the processors it asks for, at {start}")
 
 
@@ -107,6 +113,61 @@ def no_more_processors_than_there_are(schedule) -> None:
     if over.size:
         at = f"{used[over[0]]:.0f} processors held at {schedule.seconds(time[over[0]])} s"
         raise ScheduleError(f"{at}, expected at most {schedule.machine.procs}")
+
+
+def no_more_than_is_open(schedule) -> None:
+    """In each pool, no more of a resource is held at any instant than is open."""
+    case, pieces = schedule.case, schedule.outcome.pieces
+    windows = case.pooled.windows
+    for pool, capacity in enumerate(case.pooled.capacity):
+        mine = np.flatnonzero((case.places[pieces.job] == pool) & (pieces.end > pieces.start))
+        closed = slice(windows.first[pool], windows.first[pool + 1])
+        demand = case.pooled.demand[pieces.job[mine]]
+        time = np.concatenate([pieces.start[mine], pieces.end[mine], windows.begin[closed], windows.end[closed]])
+        change = np.concatenate([demand, -demand, windows.closed[closed], -windows.closed[closed]])
+        instants, place = np.unique(time, return_inverse=True)
+        changes = np.zeros((len(instants), len(capacity)), np.int64)
+        np.add.at(changes, place, change)
+        held = np.cumsum(changes, axis=0)
+        over = np.argwhere(held > capacity)
+        if over.size:
+            at, resource = over[0]
+            name, what = schedule.machine.pools[pool][0], schedule.machine.resources[resource]
+            message = f"{held[at, resource]:,} {what} of pool {name!r} are held or closed, of {capacity[resource]:,}"
+            raise _broken(schedule, f", at {schedule.seconds(instants[at])} s: {message}")
+
+
+def limits_hold(schedule) -> None:
+    """No limit is exceeded at any instant."""
+    limits, pieces = schedule.case.pooled.limits, schedule.outcome.pieces
+    for cell, amount in zip(limits.cell.T, limits.amount.T, strict=True):
+        counted = np.flatnonzero((pieces.end > pieces.start) & (cell[pieces.job] >= 0))
+        cells = np.tile(cell[pieces.job[counted]], 2)
+        time = np.concatenate([pieces.start[counted], pieces.end[counted]])
+        change = np.concatenate([amount[pieces.job[counted]], -amount[pieces.job[counted]]])
+        order = np.lexsort((change, time, cells))  # by value, and ends before starts
+        total = np.cumsum(change[order])  # the changes of each value add up to 0
+        over = np.flatnonzero(total > limits.most[cells[order]])
+        if over.size:
+            at, most = schedule.seconds(time[order][over[0]]), limits.most[cells[order][over[0]]]
+            raise _broken(schedule, f", at {at} s: running jobs hold {total[over[0]]:,}, a limit allows {most:,}")
+
+
+def windows_end_only_what_did_not_know_of_them(schedule) -> None:
+    """A job runs as long as the trace and the overrun rule say, unless a window ended it that was not announced."""
+    case, pieces = schedule.case, schedule.outcome.pieces
+    due = run_times(schedule.trace.table, schedule.overrun)
+    short = (schedule.run < due) & (not case.pooled.requeues)
+    last = np.append(pieces.job[1:] != pieces.job[:-1], True)
+    ended = ~last | short[pieces.job]
+    windows = case.pooled.windows
+    pool = np.repeat(np.arange(len(windows.first) - 1), np.diff(windows.first))
+    known = {(place, at): since for place, at, since in zip(pool, windows.begin, windows.known, strict=True)}
+    for job, begun, end in zip(pieces.job[ended], pieces.start[ended], pieces.end[ended], strict=True):
+        knew = begun >= known.get((case.places[job], end), ALWAYS)
+        forbid(schedule, [job] if knew else [], "job {job} was ended by no window that it did not know of")
+    forbid(schedule, (schedule.run != due) & ~short, "job {job} does not run as long as it must, from {start}")
+    _kills_are(schedule, due, short)
 
 
 def starts_in_order_of_arrival(schedule) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from .._runtime.text import check_known
 from .._runtime.threads import pool
 from .._runtime.words import Events, Overrun
-from ..machine import Flat, KaryTree, Partitions
+from ..machine import Flat, KaryTree, Partitions, Pools
 from ..schemes import Scheme
 from ..schemes import scheme as scheme_named
 from ..schemes.base import checked
@@ -29,7 +29,7 @@ def simulate(
     trace: Trace,
     scheme: str | Scheme = "easy",
     *,
-    machine: Flat | KaryTree | Partitions | Mapping | int | None = None,
+    machine: Flat | KaryTree | Pools | Mapping | int | None = None,
     overrun: Overrun = "kill",
     events: Events = "batched",
 ) -> Schedule:
@@ -285,7 +285,7 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conven
         return list(executor.map(simulated, runs))
 
 
-def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, trace: Trace):
+def machine_for(machine: Flat | KaryTree | Pools | Mapping | int | None, trace: Trace):
     """Turn `machine`, as `simulate` takes it, into a machine, and check that the trace can run on it."""
     if machine is None:
         machine = trace.procs
@@ -293,7 +293,7 @@ def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, tr
         machine = Flat(int(machine))
     if isinstance(machine, Mapping):
         machine = Partitions(machine)
-    if isinstance(machine, Partitions):
+    if isinstance(machine, Pools):
         return machine  # its jobs are checked later, once their partitions are known
     if isinstance(machine, KaryTree):
         if machine.procs is None and trace.procs > (most := machine.k**machine.n):

@@ -6,19 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial
 from importlib.metadata import entry_points
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from schedlab._runtime.text import suggestion
 from schedlab.kernels.cluster import Jobs
-from schedlab.machine import Flat, KaryTree, Partitions
+from schedlab.machine import Flat, KaryTree, Pools
 from schedlab.workload.columns import Columns
 from schedlab.workload.conventions import KEEP, KILL_BACKFILLED, OVERRUN
 from schedlab.workload.speedup import Laws
 
 from .outcomes import Outcome, check_capacity
 from .steps import decided
+
+if TYPE_CHECKING:  # its module imports this one
+    from .pooled import Pooled
 
 NEEDS = (None, "speedup", "sweeps", "waits")
 ENTRY_POINTS = "schedlab.schemes"  # the group in which other packages register their schemes
@@ -33,7 +36,7 @@ class Case:
     jobs : Jobs
         An estimate of 0 s becomes 1 s here: it counts as 1 s wherever a plan is made, in the queue's order, for
         reservations and for the expected ends of running jobs. The job still ends after its run time.
-    machine : Flat, KaryTree or Partitions
+    machine : Flat, KaryTree or Pools
     overrun, events : str
         The conventions, as in `schedlab.simulate`.
     cut : bool, shape (n_jobs,), optional
@@ -42,7 +45,9 @@ class Case:
         What a scheme may need: how the jobs speed up (`Laws`); rounds of tasks of each sweep, 0 for an ordinary job;
         waits in the log (seconds). The latter two are int64, shape (n_jobs,).
     places : int64, shape (n_jobs,), optional
-        The partition in which each job runs, if the machine is `Partitions`.
+        The pool in which each job runs, if the machine is `Pools`.
+    pooled : Pooled, optional
+        Demands, windows and limits, if the machine is `Pools` (`schedlab.schemes.pooled`).
     columns : Columns
         The columns of the trace as numbers: ``case.columns["user"]``. Default: no columns.
     name, numbers : str, and sequence, optional
@@ -60,7 +65,7 @@ class Case:
     """
 
     jobs: Jobs
-    machine: Flat | KaryTree | Partitions
+    machine: Flat | KaryTree | Pools
     overrun: str = "kill"
     events: str = "batched"
     cut: np.ndarray | None = None
@@ -68,6 +73,7 @@ class Case:
     breakdown: np.ndarray | None = None
     waits: np.ndarray | None = None
     places: np.ndarray | None = None
+    pooled: "Pooled | None" = None
     columns: Columns = field(default_factory=Columns)
     name: str = "the trace"
     numbers: Sequence | None = None
@@ -132,16 +138,26 @@ class Case:
         return self._of(jobs, self.machine, first=True)
 
     def parts(self) -> list["Case"]:
-        """Return the case of each partition of the machine (`Partitions`): its jobs on its processors."""
-        sizes = enumerate(self.machine.sizes)
-        parts = [self._of(np.flatnonzero(self.places == i), Flat(procs)) for i, (_, procs) in sizes]
-        return [replace(part, places=None) for part in parts]
+        """Return the case of each pool of the machine (`Pools`): its jobs on its resources."""
+        parts = []
+        for place, machine in enumerate(self.machine.parts()):
+            part = self._of(np.flatnonzero(self.places == place), machine)
+            pooled = None if isinstance(machine, Flat) else part.pooled.pool(place)
+            parts.append(replace(part, places=np.zeros(len(part), np.int64), pooled=pooled))
+        return parts
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the pools of the machine are simulated one by one: nothing in one depends on the others."""
+        machine = self.machine
+        return isinstance(machine, Pools) and not machine.limits and (len(machine.pools) > 1 or machine.is_flat)
 
     def _of(self, jobs, machine, first=False):
         """Return the case of some jobs, by a slice or positions; with `first`, others follow, else these are all."""
         columns = {name: getattr(self, name) for name in ("cut", "breakdown", "waits", "places", "numbers")}
         columns = {name: column if column is None else column[jobs] for name, column in columns.items()}
         laws = None if self.laws is None else self.laws.of(jobs)
+        columns["pooled"] = None if self.pooled is None else self.pooled.of(jobs)
         columns["columns"] = self.columns.of(jobs, first=first)
         return replace(self, jobs=Jobs(*(column[jobs] for column in self.jobs)), machine=machine, laws=laws, **columns)
 
@@ -314,12 +330,16 @@ class Scheme:
         case : Case
             The jobs, the machine and the conventions.
         """
-        tree = isinstance(case.machine, KaryTree)
+        tree, flat = isinstance(case.machine, KaryTree), isinstance(case.machine, Flat)
         if not isinstance(case.machine, self.machines):
             others = _who(lambda other: isinstance(case.machine, other.machines))
-            raise ValueError(f"{self} cannot run on {case.machine}: {others} place jobs on nodes")
-        if case.events not in self.events or (tree and case.per_event):
-            where = f"on {case.machine}" if tree else f"under {self}"
+            what = "place jobs on nodes" if tree else "simulate several resources, closed windows and limits"
+            raise ValueError(f"{self} cannot run on {case.machine}: {others} {what}")
+        if isinstance(case.machine, Pools) and case.overrun == KEEP:
+            expected = "expected overrun 'kill' or 'extend': jobs in pools end at their estimates"
+            raise ValueError(f"{self} on {case.machine}: overrun {KEEP!r}, {expected}")
+        if case.events not in self.events or (not flat and case.per_event):
+            where = f"under {self}" if flat else f"on {case.machine}"
             raise ValueError(f"events are batched {where}, got {case.events!r}")
         if case.overrun == KILL_BACKFILLED and not tree:
             instead = f": give a KaryTree, not {case.machine}" if KaryTree in self.machines else f", not for {self}"
@@ -336,11 +356,11 @@ class Scheme:
         case : Case
             As in `check`.
         """
-        if not isinstance(case.machine, Partitions):
+        if isinstance(case.machine, Pools) and self.splits:
+            raise ValueError(f"{self} runs jobs in pieces, which pools do not allow; use simulate_sites()")
+        if not case.in_parts:
             self.check(case)
             return
-        if self.splits:
-            raise ValueError(f"{self} runs jobs in pieces, which partitions do not allow; use simulate_sites()")
         for part in case.parts():
             self.check(part)
 
@@ -367,7 +387,7 @@ class Scheme:
             As in `check`.
         """
         self.check_whole(case)
-        if isinstance(case.machine, Partitions):
+        if case.in_parts:
             return Outcome.together(case, [self.outcome(part) for part in case.parts()])
         outcome = self.simulate(case) if len(case) else case.outcome(np.zeros(0, np.int64))
         return checked(self, case, outcome)

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from schedlab.kernels.swf_text import EXACT
-from schedlab.machine import Flat, KaryTree, Partitions
+from schedlab.machine import Flat, KaryTree, Pools
 from schedlab.workload.conventions import run_times
 from schedlab.workload.trace import Trace
 
 from .base import Case, Jobs, Outcome, Scheme
+from .pooled import pooled_of
 
 MOST_WORK = 2**62  # processor-seconds; int64 can add up that much, with room to spare
 
@@ -24,7 +25,7 @@ def check_trace(trace) -> None:
 def case_of(
     trace: Trace,
     scheme: Scheme,
-    machine: Flat | KaryTree | Partitions | None = None,
+    machine: Flat | KaryTree | Pools | None = None,
     overrun: str = "kill",
     events: str = "batched",
 ) -> tuple[Case, int]:
@@ -49,8 +50,10 @@ def case_of(
     cut = table["run_time"].to_numpy() > run
     jobs = Jobs(submit - origin, run, estimate, procs)
     more = _NEEDED[scheme.needs](trace, scheme, machine)
-    if isinstance(machine, Partitions):
+    if isinstance(machine, Pools):
         more["places"] = machine.places(table, trace.names)
+        more["pooled"] = pooled_of(trace, machine, more["places"], origin)
+        jobs = jobs._replace(procs=more["pooled"].demand[:, 0].copy())
     more |= {"columns": trace.columns, "name": trace.name, "numbers": table.index}
     return Case(jobs, machine, overrun, events, cut, **more), origin
 

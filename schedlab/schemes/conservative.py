@@ -7,11 +7,12 @@ from schedlab._runtime.text import check_known
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import conservative as kernel
 from schedlab.kernels.conservative_tree import conservative_tree
-from schedlab.machine import Flat, KaryTree
+from schedlab.kernels.pools_conservative import pools_conservative
+from schedlab.machine import Flat, KaryTree, Pools
 
-from . import placement
+from . import placement, pooled
 from .base import Case, Outcome
-from .orders import explained
+from .orders import explained, prepare_veto
 from .rigid import Queued
 
 COMPRESSION = {
@@ -86,7 +87,7 @@ class Conservative(Queued):
     label = "Conservative"
     names = {"conservative": {}}
     colours = {"Conservative": "#D55E00", "Conservative-SJF": "#009E73"}
-    machines = (Flat, KaryTree)
+    machines = (Flat, KaryTree, Pools)
 
     def __post_init__(self):
         super().__post_init__()
@@ -106,7 +107,8 @@ class Conservative(Queued):
 
     def promises(self, machine: Flat | KaryTree) -> bool:
         """Tell whether promises are kept: reservations only move earlier, except under "rebuild"."""
-        return self.compression != "rebuild"
+        kept = not isinstance(machine, Pools) or machine.keeps_promises
+        return kept and self.compression != "rebuild"
 
     @explained
     def simulate(self, case: Case) -> Outcome:
@@ -115,5 +117,7 @@ class Conservative(Queued):
         order = self.queue(case)
         if isinstance(case.machine, KaryTree):
             return placement.simulate(conservative_tree, case, order, *passes)
+        if isinstance(case.machine, Pools):
+            return pooled.simulate(pools_conservative, case, order, order, prepare_veto(None, case), *passes)
         rules = (order, *passes, case.per_event)
         return case.outcome(*interruptible(kernel.conservative, case.jobs, case.machine.procs, *rules))

@@ -37,6 +37,26 @@ class Ranges(NamedTuple):
     last: np.ndarray
 
 
+class Interrupted(NamedTuple):
+    """Runs that ended before the last run of a job, in arrays of shape (n_runs,): the job, and start and end in ticks.
+
+    A closed window ends them. The job is queued again, and runs once more from the beginning.
+    """
+
+    job: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    def of(self, jobs: np.ndarray) -> "Interrupted":
+        """Return the runs of some jobs alone, by a mask or positions."""
+        place = np.full(int(self.job.max(initial=0)) + 1 if jobs.dtype != bool else jobs.size, -1)
+        chosen = np.flatnonzero(jobs) if jobs.dtype == bool else jobs
+        chosen = chosen[chosen < place.size]
+        place[chosen] = np.arange(chosen.size)
+        mine = place[self.job] >= 0
+        return Interrupted(place[self.job[mine]], self.start[mine], self.end[mine])
+
+
 COLUMNS = ("submit", "start", "run", "procs", "promise", "killed", "estimate", "backfilled")  # of an outcome
 
 
@@ -62,6 +82,8 @@ class Outcome:
         True for jobs that started ahead of others, if the scheme reports it.
     nodes : Ranges, optional
         The processors of each piece, if the scheme chooses them.
+    interrupted : Interrupted, optional
+        Runs that closed windows ended before the last run of a job, which is the one that the other columns describe.
 
     Examples
     --------
@@ -81,6 +103,7 @@ class Outcome:
     estimate: np.ndarray | None = None
     backfilled: np.ndarray | None = None
     nodes: Ranges | None = None
+    interrupted: Interrupted | None = None
 
     tick: ClassVar[int] = 1  # ticks per second
     in_pieces: ClassVar[bool] = False  # whether a job may run in several pieces, at several times
@@ -124,7 +147,13 @@ class Outcome:
                 columns[name] = np.empty(len(case), np.result_type(*parts))
                 for i, part in enumerate(parts):
                     columns[name][case.places == i] = part
-        return cls(**columns)
+        runs = [
+            (np.flatnonzero(case.places == i)[runs.job], runs.start, runs.end)
+            for i, runs in enumerate(outcome.interrupted for outcome in outcomes)
+            if runs is not None
+        ]
+        interrupted = Interrupted(*map(np.concatenate, zip(*runs, strict=True))) if runs else None
+        return cls(**columns, interrupted=interrupted)
 
     def part(self, jobs: np.ndarray) -> "Outcome":
         """Return the outcome of some jobs alone.
@@ -135,7 +164,9 @@ class Outcome:
             Which jobs.
         """
         columns = {name: getattr(self, name) for name in COLUMNS}
-        return Outcome(**{name: None if column is None else column[jobs] for name, column in columns.items()})
+        columns = {name: None if column is None else column[jobs] for name, column in columns.items()}
+        interrupted = None if self.interrupted is None else self.interrupted.of(np.asarray(jobs))
+        return Outcome(**columns, interrupted=interrupted)
 
     def check(self, scheme: "Scheme", case: "Case") -> None:
         """Raise unless each column has one value per job, and each job starts after its submission.
@@ -168,8 +199,20 @@ class Outcome:
     @cached_property
     def pieces(self) -> Pieces:
         """The pieces that held processors of the machine."""
-        zeros = np.zeros_like(self.start)
-        return Pieces(zeros, np.arange(zeros.size), self.submit, self.start, self.end, self.procs, zeros)
+        job, start, end = np.arange(self.start.size), self.start, self.end
+        if self.interrupted is not None:
+            pairs = zip(self.interrupted, (job, start, end), strict=True)
+            job, start, end = (np.concatenate(pair) for pair in pairs)
+            order = np.lexsort((start, job))
+            job, start, end = job[order], start[order], end[order]
+        zeros = np.zeros_like(start)
+        return Pieces(zeros, job, self.submit[job], start, end, self.procs[job], zeros)
+
+    @property
+    def interruptions(self) -> np.ndarray:
+        """How many runs of each job were interrupted; int64, shape (n_jobs,)."""
+        runs = np.zeros(0, np.int64) if self.interrupted is None else self.interrupted.job
+        return np.bincount(runs, minlength=self.start.size)
 
     @property
     def promised_start(self) -> np.ndarray:
@@ -184,18 +227,26 @@ class Outcome:
         time : int64, shape (n_changes,), ticks
         change : three of int64, shape (n_changes,)
         """
-        ones, zeros = np.ones_like(self.procs), np.zeros_like(self.procs)
-        used = np.concatenate([zeros, self.procs, -self.procs])
-        queued, wanted = np.concatenate([ones, -ones, zeros]), np.concatenate([self.procs, -self.procs, zeros])
-        return np.concatenate([self.submit, self.start, self.end]), (used, queued, wanted)
+        pieces = self.pieces
+        came, start = self.queued()
+        end, procs = pieces.end, pieces.procs
+        ones, zeros = np.ones_like(procs), np.zeros_like(procs)
+        used = np.concatenate([zeros, procs, -procs])
+        queued, wanted = np.concatenate([ones, -ones, zeros]), np.concatenate([procs, -procs, zeros])
+        return np.concatenate([came, start, end]), (used, queued, wanted)
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
         """Return when each entry of the machine's queue came and left; both int64, shape (n_entries,), ticks."""
-        return self.submit, self.start
+        if self.interrupted is None:
+            return self.submit, self.start
+        pieces = self.pieces  # by job, and then by start
+        again = np.append(False, pieces.job[1:] == pieces.job[:-1])
+        return np.where(again, np.append(0, pieces.end[:-1]), pieces.submit), pieces.start
 
     def begun(self) -> tuple[np.ndarray, np.ndarray]:
         """Return when parts of the jobs' work began, on any machine (int64, ticks), and their processor-seconds."""
-        return self.start, self.run * self.procs
+        pieces = self.pieces
+        return pieces.start, (pieces.end - pieces.start) * pieces.procs
 
     def columns(self, seconds: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
         """Return the columns that only this kind of outcome adds to `Schedule.jobs`, by name.

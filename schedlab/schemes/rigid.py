@@ -11,11 +11,13 @@ from schedlab.kernels import placement as on_nodes
 from schedlab.kernels.easy import easy
 from schedlab.kernels.easy_depth import easy_depth
 from schedlab.kernels.fcfs import fcfs
-from schedlab.machine import Flat, KaryTree
+from schedlab.kernels.pools_conservative import pools_depth
+from schedlab.kernels.pools_easy import pools_easy
+from schedlab.machine import Flat, KaryTree, Pools
 from schedlab.workload.conventions import KILL_BACKFILLED, OVERRUN
 
 from .._runtime.words import Shadow
-from . import placement
+from . import placement, pooled
 from .base import Case, Outcome, Scheme
 from .orders import OF_USERS, Order, check_order, check_veto, explained, order_name, policy_name, prepare, prepare_veto
 
@@ -123,7 +125,7 @@ class FCFS(Queued):
     label = "FCFS"
     names = {"fcfs": {}}
     colours = {"FCFS": "#8C8C8C", "FCFS-SJF": "#CC79A7"}
-    machines = (Flat, KaryTree)
+    machines = (Flat, KaryTree, Pools)
     overruns = (*OVERRUN, KILL_BACKFILLED)
     backfills = False
 
@@ -138,6 +140,9 @@ class FCFS(Queued):
         if isinstance(case.machine, KaryTree):
             rules = (prepare_veto(None, case), on_nodes.NO_RESERVATION, on_nodes.OFF, case.kills)
             return placement.simulate(on_nodes.placement, case, self.queue(case), *rules)
+        if isinstance(case.machine, Pools):
+            order = self.queue(case)
+            return pooled.simulate(pools_easy, case, order, order, False, prepare_veto(None, case), False)
         return case.outcome(*interruptible(fcfs, case.jobs, case.machine.procs, self.queue(case), case.per_event))
 
 
@@ -224,7 +229,7 @@ class EASY(Queued):
         "EASY-SJF": "#C28700",
         "EASY-SJBF": "#A35BD0",
     }
-    machines = (Flat, KaryTree)
+    machines = (Flat, KaryTree, Pools)
     overruns = (*OVERRUN, KILL_BACKFILLED)
 
     def __post_init__(self):
@@ -255,6 +260,8 @@ class EASY(Queued):
         """Tell whether promises are kept: only one reservation, order "fcfs", and no counts where blocks are needed."""
         if self.order != "fcfs" or self.reservations != 1:
             return False  # the head may lose its place before it starts, and another job's reservation may move
+        if isinstance(machine, Pools):
+            return machine.keeps_promises
         return isinstance(machine, Flat) or machine.policy.whole or self.shadow == "block"
 
     @property
@@ -274,7 +281,7 @@ class EASY(Queued):
     def check(self, case: Case) -> None:
         super().check(case)
         tree = case.machine
-        if isinstance(tree, Flat):
+        if not isinstance(tree, KaryTree):
             if self.spare is not None:
                 raise ValueError(f"{self} cannot run on {tree}: spare is for a KaryTree; leave it out")
             return
@@ -296,9 +303,12 @@ class EASY(Queued):
             rules = (veto, placement.RULES[self.shadow], spare, case.kills)
             return placement.simulate(on_nodes.placement, case, order, *rules)
         ordered = self.backfill is not None
-        kernel, settings = easy, (MANY, LOOKS * len(case))
-        if self.reservations != 1:
-            kernel = easy_depth
-            settings = (len(case) if self.reservations == ALL else min(self.reservations, len(case)),)
-        rules = (order, prepare(self.backfill, case) if ordered else order, ordered, veto, *settings)
+        rules = (order, prepare(self.backfill, case) if ordered else order, ordered, veto)
+        depth = len(case) if self.reservations == ALL else min(self.reservations, len(case))
+        if isinstance(case.machine, Pools):
+            if self.reservations == 1:
+                return pooled.simulate(pools_easy, case, *rules, True)
+            return pooled.simulate(pools_depth, case, *rules, depth)
+        kernel, settings = (easy, (MANY, LOOKS * len(case))) if self.reservations == 1 else (easy_depth, (depth,))
+        rules += settings
         return case.outcome(*interruptible(kernel, case.jobs, case.machine.procs, *rules, case.per_event))

@@ -1,0 +1,153 @@
+"""Machines of several pools in the form that the kernels take: demands, windows and limits as arrays."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedlab._runtime.threads import interruptible
+from schedlab.kernels.pools import BEGINS, ENDS, KNOWN, RESOURCES, Limits, Windows
+from schedlab.machine import Pools
+from schedlab.machine.pools import MOST, check_apart
+from schedlab.workload.columns import codes_of
+
+from .outcomes import Interrupted
+
+ALWAYS = -1  # in `Windows.known`: before the first submission
+
+
+class Pooled(NamedTuple):
+    """What a case on `Pools` has beyond the jobs; amounts are padded with zeros to `RESOURCES` columns."""
+
+    demand: np.ndarray  # int64 of shape (n_jobs, 4)
+    capacity: np.ndarray  # int64 of shape (n_pools, 4)
+    windows: Windows
+    limits: Limits
+    requeues: bool
+
+    def of(self, jobs) -> "Pooled":
+        """Return the same of some jobs, by a slice or positions."""
+        limits = self.limits._replace(cell=self.limits.cell[jobs], amount=self.limits.amount[jobs])
+        return self._replace(demand=self.demand[jobs], limits=limits)
+
+    def pool(self, place: int) -> "Pooled":
+        """Return the same of one pool alone; its jobs are chosen by `of`."""
+        windows = self.windows
+        mine = slice(windows.first[place], windows.first[place + 1])
+        event = windows.event[windows.event[:, 3] == place] - [0, windows.first[place], 0, place]
+        first = np.array([0, windows.first[place + 1] - windows.first[place]])
+        columns = (column[mine] for column in (windows.begin, windows.end, windows.known, windows.closed))
+        return self._replace(capacity=self.capacity[[place]], windows=Windows(first, *columns, event))
+
+    @property
+    def most_runs(self) -> int:
+        """The most runs that windows may end: those that were announced while jobs ran."""
+        return int((self.windows.known != ALWAYS).sum()) * len(self.demand)
+
+
+def pooled_of(trace, machine: Pools, places: np.ndarray, origin: int) -> Pooled:
+    """Return the arrays of a trace's jobs on a machine of pools; times count from `origin`, a second of the log."""
+    demand = machine.demands(trace.table, places)
+    machine.check_fit(trace.table, demand, places)
+    limits = _limits(trace, machine, demand)
+    requeues = machine.on_closure == "requeue"
+    return Pooled(_padded(demand), _padded(machine.capacity), _windows(trace, machine, origin), limits, requeues)
+
+
+def _padded(amounts):
+    result = np.zeros((len(amounts), RESOURCES), np.int64)
+    result[:, : amounts.shape[1]] = amounts
+    return result
+
+
+def seconds_of(trace, window) -> tuple[int, int]:
+    """Return begin and end of a closed window on the clock of the log; raise if the end is not after the begin."""
+    begin, end = (int(trace.seconds(instant)) for instant in (window.begin, window.end))
+    if begin >= end:
+        raise ValueError(f"{window}: expected an end after the begin")
+    return begin, end
+
+
+def _windows(trace, machine, origin):
+    rows = []
+    events = []
+    first = [0]
+    timed = [(*seconds_of(trace, window), window) for window in machine.closed]
+    for place, (name, pool) in enumerate(machine.pools):
+        mine = sorted((row for row in timed if row[2].pool in (None, name)), key=lambda row: row[0])
+        check_apart(name, mine)
+        for begin, end, window in mine:
+            known = max(begin - origin - window.announced, ALWAYS)
+            closed = dict(window.amounts) or dict(pool.amounts)
+            at = len(rows)
+            amounts = [closed.get(resource, 0) for resource in machine.resources]
+            rows.append((begin - origin, end - origin, int(known), *amounts))
+            events += [(begin - origin, at, BEGINS, place), (end - origin, at, ENDS, place)]
+            events += [(int(known), at, KNOWN, place)] * (known != ALWAYS)
+        first.append(len(rows))
+    events.sort(key=lambda event: (event[0], event[2]))
+    table = np.array(rows, np.int64).reshape(-1, 3 + len(machine.resources))
+    begin, end, known = (np.ascontiguousarray(column) for column in table[:, :3].T)
+    return Windows(np.array(first), begin, end, known, _padded(table[:, 3:]), np.array(events, np.int64).reshape(-1, 4))
+
+
+def _limits(trace, machine, demand):
+    cells = []
+    amounts = []
+    most = []
+    for limit in machine.limits:
+        name = trace.columns.name_of(limit.column)
+        if name is None:
+            codes_of(trace.columns, trace.names, limit.column)  # raises, with the columns that are known
+        codes = trace.columns[limit.column]
+        for kind, allowed in limit.most:
+            if isinstance(allowed, int):
+                values = np.unique(codes)
+                bound = dict.fromkeys(values.tolist(), allowed)
+            else:
+                bound = _by_code(trace, limit.column, allowed)
+            cell_of = {value: len(most) + i for i, value in enumerate(bound)}
+            most += bound.values()
+            cell = np.array([cell_of.get(value, -1) for value in codes.tolist()], np.int64)
+            amount = 1 if kind == "running" else demand[:, machine.resources.index(kind)]
+            amount = np.where(cell >= 0, amount, 0)
+            _check_alone(trace, limit, kind, amount, np.array([*most, MOST])[cell])  # -1 is the last
+            cells.append(cell)
+            amounts.append(amount)
+    shape = (len(cells), len(demand))
+    columns = (np.ascontiguousarray(np.array(rows, np.int64).reshape(shape).T) for rows in (cells, amounts))
+    return Limits(*columns, np.array(most, np.int64), np.zeros(len(most), np.int64))
+
+
+def _by_code(trace, column, allowed):
+    """Return a mapping by value as one by the value's number in `Trace.columns`."""
+    if all(isinstance(value, int) for value, _ in allowed):
+        return dict(allowed)
+    codes = codes_of(trace.columns, trace.names, column)
+    return {codes[value]: number for value, number in allowed if value in codes}  # `unknown_values` tells the others
+
+
+def _check_alone(trace, limit, kind, amount, most):
+    """Raise if a job by itself exceeds a limit: it would wait for ever."""
+    over = np.flatnonzero(amount > most)
+    if over.size:
+        job = over[0]
+        more = f"; {over.size:,} jobs exceed it" if over.size > 1 else ""
+        reason = f"job {trace.table.index[job]} alone has {amount[job]:,} {kind}, at most {most[job]:,} may run"
+        raise ValueError(f"limit of {limit}: {reason}{more}; trace.where() leaves such jobs out")
+
+
+def simulate(kernel, case, *rules):
+    """Run a kernel for pools; return the outcome."""
+    pooled = case.pooled
+    limits = pooled.limits._replace(count=np.zeros_like(pooled.limits.most))
+    places = np.require(case.places, np.int64, "CW")  # kernels would be compiled once more for arrays of pandas
+    machine = (places, pooled.demand, pooled.capacity, pooled.windows, limits, pooled.requeues, pooled.most_runs)
+    start, promise, ended = interruptible(kernel, case.jobs, machine, *rules)
+    job, begun, until = (column[: ended.size[0]].copy() for column in ended[:3])
+    if pooled.requeues:
+        return case.outcome(start, promise, interrupted=Interrupted(job, begun, until))
+    run = case.jobs.run.copy()
+    run[job] = until - begun
+    killed = np.zeros(len(case), bool) if case.cut is None else case.cut.copy()
+    killed[job] = True
+    return case.outcome(start, promise, run=run, killed=killed)

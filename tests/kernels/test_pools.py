@@ -1,0 +1,153 @@
+"""The kernels for machines of several pools against the naive twin, and what must change nothing."""
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+import twin_pools as twin
+from hypothesis import given
+from hypothesis import strategies as st
+from twin_pools import Job
+from workloads import examples, pick, trace_of, workloads
+
+import schedlab as sl
+
+RESOURCES = ("procs", "gpus", "memory")
+NAMES = ("a", "b", "c")
+
+
+def xfactor(now, submit, estimate):
+    return -(now - submit + estimate) * 27720 // estimate  # in whole numbers
+
+
+# Each order as the package and as the twin take it.
+ORDERS = {
+    "fcfs": ("fcfs", None),
+    "sjf": ("sjf", lambda job, now: job.estimate),
+    "wide": ("wide", lambda job, now: -job.demands[0]),
+    "xfactor": (xfactor, lambda job, now: xfactor(now, job.submit, job.estimate)),
+}
+
+
+def odd(estimate):
+    return estimate % 3 != 0
+
+
+SCHEMES = {
+    "fcfs": lambda order, backfill: (sl.FCFS(order[0]), ("fcfs", order[1], {})),
+    "easy": lambda order, backfill: (
+        sl.EASY(order[0], backfill=backfill and backfill[0]),
+        ("easy", order[1], {"backfill": backfill and backfill[1]}),
+    ),
+    "veto": lambda order, backfill: (
+        sl.EASY(order[0], backfill=backfill and backfill[0], may_backfill=odd),
+        ("easy", order[1], {"backfill": backfill and backfill[1], "may_backfill": lambda job, now: odd(job.estimate)}),
+    ),
+    "three reservations": lambda order, backfill: (
+        sl.EASY(order[0], backfill=backfill and backfill[0], reservations=3, may_backfill=odd),
+        (
+            "easy",
+            order[1],
+            {
+                "backfill": backfill and backfill[1],
+                "reservations": 3,
+                "may_backfill": lambda job, now: odd(job.estimate),
+            },
+        ),
+    ),
+    **{
+        f"conservative {rule} {compress_on} {repeat}": lambda order, backfill, settings=settings: (
+            sl.Conservative(order[0], **settings),
+            ("conservative", order[1], settings),
+        )
+        for rule, compress_on, repeat in (
+            ("queue", "early", False),
+            ("queue", "completion", True),
+            ("reservation", "early", True),
+            ("reservation", "completion", False),
+            ("none", "early", False),
+            ("rebuild", "early", False),
+        )
+        for settings in ({"compression": rule, "compress_on": compress_on, "repeat": repeat},)
+    },
+}
+
+
+@st.composite
+def clusters(draw, announced=(inf, 0, 3, 9), limited=(True, False)):
+    """Draw jobs of two users, and a machine of up to three pools and resources, with windows and limits."""
+    plain, procs = draw(workloads(most=9))
+    pools, resources = pick(draw, (1, 2, 3), (1, 2, 3))
+    capacity = {name: (procs, 4, 6)[:resources] for name in NAMES[:pools]}
+    jobs = []
+    for i, job in enumerate(sorted(plain, key=lambda job: job.submit)):
+        gpus, memory, name, user = pick(draw, range(5), range(7), NAMES[:pools], "xy")
+        columns = {"user": user}
+        demands = (job.procs, gpus, memory)[:resources]
+        jobs.append(Job(i + 1, job.submit, job.run, job.estimate, demands, name, columns))
+    closed = []
+    for name in NAMES[:pools]:
+        now = 0
+        for _ in range(draw(st.sampled_from([1, 2, 0]))):
+            wait, length, amount, known = pick(draw, (5, 0, 2, 3, 12), range(1, 9), (None, 1, 2), announced)
+            now += wait
+            amounts = amount and (min(amount, procs), *(amount,) * (resources - 1))
+            closed.append(twin.Closed(now, now + length, name, amounts, known))
+            now += length
+    choices = [(), (twin.Limit("user", running=1),), (twin.Limit("user", running={"x": 2}, procs=procs),)]
+    limits, closure = pick(draw, choices if any(limited) else [()], ("requeue", "kill"))
+    served = {name: twin.Pool(capacity[name], (name,)) for name in capacity}
+    return jobs, twin.Machine(served, RESOURCES[:resources], closed, limits, closure)
+
+
+def as_trace(jobs, machine):
+    """Return the twin's jobs as a trace."""
+    trace = trace_of([(job.submit, job.run, job.estimate, job.demands[0]) for job in jobs], machine=10**6)
+    columns = {"where": [job.partition for job in jobs], "user": [job.columns["user"] for job in jobs]}
+    for i, name in enumerate(machine.resources[1:], start=1):
+        columns[name] = [job.demands[i] for job in jobs]
+    if "memory" in columns:
+        columns["requested_memory"] = np.array(columns.pop("memory")) / [max(job.demands[0], 1) for job in jobs]
+    return replace(trace, table=trace.table.assign(**columns))
+
+
+def as_pools(machine, **more):
+    """Return the twin's machine as the package's."""
+    names = machine.resources
+    closed = [
+        sl.Closed(
+            window.begin,
+            window.end,
+            window.pool,
+            None if window.announced == inf else window.announced,
+            **(dict(zip(names, window.amounts, strict=True)) if window.amounts else {}),
+        )
+        for window in machine.closed
+    ]
+    limits = [
+        sl.Limit(limit.column, **{k: v for k, v in limit._asdict().items() if k != "column" and v is not None})
+        for limit in machine.limits
+    ]
+    pools = {name: sl.Pool(**dict(zip(names, pool.capacity, strict=True))) for name, pool in machine.pools.items()}
+    settings = {"closed": closed, "limits": limits, "on_closure": machine.on_closure, "column": "where"}
+    return sl.Pools(pools, **settings | more)
+
+
+def rows_of(schedule):
+    """Return the pieces as the twin does, and the promises."""
+    pieces = schedule.outcome.pieces
+    origin = schedule.origin
+    rows = zip(pieces.job + 1, pieces.start + origin, pieces.end + origin, strict=True)
+    promise = {i + 1: int(t) for i, t in enumerate(schedule.promise) if t >= 0}
+    return [tuple(map(int, row)) for row in rows], promise
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@examples(200)
+@given(clusters(), st.sampled_from(sorted(ORDERS)), st.sampled_from([None, "sjf", "wide"]))
+def test_the_twin_agrees(scheme, cluster, order, backfill):
+    jobs, machine = cluster
+    own, (name, key, settings) = SCHEMES[scheme](ORDERS[order], ORDERS.get(backfill))
+    schedule = sl.simulate(as_trace(jobs, machine), own, machine=as_pools(machine)).validate()
+    assert rows_of(schedule) == twin.simulate(jobs, machine, name, key, **settings)
