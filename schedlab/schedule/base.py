@@ -19,6 +19,7 @@ from . import laws, starts
 from .export import Exporting
 from .measuring import Measuring
 from .places import Places
+from .pooling import Pooling
 from .usage import Usage
 from .why import Why, why
 
@@ -29,7 +30,7 @@ SHOWN = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Schedule(Measuring, Usage, Places, Exporting):
+class Schedule(Measuring, Usage, Places, Pooling, Exporting):
     """The result of a simulation.
 
     Times are seconds on the clock of the log: int64, or float64 if sweeps ran as tasks, which end at any time.
@@ -77,31 +78,7 @@ class Schedule(Measuring, Usage, Places, Exporting):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Warnings for the reader: for example, that a recorded schedule has no waits, or breaks a law."""
-        return self.scheme.notes(self)
-
-    @cached_property
-    def partitions(self) -> dict[str | int, "Schedule"]:
-        """The schedule of each partition by name: its jobs on its processors (`schedlab.Partitions`)."""
-        if not isinstance(self.machine, Partitions):
-            raise ValueError(f"partitions need a machine that has them; this schedule is of {self.machine}")
-        return self.pools
-
-    @cached_property
-    def pools(self) -> dict[str | int, "Schedule"]:
-        """The schedule of each pool by name: its jobs on its resources (`schedlab.Pools`)."""
-        if not isinstance(self.machine, Pools):
-            raise ValueError(f"pools need a machine that has them; this schedule is of {self.machine}")
-        cases = self.case.parts()
-        return {name: self._pool(i, name, cases[i]) for i, (name, _) in enumerate(self.machine.pools)}
-
-    def _pool(self, place, name, case):
-        jobs, procs = self.case.places == place, case.machine.procs
-        what = "partition" if isinstance(self.machine, Partitions) else "pool"
-        history = (*self.trace.history, f"{what} {name}: {jobs.sum():,} jobs on {procs:,} processors")
-        part = replace(self.trace, table=self.trace.table[jobs], procs=procs, history=history)
-        schedule = replace(self, trace=part, machine=case.machine, outcome=self.outcome.part(jobs), traces=())
-        schedule.__dict__["case"] = case  # made anew from the trace, it would renumber times and texts
-        return schedule
+        return (*self.scheme.notes(self), *self._pool_notes())
 
     @cached_property
     def case(self) -> Case:
@@ -347,8 +324,8 @@ class Schedule(Measuring, Usage, Places, Exporting):
           Where promises are kept, no job starts later than promised. EASY keeps that of the head of a first come, first
           served queue; conservative backfilling keeps that of every job; none is kept if jobs outlive their estimates.
         - On partitions: all of this for each partition by itself.
-        - On pools: at no instant more of a resource is held in a pool than is open, or a limit is exceeded. Only runs that
-          began before a window was announced are ended at its begin.
+        - On pools: at no instant more of a resource is held in a pool than is open, or a limit is exceeded. Only runs
+          that began before a window was announced are ended at its begin.
         - On a tree: a job has as many nodes as it needs. They are installed, belong to no other job, and lie in one
           block of its stage if the allocation says so. The job runs as long as its place allows, or was killed past its
           estimate after it had been backfilled.

@@ -245,8 +245,7 @@ class Outcome:
 
     def begun(self) -> tuple[np.ndarray, np.ndarray]:
         """Return when parts of the jobs' work began, on any machine (int64, ticks), and their processor-seconds."""
-        pieces = self.pieces
-        return pieces.start, (pieces.end - pieces.start) * pieces.procs
+        return self.start, self.run * self.procs
 
     def columns(self, seconds: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
         """Return the columns that only this kind of outcome adds to `Schedule.jobs`, by name.

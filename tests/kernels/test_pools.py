@@ -79,7 +79,7 @@ def clusters(draw, announced=(inf, 0, 3, 9), limited=(True, False)):
     """Draw jobs of two users, and a machine of up to three pools and resources, with windows and limits."""
     plain, procs = draw(workloads(most=9))
     pools, resources = pick(draw, (1, 2, 3), (1, 2, 3))
-    capacity = {name: (procs, 4, 6)[:resources] for name in NAMES[:pools]}
+    capacity = dict.fromkeys(NAMES[:pools], (procs, 4, 6)[:resources])
     jobs = []
     for i, job in enumerate(sorted(plain, key=lambda job: job.submit)):
         gpus, memory, name, user = pick(draw, range(5), range(7), NAMES[:pools], "xy")
