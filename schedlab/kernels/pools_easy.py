@@ -51,7 +51,7 @@ class Heads(NamedTuple):
 
 
 @maker
-def _new_heads(pools):
+def new_heads(pools):
     return Heads(np.full(pools, NOBODY, np.int64), np.zeros(pools, np.int64), np.zeros((pools, RESOURCES), np.int64))
 
 
@@ -65,7 +65,7 @@ def pools_easy(jobs, machine, order, backfill, own, veto, backfills, halt):
     place, demand, capacity, windows, limits, requeues, runs = machine
     n, pools = jobs.submit.size, capacity.shape[0]
     c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
-    heads = _new_heads(pools)
+    heads = new_heads(pools)
     score = np.empty(n if order.moving or own else 0, np.float64)
     candidates = np.empty(n if own else 0, np.int64)
     while advance(c, NEVER, order, backfill, own, veto):
@@ -117,13 +117,13 @@ def _start_heads(c, heads, pool, backfills):
         else:
             heads.job[pool], heads.shadow[pool] = job, NEVER
             if backfills:
-                _reserve(c, heads, pool, job)
+                reserve(c, heads, pool, job)
             return left
     return 0
 
 
 @part
-def _reserve(c, heads, pool, head):
+def reserve(c, heads, pool, head):
     """Find the shadow time of a head, and the amounts that it leaves over then."""
     windows, now, extra = c.windows, c.clock[NOW], heads.extra
     for i in range(RESOURCES):

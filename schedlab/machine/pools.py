@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ MOST_RESOURCES = 4
 MOST = 2**53  # of a resource
 NODES = ("NNodes", "nodes_alloc", "nodes")  # columns that tell the number of nodes
 ON_CLOSURE = ("requeue", "kill")
+CALLED = {"procs": "processors", "gpus": "GPUs"}
 LEAVES_OUT = "trace.with_machine(machine) leaves such jobs out and says so"
 
 
@@ -44,7 +46,7 @@ class Pool:
     --------
     >>> import schedlab as sl
     >>> str(sl.Pool(2048, gpus=128, memory="16 TB"))
-    '2,048 procs, 128 gpus, 16 TB memory'
+    '2,048 processors, 128 GPUs, 16 TB of memory'
     """
 
     amounts: tuple[tuple[str, int], ...]
@@ -78,8 +80,10 @@ class Pool:
             Such as ``"gpus"``, 12.
         """
         if resource == "memory":
-            return f"{_memory(amount)} memory"
-        return f"{amount:,} {self.unit if resource == 'procs' else resource}"
+            return f"{_memory(amount)} of memory"
+        names = CALLED if self.unit == "procs" else CALLED | {"procs": "nodes"}
+        name = names.get(resource, resource)
+        return f"{amount:,} {name.removesuffix('s') if amount == 1 and resource in names else name}"
 
 
 @dataclass(frozen=True, init=False)
@@ -212,6 +216,8 @@ class Pools:
     (320, ('procs', 'gpus'))
     """
 
+    part: ClassVar[str] = "pool"  # what each is called
+
     pools: tuple[tuple[str | int, Pool], ...]
     closed: tuple[Closed, ...]
     limits: tuple[Limit, ...]
@@ -284,7 +290,12 @@ class Pools:
     @property
     def keeps_promises(self) -> bool:
         """Whether a start can be promised: not if a job may come within its limits again, or a window become known."""
-        return not self.limits and all(window.announced == inf for window in self.closed)
+        return not self.limits and not self.interrupts
+
+    @property
+    def interrupts(self) -> bool:
+        """Whether windows may end running jobs: some are announced late."""
+        return any(window.announced < inf for window in self.closed)
 
     def parts(self) -> list["Flat | Pools"]:
         """Return each pool as a machine of its own, with its windows: `Flat` if it is nothing but processors."""
@@ -362,6 +373,17 @@ class Pools:
         """
         return (demands > self.capacity[places]).any(axis=1)
 
+    def unfit(self, jobs, names) -> np.ndarray:
+        """Tell which jobs can never run: they need more than their pool has; bool, shape (n_jobs,).
+
+        Parameters
+        ----------
+        jobs, names : DataFrame, mapping
+            `Trace.jobs` and `Trace.names`.
+        """
+        places = self.places(jobs, names)
+        return self.too_large(self.demands(jobs, places), places)
+
     def check_fit(self, jobs, demands: np.ndarray, places: np.ndarray) -> None:
         """Raise if a job can never run: it needs more than its pool has.
 
@@ -379,7 +401,9 @@ class Pools:
             asks = pool.shown(resource, demands[job, column])
             has = pool.shown(resource, self.capacity[places[job], column])
             more = f"; {large.size:,} jobs do not fit" if large.size > 1 else ""
-            raise ValueError(f"job {jobs.index[job]} asks for {asks}, pool {name!r} has {has}{more}; {LEAVES_OUT}")
+            raise ValueError(
+                f"job {jobs.index[job]} asks for {asks}, {self.part} {name!r} has {has}{more}; {LEAVES_OUT}"
+            )
 
 
 class Partitions(Pools):
@@ -407,6 +431,8 @@ class Partitions(Pools):
     {'short': 163, 'long': 47}
     >>> chart = sl.charts.gantts(schedule.partitions)
     """
+
+    part = "partition"
 
     def __init__(self, sizes: Mapping[str | int, int], column: str = "partition"):
         if not dict(sizes):

@@ -9,6 +9,7 @@ arrive will rarely come close.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ import pandas as pd
 from .._runtime.threads import interruptible
 from .._runtime.words import Overrun
 from ..kernels.relaxations import least_busy_time, least_turnaround, raise_prices
-from ..machine import Flat, KaryTree, Partitions
+from ..machine import Flat, KaryTree, Pools
 from ..schemes import EASY
 from ..schemes.cases import MOST_WORK, case_of, check_trace
 from ..workload.conventions import KILL_BACKFILLED
@@ -35,7 +36,7 @@ SLACK = 1e-9  # fraction of the summed values: tolerance for floating-point roun
 
 def lower_bounds(
     trace: Trace,
-    machine: Flat | KaryTree | Partitions | Mapping | int | None = None,
+    machine: Flat | KaryTree | Pools | Mapping | int | None = None,
     *,
     overrun: Overrun = "kill",
     tau: float = TAU,
@@ -52,8 +53,9 @@ def lower_bounds(
     ----------
     trace : Trace
         The workload.
-    machine : Flat, KaryTree, Partitions, mapping or int, optional
-        As in `simulate`. For a tree, only the number of nodes counts, and it must have no speed-up.
+    machine : Flat, KaryTree, Pools, mapping or int, optional
+        As in `simulate`. For a tree, only the number of nodes counts, and it must have no speed-up. For pools, only
+        their processors count: what other resources, windows and limits cost beyond that is not in the bounds.
     overrun : {"kill", "extend", "keep"}
         As in `simulate`: how long jobs run.
     tau : float, seconds
@@ -121,8 +123,12 @@ def lower_bounds(
     machine = machine_for(machine, trace)
     if overrun == KILL_BACKFILLED or (isinstance(machine, KaryTree) and any(machine.saved())):
         raise ValueError("bounds need jobs with known run times; here run times depend on the schedule")
+    if isinstance(machine, Pools) and machine.on_closure == "kill" and machine.interrupts:
+        raise ValueError("bounds need jobs with known run times; here closed windows may end jobs, on_closure='kill'")
     case, _ = case_of(trace, EASY(), Flat(machine.procs) if isinstance(machine, KaryTree) else machine, overrun)
-    parts = [part for part in case.parts() if len(part)] if isinstance(machine, Partitions) else [case]
+    parts = [part for part in case.parts() if len(part)] if isinstance(machine, Pools) else [case]
+    # Other resources, windows and limits can only delay jobs: what holds without them holds.
+    parts = [replace(part, machine=Flat(part.machine.procs), pooled=None) for part in parts]
     count, jobs = len(case), case.jobs
     least = [_of_part(part, tau, rounds) for part in parts]
     waits, slowed = (pd.DataFrame([bound[name] for bound in least]).sum() / count for name in ("wait", "slowdown"))

@@ -35,8 +35,7 @@ class Pooling:
 
     def _pool(self, place, name, case):
         jobs, procs = self.case.places == place, case.machine.procs
-        what = "partition" if isinstance(self.machine, Partitions) else "pool"
-        history = (*self.trace.history, f"{what} {name}: {jobs.sum():,} jobs on {procs:,} processors")
+        history = (*self.trace.history, f"{self.machine.part} {name}: {jobs.sum():,} jobs on {procs:,} processors")
         part = replace(self.trace, table=self.trace.table[jobs], procs=procs, history=history)
         schedule = replace(self, trace=part, machine=case.machine, outcome=self.outcome.part(jobs), traces=())
         schedule.__dict__["case"] = case  # made anew from the trace, it would renumber times and texts

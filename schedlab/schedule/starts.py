@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.threads import interruptible
+from schedlab.kernels.pools_started_by import pools_started_by
 from schedlab.kernels.started_by import HEAD
 from schedlab.kernels.started_by import started_by as labelled
-from schedlab.machine import KaryTree, Partitions
+from schedlab.machine import KaryTree, Pools
 from schedlab.schemes import Jobs
-from schedlab.schemes.orders import prepare
+from schedlab.schemes.orders import prepare, prepare_veto
+from schedlab.schemes.pooled import machine_of
 
 LABELS = ("head", "reservation", "backfilled within the shadow", "backfilled on extra processors")
 ON_NODES = ("head", "backfilled")  # a head that waits for a block has no shadow time that follows from counts alone
@@ -17,12 +19,11 @@ ON_NODES = ("head", "backfilled")  # a head that waits for a block has no shadow
 def started_by(schedule) -> pd.Categorical:
     """Return how each job came to start; see `Schedule.started_by`."""
     check_whole(schedule, "started_by")
-    if isinstance(schedule.machine, Partitions):
+    if schedule.case.in_parts:
         codes = np.zeros(len(schedule), "int8")
-        places = schedule.machine.places(schedule.trace.table, schedule.trace.names)
-        for i, part in enumerate(schedule.partitions.values()):
+        for i, part in enumerate(schedule.pools.values()):
             if len(part):
-                codes[places == i] = part.started_by.codes
+                codes[schedule.case.places == i] = part.started_by.codes
         return pd.Categorical.from_codes(codes, LABELS)
     outcome, on_nodes = schedule.outcome, isinstance(schedule.machine, KaryTree)
     if on_nodes and outcome.backfilled is not None:
@@ -35,6 +36,13 @@ def started_by(schedule) -> pd.Categorical:
     most = max(schedule.machine.procs, int(schedule.states[1].max(initial=0)))  # logs may hold more
     order = scheme.queue(case) or prepare("fcfs", case)
     held = (outcome.promise >= 0) & (start > jobs.submit) & (not scheme.one_reservation)
+    if isinstance(schedule.machine, Pools):
+        pieces = outcome.pieces
+        by_start = np.argsort(pieces.start, kind="stable")
+        runs = pieces.job[by_start], pieces.start[by_start]
+        rules = (order, order, prepare_veto(None, case), *runs, held)
+        codes = interruptible(pools_started_by, case.jobs, machine_of(case), *rules)
+        return pd.Categorical.from_codes(codes, LABELS)
     by_start = np.argsort(start, kind="stable")
     codes = interruptible(labelled, jobs, most, order, start, by_start, held)
     if on_nodes:

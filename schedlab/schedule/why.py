@@ -17,9 +17,11 @@ import pandas as pd
 
 from schedlab import show
 from schedlab._runtime.threads import pool
-from schedlab.machine import Flat, KaryTree, Partitions
+from schedlab.kernels.pools import BEGINS, ENDS, KNOWN
+from schedlab.machine import Flat, KaryTree, Pools
 from schedlab.schemes.cases import known_at
 
+from .held_back import reasons
 from .starts import LABELS, check_whole
 
 if TYPE_CHECKING:  # its module imports this one
@@ -33,6 +35,7 @@ SLOWER = 20  # how many times fewer, if the scheme is in plain Python
 SHOWN, ROWS = 8, 40  # rows of tables in a page: of other jobs, of expected starts
 EXACTLY = 600  # seconds; for shorter waits, instants are given to the second
 MUCH = "several things had happened"
+WINDOWS = {ENDS: "a window ended", KNOWN: "a window was announced", BEGINS: "a window closed the pool"}
 TOLD = 3  # changes of the expected start that the sentence names
 
 
@@ -40,12 +43,12 @@ TOLD = 3  # changes of the expected start that the sentence names
 class Why:
     """Why a job of a schedule waited; `Schedule.why` makes it. It displays itself, in words and as a Gantt chart.
 
-    If the machine has partitions, it is about the schedule of the job's partition, which it names.
+    If the machine has partitions or pools, it is about the schedule of the job's own, which it names.
     """
 
     schedule: "Schedule"
     job: int
-    partition: str | None = None
+    where: str = ""
 
     @cached_property
     def _place(self):
@@ -55,6 +58,12 @@ class Why:
     def _waited(self):
         """Submission and start, in seconds on the clock of the log."""
         return int(self.schedule.submit[self._place]), int(self.schedule.start[self._place])
+
+    @property
+    def _beside(self):
+        """Which jobs run in the pool of this one."""
+        case = self.schedule.case
+        return True if case.places is None else case.places == case.places[self._place]
 
     @cached_property
     def others(self) -> pd.DataFrame:
@@ -66,7 +75,7 @@ class Why:
         schedule, place, (came, began) = self.schedule, self._place, self._waited
         start, end = schedule.start, schedule.end
         lasted = np.minimum(end, began) - np.maximum(start, came)
-        places = np.flatnonzero(lasted > 0)
+        places = np.flatnonzero((lasted > 0) & self._beside)
         held = (lasted * schedule.procs)[places]
         ran = (start[places] < came) | ((start[places] == came) & (places < place))
         kind = np.where(ran, RAN, np.where(places < place, BEFORE, LATER))
@@ -162,8 +171,7 @@ class Why:
         schedule, place, (came, began) = self.schedule, self._place, self._waited
         procs, others = int(schedule.procs[place]), self.others
         wide, long = _count(procs, "processor"), show.duration(int(self._estimate[place]))
-        where = "" if self.partition is None else f", partition {self.partition}"
-        first = f"Job {self.job} ({wide}, estimate {long}{where})"
+        first = f"Job {self.job} ({wide}, estimate {long}{self.where})"
         if began == came:
             yield f"{first} did not wait: it started at {self._at(came)}, when it was submitted."
             if schedule.started_by[place] != HEAD:
@@ -171,9 +179,9 @@ class Why:
             return
         yield f"{first} waited {show.duration(began - came)}, from {self._at(came)} to {self._at(began)}."
         ran = others["which"] == RAN
-        queued = int(((schedule.submit <= came) & (schedule.start > came)).sum()) - 1
+        queued = int((self._beside & (schedule.submit <= came) & (schedule.start > came)).sum()) - 1
         held = int(others["procs"][ran].sum())
-        size = f"{held:,} of {_count(schedule.machine.procs, 'processor')}"
+        size = f"{held:,} of {_count(self._size, 'processor')}"
         busy = f"{_count(int(ran.sum()), 'job')} held {size}" if held else "the machine was idle"
         others_waited = f"{_count(queued, 'other job')} waited" if queued else "no other job waited"
         yield f"When it was submitted, {busy}, and {others_waited}."
@@ -184,7 +192,11 @@ class Why:
         yield self._how()
 
     def _blocked(self, procs, waited):
-        """Say for how long too few processors were free, and for how long enough were free."""
+        """Say for how long too few processors were free, and for how long enough were free; in a pool, all reasons."""
+        if isinstance(self.schedule.machine, Pools):
+            for words, seconds in reasons(self.schedule, self._place).items():
+                yield f"For {show.duration(seconds)} {words}."
+            return
         free, lasts = self._free()
         few = int(lasts[free < procs].sum())
         if few:
@@ -195,6 +207,13 @@ class Why:
             if isinstance(self.schedule.machine, KaryTree) and not self.schedule.machine.policy.whole:
                 reason = f"not in one block, or {reason}"
             yield f"For {show.duration(waited - few)} enough were free, but {reason}."
+
+    @property
+    def _size(self):
+        schedule = self.schedule
+        if not isinstance(schedule.machine, Pools):
+            return schedule.machine.procs
+        return int(schedule.machine.capacity[schedule.case.places[self._place], 0])
 
     def _free(self):
         """Return the numbers of free processors while the job waited, and the duration of each."""
@@ -284,7 +303,9 @@ class _News:
         self._came, self._ended = outcome.submit, outcome.end
         otherwise = self._ended != self._expected  # earlier or later than estimated
         overdue = self._expected[self._expected < self._ended]
-        times = np.unique(np.concatenate([self._came, self._ended[otherwise], overdue]))
+        # Windows are news when they become known, and when they end runs.
+        events = np.zeros(0, np.int64) if case.pooled is None else case.pooled.windows.event[:, 0]
+        times = np.unique(np.concatenate([self._came, self._ended[otherwise], overdue, events]))
         self.times = times[(times >= self._came[place]) & (times <= outcome.start[place])]
 
     def words(self, position):
@@ -306,6 +327,9 @@ class _News:
         if came.size:
             parts.append(f"{self._named(came[0], came)} arrived")
         still = np.flatnonzero((self._expected < now) & (self._ended > now))
+        if self.case.pooled is not None:
+            events = self.case.pooled.windows.event
+            parts += [WINDOWS[kind] for kind in np.unique(events[events[:, 0] == now, 2])]
         text = " and ".join(parts)
         if still.size:  # at each instant, these are expected to end a second later
             running = f"{self._named(still[0], still)} ran past {'its' if still.size == 1 else 'their'} estimate"
@@ -332,11 +356,21 @@ def _since_none_waited(outcome, place):
 def _start_expected(scheme, news, position):
     """Return the start that the job gets if nothing new happens; None if the past would then differ."""
     now = int(news.times[position])
-    start = scheme.outcome(known_at(news.case, news.outcome, now)).start
-    before = news.outcome.start[: start.size]
+    start = _starts_from(scheme.outcome(known_at(news.case, news.outcome, now)), now)
+    before = _starts_from(news.outcome, now)[: start.size]
     if (start[before <= now] != before[before <= now]).any():
         return None
     return int(start[news.place])
+
+
+def _starts_from(outcome, now):
+    """Return the start of each job's first run that has not ended by an instant, or else of its last."""
+    start = outcome.start
+    if outcome.interrupted is not None:
+        start = start.copy()
+        job, begun, end = outcome.interrupted
+        np.minimum.at(start, job[end > now], begun[end > now])
+    return start
 
 
 def why(schedule, job: int) -> Why:
@@ -345,10 +379,11 @@ def why(schedule, job: int) -> Why:
     if not isinstance(job, Integral) or job not in schedule.trace.table.index:
         number = job if isinstance(job, Integral) else repr(job)
         raise ValueError(f"{schedule.trace.name} has no job {number}; jobs are named by job_number")
-    if isinstance(schedule.machine, Partitions):
-        for name, part in schedule.partitions.items():
-            if job in part.trace.table.index:
-                return Why(part, int(job), str(name))
+    if isinstance(schedule.machine, Pools):
+        place = schedule.trace.table.index.get_loc(job)
+        name = schedule.machine.pools[schedule.case.places[place]][0]
+        alone = schedule.pools[name] if schedule.case.in_parts else schedule
+        return Why(alone, int(job), f", {schedule.machine.part} {name}")
     return Why(schedule, int(job))
 
 

@@ -70,7 +70,10 @@ def known_at(case: Case, outcome: Outcome, now: int) -> Case:
     run = np.where(outcome.end[:known] <= now, part.jobs.run, part.jobs.estimate)
     overdue = (start <= now) & (outcome.end[:known] > now) & (start + estimate <= now)
     run = np.where(overdue, now + 1 - start, run)
-    return replace(part, jobs=part.jobs._replace(run=run), columns=part.columns.with_numbers(run_time=run))
+    pooled = None if part.pooled is None else part.pooled.known_at(now)
+    return replace(
+        part, pooled=pooled, jobs=part.jobs._replace(run=run), columns=part.columns.with_numbers(run_time=run)
+    )
 
 
 def _laws(trace, scheme, machine):

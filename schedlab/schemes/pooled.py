@@ -38,6 +38,16 @@ class Pooled(NamedTuple):
         columns = (column[mine] for column in (windows.begin, windows.end, windows.known, windows.closed))
         return self._replace(capacity=self.capacity[[place]], windows=Windows(first, *columns, event))
 
+    def known_at(self, now: int) -> "Pooled":
+        """Return the same without the windows that are not known at an instant."""
+        windows = self.windows
+        known = np.flatnonzero(windows.known <= now)
+        first = np.searchsorted(known, windows.first)
+        event = windows.event[np.isin(windows.event[:, 1], known)].copy()
+        event[:, 1] = np.searchsorted(known, event[:, 1])
+        columns = (column[known] for column in (windows.begin, windows.end, windows.known, windows.closed))
+        return self._replace(windows=Windows(first, *columns, event))
+
     @property
     def most_runs(self) -> int:
         """The most runs that windows may end: those that were announced while jobs ran."""
@@ -136,13 +146,18 @@ def _check_alone(trace, limit, kind, amount, most):
         raise ValueError(f"limit of {limit}: {reason}{more}; trace.where() leaves such jobs out")
 
 
-def simulate(kernel, case, *rules):
-    """Run a kernel for pools; return the outcome."""
+def machine_of(case) -> tuple:
+    """Return the machine of a case as the kernels take it (`schedlab.kernels.pools_easy`)."""
     pooled = case.pooled
     limits = pooled.limits._replace(count=np.zeros_like(pooled.limits.most))
     places = np.require(case.places, np.int64, "CW")  # kernels would be compiled once more for arrays of pandas
-    machine = (places, pooled.demand, pooled.capacity, pooled.windows, limits, pooled.requeues, pooled.most_runs)
-    start, promise, ended = interruptible(kernel, case.jobs, machine, *rules)
+    return places, pooled.demand, pooled.capacity, pooled.windows, limits, pooled.requeues, pooled.most_runs
+
+
+def simulate(kernel, case, *rules):
+    """Run a kernel for pools; return the outcome."""
+    pooled = case.pooled
+    start, promise, ended = interruptible(kernel, case.jobs, machine_of(case), *rules)
     job, begun, until = (column[: ended.size[0]].copy() for column in ended[:3])
     if pooled.requeues:
         return case.outcome(start, promise, interrupted=Interrupted(job, begun, until))

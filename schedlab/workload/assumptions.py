@@ -138,13 +138,14 @@ class Assumptions:
         table["run_time"] = run_times(table, "kill")
         return self._altered(table, f"{over:,} run times cut at their estimates")
 
-    def with_machine(self, machine: int) -> Self:
+    def with_machine(self, machine) -> Self:
         """Put the jobs on a machine of another size; jobs wider than the machine are dropped and listed.
 
         Parameters
         ----------
-        machine : int
-            Processors of the new machine; it is an error if no job fits.
+        machine : int or Pools
+            Processors of the new machine, or a machine of pools, on which a job has to fit in all resources of its
+            pool; it is an error if no job fits.
 
         Warns
         -----
@@ -159,16 +160,23 @@ class Assumptions:
         >>> trace.procs, len(trace), trace.dropped["reason"].tolist()
         (4, 1, ['wider than the machine (4 processors)'])
         """
-        check_procs(machine)
-        too_wide = self.table["requested_procs"] > machine
+        if hasattr(machine, "unfit"):  # pools, which are built on traces
+            too_wide = machine.unfit(self.table, self.names)
+            procs = machine.procs
+            size = text = str(machine)
+        else:
+            check_procs(machine)
+            too_wide = self.table["requested_procs"] > machine
+            procs = int(machine)
+            size, text = f"{procs} processors", f"machine of {procs:,} processors"
         if too_wide.all():
-            raise ValueError(f"no job of {self.name} fits on {machine} processors")
+            raise ValueError(f"no job of {self.name} fits on {size}")
         gone = self.table[too_wide]
-        gone.insert(0, "reason", f"{TOO_WIDE} ({machine} processors)")
+        gone.insert(0, "reason", f"{TOO_WIDE} ({size})")
         kept = self.table[~too_wide]
         loss = warn_of_lost_work(self.name, gone, kept, stacklevel=3)
-        changed = self._altered(kept, f"machine of {machine:,} processors{loss and ': '}{loss}")
-        return replace(changed, procs=int(machine), dropped=pd.concat([self.dropped, gone]))
+        changed = self._altered(kept, f"{text}{loss and ': '}{loss}")
+        return replace(changed, procs=procs, dropped=pd.concat([self.dropped, gone]))
 
     def with_parameter_sweeps(
         self, fraction: float = 0.05, min_procs: int = 9, breakdown: int = 10, seed: int = 0, of: str = "eligible"

@@ -123,7 +123,7 @@ def test_jobs_without_a_partition_are_refused(partition, problem):
 
 def test_what_cannot_be_split():
     trace = trace_of([(0, 10, 0, 4, "short")])
-    with pytest.raises(ValueError, match="runs jobs in pieces, which partitions do not allow"):
+    with pytest.raises(ValueError, match="runs jobs in pieces, which pools do not allow"):
         sl.simulate(trace.with_parameter_sweeps(1, min_procs=1), "ojs", machine=SIZES)
     with pytest.raises(ValueError, match="partitions need a machine that has them"):
         _ = sl.simulate(trace).partitions
