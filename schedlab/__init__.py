@@ -28,6 +28,7 @@ _HOME = {
     "Pool": "machine",
     "Closed": "machine",
     "Limit": "machine",
+    "read_slurm_conf": "machine.slurm_conf",
     "Case": "schemes.base",
     "Outcome": "schemes.outcomes",
     "Scheme": "schemes.base",

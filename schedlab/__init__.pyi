@@ -20,6 +20,7 @@ from .kernels import parts as parts
 from .machine import Flat as Flat
 from .machine import KaryTree as KaryTree
 from .machine import Partitions as Partitions
+from .machine.slurm_conf import read_slurm_conf as read_slurm_conf
 from .papers.sabin2006 import decisions as decisions
 from .schedule import Schedule as Schedule
 from .schedule import metrics as metrics
