@@ -420,9 +420,10 @@ def _pool(names, served, nodes, records, has_memory, unmapped):
 def _qos_rows(path):
     """Return the rows of what ``sacctmgr show qos -P`` prints, as entries by column in small letters."""
     opened(path)
-    texts = [text for text in path.read_text("utf-8-sig", errors="replace").splitlines() if text.strip()] or [""]
-    lines = [_Entry(plain(path.name), number, "", "line", text) for number, text in enumerate(texts, 1)]
-    columns = texts[0].split("|")
+    texts = path.read_text("utf-8-sig", errors="replace").split("\n")
+    lines = [_Entry(plain(path.name), number, "", "line", text.strip()) for number, text in enumerate(texts, 1)]
+    lines = [line for line in lines if line.value] or lines
+    columns = lines[0].value.split("|")
     keys = [key.lower().replace("peruser", "pu").replace("peraccount", "pa") for key in columns]
     if "name" not in keys:
         raise lines[0].error("columns such as Name|GrpTRES, as `sacctmgr show qos -P` prints them")
