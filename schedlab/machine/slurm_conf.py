@@ -8,6 +8,7 @@ The manual pages slurm.conf(5) and sacctmgr(1), https://slurm.schedmd.com/slurm.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -242,8 +243,8 @@ def read_slurm_conf(path: str | PathLike, qos: str | PathLike | None = None) -> 
     if not served:
         what = "no partition of nodes that are up" if records else "no partitions"
         raise SlurmConfError(f"{plain(path.name)}: {what}, expected lines such as PartitionName=cpu Nodes=ALL")
-    idle = set(nodes).difference(down, *served.values())
-    unmapped += [(nodes[name].record["nodename"], "in no partition that is up: left out") for name in sorted(idle)]
+    idle = Counter(nodes[name].record["nodename"] for name in set(nodes).difference(down, *served.values()))
+    unmapped += [(entry, f"nodes in no partition that is up, left out: {idle[entry]:,}") for entry in sorted(idle)]
     select = settings.get("selecttypeparameters")
     has_memory = select is None or "memory" in select.value.lower()
     if not has_memory:

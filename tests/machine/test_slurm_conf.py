@@ -142,6 +142,7 @@ def test_files_are_included_from_the_folder_of_the_first(read, tmp_path):
         ("gpu:a100:2,gpu:a100:1", 3),
         ("gpu:a:no_consume:2", 2),
         ("gpu:0", 0),
+        ("gpu:1K", 1024),
     ],
 )
 def test_gpus_are_counted(read, gres, gpus):
@@ -197,6 +198,12 @@ def test_nodes_are_down_without_a_state_only_by_a_line_of_down_nodes(read):
     assert unmapped(conf) == [(2, "DownNodes", "takes no jobs: left out")]
 
 
+def test_a_state_by_default_is_listed_once(read):
+    conf = read(f"{NODES}NodeName=DEFAULT State=DOWN\nNodeName=a\nNodeName=b\n{CPU}")
+    assert pools(conf) == {"cpu": ({"procs": 32}, ("cpu",))}
+    assert unmapped(conf) == [(2, "State", "takes no jobs: left out")]
+
+
 # --- Partitions ---
 @pytest.mark.parametrize("state", ["DOWN", "Drain", "INACTIVE"])
 def test_partitions_that_are_down_are_left_out(read, state):
@@ -204,7 +211,7 @@ def test_partitions_that_are_down_are_left_out(read, state):
     assert pools(conf) == {"p": ({"procs": 16}, ("p",))}
     assert unmapped(conf) == [
         (3, "State", "takes no jobs: left out"),
-        (1, "NodeName", "in no partition that is up: left out"),
+        (1, "NodeName", "nodes in no partition that is up, left out: 2"),
     ]
 
 
@@ -256,9 +263,11 @@ def test_sets_of_nodes_are_named_or_chosen_by_a_feature(read):
     assert unmapped(conf, "line", "key") == [(7, "Feature"), (8, "Features")]
 
 
-def test_several_lines_of_a_partition_add_nodes(read):
-    conf = read(f"{NODES}PartitionName=p Nodes=n1\nPartitionName=p Nodes=n2")
-    assert pools(conf) == {"p": ({"procs": 16}, ("p",))}
+def test_several_lines_of_a_partition_add_nodes_and_the_last_state_holds(read):
+    text = f"{NODES}PartitionName=p Nodes=n1 State=DOWN\nPartitionName=p Nodes=n2 State=UP\n"
+    assert pools(read(text)) == {"p": ({"procs": 16}, ("p",))}
+    conf = read(f"{text}PartitionName=q Nodes=n3\nPartitionName=p State=DOWN")
+    assert pools(conf) == {"q": ({"procs": 8}, ("q",))}
 
 
 # --- What is not mapped ---
@@ -385,7 +394,8 @@ def test_limits_that_are_not_enforced_are_applied_and_that_is_listed(read):
     assert limits(conf) == ["64 procs of qos debug"]
     reason = "limits are applied, although AccountingStorageEnforce does not enforce limits"
     assert unmapped(conf, "file", "key", "reason") == [("qos.txt", "Name", reason)]
-    assert len(read(f"AccountingStorageEnforce=qos,Safe\n{NODES}{CPU}", "Name|GrpTRES\na|cpu=1").unmapped) == 1
+    text = f"AccountingStorageEnforce=qos,Safe\nSchedulerType=sched/backfill\n{NODES}{CPU}"
+    assert unmapped(read(text, "Name|GrpTRES\na|cpu=1"), "line") == [(1,), (2,)]
 
 
 # --- What is refused ---
@@ -431,6 +441,11 @@ def test_a_wrong_file_is_refused_with_one_message(read, text, message):
         read(text, more="include ./slurm.conf\n")
     assert message in str(error.value)
     assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_file_that_includes_itself_by_a_detour_is_refused(read, tmp_path):
+    with pytest.raises(SlurmConfError, match=r"slurm\.conf:1: Include is '\.\./.*', expected another file in folder"):
+        read(f"Include ../{tmp_path.name}/slurm.conf")
 
 
 @pytest.mark.parametrize(
