@@ -102,7 +102,8 @@ class _Entry(NamedTuple):
     value: str
 
     def error(self, expected):
-        return SlurmConfError(f"{self.file}:{self.line}: {self.key} is {self.value!r}, expected {expected}")
+        value = self.value if len(self.value) <= 80 else f"{self.value[:77]}..."
+        return SlurmConfError(f"{self.file}:{self.line}: {self.key} is {value!r}, expected {expected}")
 
     def number(self, least=1, text=None):
         text = self.value if text is None else text

@@ -443,6 +443,14 @@ def test_a_wrong_file_is_refused_with_one_message(read, text, message):
     assert len(str(error.value).splitlines()) == 1
 
 
+def test_a_message_shows_the_begin_of_a_long_value(read):
+    with pytest.raises(
+        SlurmConfError, match=r"slurm\.conf:2: Nodes is 'n1(,n1)+\.\.\.', expected nodes .* for 'x'"
+    ) as error:
+        read(f"{NODES}PartitionName=p Nodes={'n1,' * 5000}x")
+    assert len(str(error.value)) < 200
+
+
 def test_a_file_that_includes_itself_by_a_detour_is_refused(read, tmp_path):
     with pytest.raises(SlurmConfError, match=r"slurm\.conf:1: Include is '\.\./.*', expected another file in folder"):
         read(f"Include ../{tmp_path.name}/slurm.conf")
