@@ -17,9 +17,13 @@ from .experiment import grid as grid
 from .experiment import store as store
 from .experiment import sweep as sweep
 from .kernels import parts as parts
+from .machine import Closed as Closed
 from .machine import Flat as Flat
 from .machine import KaryTree as KaryTree
+from .machine import Limit as Limit
 from .machine import Partitions as Partitions
+from .machine import Pool as Pool
+from .machine import Pools as Pools
 from .machine.slurm_conf import read_slurm_conf as read_slurm_conf
 from .papers.sabin2006 import decisions as decisions
 from .schedule import Schedule as Schedule

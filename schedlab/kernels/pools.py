@@ -113,10 +113,12 @@ class Pools(NamedTuple):
 @maker
 def new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, rank, moving, halt):
     """Make an idle machine before the first arrival; `runs` is the most runs that windows may end."""
-    n, pools = jobs.submit.size, capacity.shape[0]
+    n = jobs.submit.size
+    pools = capacity.shape[0]
     clock = np.zeros(SCALARS, np.int64)
     clock[NOW] = -1
-    free, least = capacity.copy(), capacity.copy()
+    free = capacity.copy()
+    least = capacity.copy()
     for job in range(n):
         for i in range(RESOURCES):
             least[place[job], i] = min(least[place[job], i], demand[job, i])
@@ -152,13 +154,16 @@ def new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, ra
 
 
 @inlined
-def advance(c, alarm, order, backfill, own, veto):
+def advance(c, alarm, order, backfill, ordered, veto):
     """Advance to the next instant, or to `alarm`; False if nothing is left to happen, or on `halt`.
 
     The policies are those whose running sums have to know of runs that windows end.
     """
-    news, limited = c.news, c.limits.most.size > 0
-    arrival, end, event = next_arrival(c), next_end(c), next_event(c)
+    news = c.news
+    limited = c.limits.most.size > 0
+    arrival = next_arrival(c)
+    end = next_end(c)
+    event = next_event(c)
     if (arrival == NEVER and end == NEVER and is_empty(c.queue)) or c.halt[0]:
         return False
     now = min(arrival, end, event, alarm)
@@ -173,7 +178,7 @@ def advance(c, alarm, order, backfill, own, veto):
         complete(c)
     while next_event(c) == now:
         freed = True
-        happen(c, order, backfill, own, veto)
+        happen(c, order, backfill, ordered, veto)
     if freed and limited:
         for pool in range(news.shape[0]):
             if news[pool, PASSED]:
@@ -241,11 +246,13 @@ def _count_held(c, pool, job, expected, sign):
 
 
 @routine
-def happen(c, order, backfill, own, veto):
+def happen(c, order, backfill, ordered, veto):
     """Let a window become known, begin or end."""
     event = c.coming[c.coming.size - 1]
     c.coming[c.coming.size - 1] = event + 1
-    window, kind, pool = c.windows.event[event, 1], c.windows.event[event, 2], c.windows.event[event, 3]
+    window = c.windows.event[event, 1]
+    kind = c.windows.event[event, 2]
+    pool = c.windows.event[event, 3]
     sign = 1 if kind == ENDS else -1 if kind == BEGINS else 0
     for i in range(RESOURCES):
         c.free[pool, i] += sign * c.windows.closed[window, i]
@@ -255,7 +262,7 @@ def happen(c, order, backfill, own, veto):
     if kind == BEGINS:
         c.coming[pool] = window + 1
         while _is_overfull(c, pool):
-            _end_latest(c, pool, order, backfill, own, veto)
+            _end_latest(c, pool, order, backfill, ordered, veto)
             c.news[pool, VOID] = 1
 
 
@@ -268,7 +275,7 @@ def _is_overfull(c, pool):
 
 
 @part
-def _end_latest(c, pool, order, backfill, own, veto):
+def _end_latest(c, pool, order, backfill, ordered, veto):
     """End the running job that started last; of equal starts the later in the log."""
     running = c.running
     latest = -1
@@ -279,13 +286,16 @@ def _end_latest(c, pool, order, backfill, own, veto):
     entry = c.entry[latest]
     end = c.start[latest] + c.jobs.run[latest]
     leave_early(c, order.question, latest, end, entry, c.requeues)
-    if own:
+    if ordered:
         leave_early(c, backfill.question, latest, end, entry, c.requeues)
     leave_early(c, veto.question, latest, end, entry, c.requeues)
     remove(c.ends, end, entry)
     _release(c, latest)
-    ended, many = c.ended, c.ended.size[0]
-    ended.job[many], ended.start[many], ended.end[many] = latest, c.start[latest], c.clock[NOW]
+    ended = c.ended
+    many = c.ended.size[0]
+    ended.job[many] = latest
+    ended.start[many] = c.start[latest]
+    ended.end[many] = c.clock[NOW]
     ended.size[0] = many + 1
     if c.requeues:
         c.start[latest] = WAITS
@@ -295,9 +305,11 @@ def _end_latest(c, pool, order, backfill, own, veto):
 @part
 def begin(c, place):
     """Start the waiting job at a place of the queue; return the new place of its successor."""
-    jobs, clock = c.jobs, c.clock
+    jobs = c.jobs
+    clock = c.clock
     job = c.queue.item[place]
-    now, pool = clock[NOW], c.place[job]
+    now = clock[NOW]
+    pool = c.place[job]
     expected = now + jobs.estimate[job]
     c.start[job] = now
     c.begun[clock[BEGUN]] = job
@@ -363,7 +375,8 @@ def fits_windows(c, pool, job, beside, after, before):
 
     `beside` is a job that holds what it needs then, as well as the running ones; -1 for none.
     """
-    window, last = c.coming[pool], c.windows.first[pool + 1]
+    window = c.coming[pool]
+    last = c.windows.first[pool + 1]
     while window < last and c.windows.begin[window] < before:
         if c.windows.begin[window] > after and c.windows.known[window] <= c.clock[NOW]:
             for i in range(RESOURCES):

@@ -50,7 +50,8 @@ class Book(NamedTuple):
 @maker
 def _new_book(n, pools, windows):
     steps = new_steps(pools, 3 * n + 2 * windows + 8)
-    reserved, freed_until = np.full(n, NEVER, np.int64), np.zeros(pools, np.int64)
+    reserved = np.full(n, NEVER, np.int64)
+    freed_until = np.zeros(pools, np.int64)
     return Book(steps, new_pairs(2 * n), reserved, freed_until, np.empty(n, np.int64))
 
 
@@ -61,7 +62,8 @@ def pools_conservative(jobs, machine, order, backfill, veto, compression, on_com
     Other arguments as in `pools_easy` and `conservative`; there are no candidates, so `backfill` and `veto` are unused.
     """
     place, demand, capacity, windows, limits, requeues, runs = machine
-    n, pools = jobs.submit.size, capacity.shape[0]
+    n = jobs.submit.size
+    pools = capacity.shape[0]
     c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
     book = _new_book(n, pools, windows.begin.size)
     score = np.empty(n if order.moving else 0, np.float64)
@@ -99,7 +101,8 @@ def _next_due(c, book):
 @routine
 def fill(c, steps, pool, now):
     """Make the profile of what the running jobs and the known windows leave free."""
-    windows, running = c.windows, c.running
+    windows = c.windows
+    running = c.running
     clear(steps, pool, now, c.free)
     for place in range(first_of(c, running, pool), last_of(c, running, pool)):
         append(steps, pool, running.key[place] - pool * SPAN, c.demand, running.item[place], 1)
@@ -132,7 +135,8 @@ def _forget(c, book, pool, job):
 @routine
 def _plan(c, book, pool, compression, on_completion, repeat):
     """Make a pass in a pool: compress or rebuild, place what has no reservation, and start what is due."""
-    now, news = c.clock[NOW], c.news
+    now = c.clock[NOW]
+    news = c.news
     if compression == REBUILD or news[pool, VOID]:
         for place in range(first_of(c, c.queue, pool), last_of(c, c.queue, pool)):
             if book.reserved[c.queue.item[place]] < NEVER:
@@ -191,7 +195,8 @@ def _visit_queue(c, book, pool, before):
 @part
 def _drop(c, book, pool, job):
     """Take away the reservation of a job."""
-    begins, ends = book.reserved[job], book.reserved[job] + c.jobs.estimate[job]
+    begins = book.reserved[job]
+    ends = book.reserved[job] + c.jobs.estimate[job]
     add(book.steps, pool, max(begins, c.clock[NOW]), ends, c.demand, job, 1)
     book.freed_until[pool] = max(book.freed_until[pool], ends)
     _forget(c, book, pool, job)
@@ -219,15 +224,19 @@ def _release_early(c, book, pool):
 @routine
 def _compress(c, book, pool, compression):
     """Move waiting jobs to their earliest feasible times, in the order of the queue or of their reservations."""
-    jobs, now, freed_until = c.jobs, c.clock[NOW], book.freed_until[pool]
+    jobs = c.jobs
+    now = c.clock[NOW]
+    freed_until = book.freed_until[pool]
     visits = book.due if compression == BY_RESERVATION else c.queue
-    first, last = first_of(c, visits, pool), last_of(c, visits, pool)
+    first = first_of(c, visits, pool)
+    last = last_of(c, visits, pool)
     for place in range(first, last):
         book.visits[place - first] = visits.item[place]
     book.freed_until[pool] = now
     for i in range(last - first):
         job = book.visits[i]
-        duration, instant = jobs.estimate[job], book.reserved[job]
+        duration = jobs.estimate[job]
+        instant = book.reserved[job]
         if instant == NEVER or instant <= now:
             continue
         latest = min(instant - duration, freed_until)  # of starts that do not reach up to the reservation
@@ -237,7 +246,8 @@ def _compress(c, book, pool, compression):
             return
         start = earlier(book.steps, pool, instant, c.demand, job, duration, latest)
         if start >= 0:
-            begins, ends = max(instant, start + duration), instant + duration
+            begins = max(instant, start + duration)
+            ends = instant + duration
             add(book.steps, pool, start, min(instant, start + duration), c.demand, job, -1)
             add(book.steps, pool, begins, ends, c.demand, job, 1)
             _forget(c, book, pool, job)
@@ -248,18 +258,19 @@ def _compress(c, book, pool, compression):
 
 
 @kernel
-def pools_depth(jobs, machine, order, backfill, own, veto, depth, halt):
+def pools_depth(jobs, machine, order, backfill, ordered, veto, depth, halt):
     """Simulate EASY backfilling in which the first `depth` blocked jobs of each pool hold a reservation.
 
     Return as `pools_easy`, with the first reservation of each job.
     """
     place, demand, capacity, windows, limits, requeues, runs = machine
-    n, pools = jobs.submit.size, capacity.shape[0]
+    n = jobs.submit.size
+    pools = capacity.shape[0]
     c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
     steps = new_steps(pools, 3 * n + 2 * windows.begin.size + 8)
-    score = np.empty(n if order.moving or own else 0, np.float64)
+    score = np.empty(n if order.moving or ordered else 0, np.float64)
     candidates = np.empty(n, np.int64)
-    while advance(c, NEVER, order, backfill, own, veto):
+    while advance(c, NEVER, order, backfill, ordered, veto):
         look(c, order.question)
         look(c, backfill.question)
         look(c, veto.question)
@@ -269,7 +280,7 @@ def pools_depth(jobs, machine, order, backfill, own, veto, depth, halt):
                 sort_pool(c, pool, order, score)
                 fill(c, steps, pool, c.clock[NOW])
                 count = _reserve_first(c, steps, pool, veto, depth, candidates)
-                if own:
+                if ordered:
                     for i in range(count):
                         job = candidates[i]
                         score[i] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
@@ -298,7 +309,8 @@ def _try(c, steps, pool, veto, job, behind):
 @routine
 def _reserve_first(c, steps, pool, veto, depth, candidates):
     """Go down the queue, start jobs and reserve for the first that are blocked; list those behind, return how many."""
-    first, last = first_of(c, c.queue, pool), last_of(c, c.queue, pool)
+    first = first_of(c, c.queue, pool)
+    last = last_of(c, c.queue, pool)
     for place in range(first, last):
         candidates[place - first] = c.queue.item[place]
     reserved = i = 0

@@ -56,19 +56,20 @@ def new_heads(pools):
 
 
 @kernel
-def pools_easy(jobs, machine, order, backfill, own, veto, backfills, halt):
+def pools_easy(jobs, machine, order, backfill, ordered, veto, backfills, halt):
     """Simulate EASY backfilling, or FCFS if nothing `backfills`; return starts, promises and the runs that were ended.
 
     `machine` is a tuple: the place of each job, its demand, the capacity of the pools, windows, limits, whether jobs
     that a window ends are queued again, and the most runs that may be ended (`new_pools`). Otherwise as `easy`.
     """
     place, demand, capacity, windows, limits, requeues, runs = machine
-    n, pools = jobs.submit.size, capacity.shape[0]
+    n = jobs.submit.size
+    pools = capacity.shape[0]
     c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
     heads = new_heads(pools)
-    score = np.empty(n if order.moving or own else 0, np.float64)
-    candidates = np.empty(n if own else 0, np.int64)
-    while advance(c, NEVER, order, backfill, own, veto):
+    score = np.empty(n if order.moving or ordered else 0, np.float64)
+    candidates = np.empty(n if ordered else 0, np.int64)
+    while advance(c, NEVER, order, backfill, ordered, veto):
         look(c, order.question)
         look(c, backfill.question)
         look(c, veto.question)
@@ -81,7 +82,7 @@ def pools_easy(jobs, machine, order, backfill, own, veto, backfills, halt):
                 sort_pool(c, pool, order, score)
                 waiting = _start_heads(c, heads, pool, backfills)
                 if backfills and waiting > 0:
-                    if own:
+                    if ordered:
                         count = _gather(c, heads, pool, backfill, score, candidates, waiting)
                         _backfill_in_own_order(c, heads, pool, veto, candidates, count)
                     else:
@@ -96,7 +97,8 @@ def _still_blocked(c, heads, pool, order, veto):
     """Tell whether the head and its reservation are those of the last pass, and only one later job has arrived."""
     if c.news[pool, FREED] or c.news[pool, ARRIVALS] != 1 or heads.job[pool] == NOBODY or order.moving or veto.moving:
         return False
-    newcomer, head = c.news[pool, LATEST], heads.job[pool]
+    newcomer = c.news[pool, LATEST]
+    head = heads.job[pool]
     return c.clock[NOW] < heads.shadow[pool] and c.rank[newcomer] > c.rank[head] and not exceeds(c, head)
 
 
@@ -115,7 +117,8 @@ def _start_heads(c, heads, pool, backfills):
         elif fits(c, pool, job):
             place = begin(c, place)
         else:
-            heads.job[pool], heads.shadow[pool] = job, NEVER
+            heads.job[pool] = job
+            heads.shadow[pool] = NEVER
             if backfills:
                 reserve(c, heads, pool, job)
             return left
@@ -125,13 +128,19 @@ def _start_heads(c, heads, pool, backfills):
 @part
 def reserve(c, heads, pool, head):
     """Find the shadow time of a head, and the amounts that it leaves over then."""
-    windows, now, extra = c.windows, c.clock[NOW], heads.extra
+    windows = c.windows
+    now = c.clock[NOW]
+    extra = heads.extra
     for i in range(RESOURCES):
         extra[pool, i] = c.free[pool, i]
-    window, closed = c.coming[pool] - 1, True
+    window = c.coming[pool] - 1
+    closed = True
     if window < windows.first[pool] or windows.end[window] <= now:
-        window, closed = window + 1, False
-    place, last, shadow = first_of(c, c.running, pool), last_of(c, c.running, pool), now
+        window = window + 1
+        closed = False
+    place = first_of(c, c.running, pool)
+    last = last_of(c, c.running, pool)
+    shadow = now
     if not closed:
         window = _known_from(c, pool, window)
     while shadow < NEVER:
@@ -186,7 +195,8 @@ def _may_start(c, heads, pool, job):
     """Tell whether a candidate fits from now and leaves the head room from its shadow time."""
     if not fits(c, pool, job):
         return False
-    shadow, head = heads.shadow[pool], heads.job[pool]
+    shadow = heads.shadow[pool]
+    head = heads.job[pool]
     end = c.clock[NOW] + c.jobs.estimate[job]
     if end <= shadow:
         return True
@@ -206,14 +216,20 @@ def _start_behind_head(c, heads, pool, place):
 
 @routine
 def _backfill(c, heads, pool, veto, left):
-    queue, demand, free, extra = c.queue, c.demand, c.free, heads.extra
-    place, limited, at = last_of(c, c.queue, pool) - left, c.limits.most.size > 0, U(pool)
+    queue = c.queue
+    demand = c.demand
+    free = c.free
+    extra = heads.extra
+    place = last_of(c, c.queue, pool) - left
+    limited = c.limits.most.size > 0
+    at = U(pool)
     longest = heads.shadow[pool] - c.clock[NOW]
     full = is_full(c, pool)
     while left > 0 and (limited or not full):  # with limits, it is noted whether a job is passed over
         left -= 1
         job = U(queue.item[U(place)])
-        short, more = False, False  # without branches, which would be mispredicted
+        short = False
+        more = False  # without branches, which would be mispredicted
         for i in range(RESOURCES):
             short |= demand[job, i] > free[at, i]
             more |= demand[job, i] > extra[at, i]
@@ -234,7 +250,8 @@ def _backfill_newcomer(c, heads, pool, veto):
 
 @part
 def _gather(c, heads, pool, backfill, score, candidates, left):
-    count, last = 0, last_of(c, c.queue, pool)
+    count = 0
+    last = last_of(c, c.queue, pool)
     for place in range(last - left, last):
         job = c.queue.item[place]
         if not exceeds(c, job) and _may_start(c, heads, pool, job):

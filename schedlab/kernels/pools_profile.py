@@ -27,14 +27,16 @@ class Steps(NamedTuple):
 @maker
 def new_steps(pools, capacity):
     """Make profiles with room for so many steps each, none of which is in use."""
-    key, free = np.empty((pools, capacity), np.int64), np.empty((pools, capacity, RESOURCES), np.int64)
+    key = np.empty((pools, capacity), np.int64)
+    free = np.empty((pools, capacity, RESOURCES), np.int64)
     return Steps(key, free, np.zeros((pools, 2), np.int64))
 
 
 @part
 def clear(steps, pool, now, free):
     """Reduce a profile to a single step with the amounts of the pool's row."""
-    steps.window[pool, FRONT], steps.window[pool, BACK] = 0, 1
+    steps.window[pool, FRONT] = 0
+    steps.window[pool, BACK] = 1
     steps.key[pool, 0] = now
     for i in range(RESOURCES):
         steps.free[pool, 0, i] = free[pool, i]
@@ -69,20 +71,23 @@ def step_at(steps, pool, instant):
 @part
 def forget_past(steps, pool, now):
     """Make a profile begin now."""
-    first, last = steps.window[pool, FRONT], steps.window[pool, BACK]
+    first = steps.window[pool, FRONT]
+    last = steps.window[pool, BACK]
     while first + 1 < last and steps.key[pool, first + 1] <= now:
         first += 1
     steps.window[pool, FRONT] = first
     steps.key[pool, first] = now
     if first > SLACK + last - first:  # so that few pages of the arrays are ever used
         _move_down(steps, pool, first, last, first)
-        steps.window[pool, FRONT], steps.window[pool, BACK] = 0, last - first
+        steps.window[pool, FRONT] = 0
+        steps.window[pool, BACK] = last - first
 
 
 @part
 def _move_down(steps, pool, first, last, by):
     """Move the steps at places [first, last) some places towards the front."""
-    key, free = steps.key, steps.free
+    key = steps.key
+    free = steps.free
     for place in range(U(first), U(last)):
         key[pool, place - U(by)] = key[pool, place]
     for place in range(U(first), U(last)):
@@ -93,7 +98,8 @@ def _move_down(steps, pool, first, last, by):
 @part
 def _move_up(steps, pool, first, last):
     """Move the steps at places [first, last) one place towards the end."""
-    key, free = steps.key, steps.free
+    key = steps.key
+    free = steps.free
     for i in range(U(last - first)):
         key[pool, U(last) - i] = key[pool, U(last) - i - U(1)]
     for k in range(U(last - first)):
@@ -104,11 +110,15 @@ def _move_up(steps, pool, first, last):
 @routine
 def _insert(steps, pool, place, instant):
     """Insert a step before a place, with the amounts of the step before it; return its place."""
-    first, last = steps.window[pool, FRONT], steps.window[pool, BACK]
+    first = steps.window[pool, FRONT]
+    last = steps.window[pool, BACK]
     if last == steps.key.shape[1]:
         _move_down(steps, pool, first, last, first)
-        place, first, last = place - first, 0, last - first
-        steps.window[pool, FRONT], steps.window[pool, BACK] = first, last
+        place -= first
+        last -= first
+        first = 0
+        steps.window[pool, FRONT] = first
+        steps.window[pool, BACK] = last
     if first > 0 and place - first < last - place:
         _move_down(steps, pool, first, place, 1)
         steps.window[pool, FRONT] = first - 1
@@ -132,7 +142,8 @@ def _cut(steps, pool, instant):
 @part
 def _join(steps, pool, place):
     """Remove the step at a place if it is like the one before; return by how much later places move to the front."""
-    first, last = steps.window[pool, FRONT], steps.window[pool, BACK]
+    first = steps.window[pool, FRONT]
+    last = steps.window[pool, BACK]
     if place == first or place >= last:
         return 0
     for i in range(RESOURCES):
@@ -184,7 +195,9 @@ def has_room(steps, pool, place, demand, row):
 @routine
 def earliest(steps, pool, demand, row, duration):
     """Find the first instant from which a row of demands is free for so many seconds."""
-    key, last, place = steps.key, U(steps.window[pool, BACK]), U(steps.window[pool, FRONT])
+    key = steps.key
+    last = U(steps.window[pool, BACK])
+    place = U(steps.window[pool, FRONT])
     while True:
         while not has_room(steps, pool, place, demand, row):  # ends, because the last step has all there is
             place += U(1)
@@ -200,7 +213,8 @@ def earliest(steps, pool, demand, row, duration):
 @routine
 def fits_now(steps, pool, demand, row, duration):
     """Tell whether a row of demands is free from the first step on for so many seconds."""
-    place, last = U(steps.window[pool, FRONT]), U(steps.window[pool, BACK])
+    place = U(steps.window[pool, FRONT])
+    last = U(steps.window[pool, BACK])
     end = steps.key[pool, place] + duration
     while place < last and steps.key[pool, place] < end:
         if not has_room(steps, pool, place, demand, row):
@@ -216,7 +230,8 @@ def earlier(steps, pool, instant, demand, row, duration, latest):
     The job may use its own reservation: it can slide to an earlier start if its demand is free up to there. Otherwise
     its whole time must be before the steps that stop it from sliding; such starts are searched up to a latest one.
     """
-    key, first = steps.key, U(steps.window[pool, FRONT])
+    key = steps.key
+    first = U(steps.window[pool, FRONT])
     place = current = U(step_at(steps, pool, instant - 1)) + U(1)
     while place > first and has_room(steps, pool, place - U(1), demand, row):
         place -= U(1)
@@ -224,9 +239,11 @@ def earlier(steps, pool, instant, demand, row, duration, latest):
         stop = place - U(1)
         while stop > first and not has_room(steps, pool, stop - U(1), demand, row):
             stop -= U(1)
-        latest, start = min(latest, key[pool, stop] - duration), first
+        latest = min(latest, key[pool, stop] - duration)
+        start = first
         while key[pool, start] <= latest:  # ends, because the step at `stop` is later and has too little
-            end, probe = key[pool, start] + duration, start
+            end = key[pool, start] + duration
+            probe = start
             while has_room(steps, pool, probe, demand, row) and key[pool, probe] < end:
                 probe += U(1)
             if key[pool, probe] >= end:

@@ -22,7 +22,8 @@ def pools_started_by(jobs, machine, order, no_order, veto, run_of, start_of, res
     reservation; otherwise as `pools_easy`.
     """
     place, demand, capacity, windows, limits, requeues, runs = machine
-    n, pools = jobs.submit.size, capacity.shape[0]
+    n = jobs.submit.size
+    pools = capacity.shape[0]
     c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
     heads = new_heads(pools)
     score = np.empty(n if order.moving else 0, np.float64)

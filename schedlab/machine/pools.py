@@ -257,8 +257,8 @@ class Pools:
                 has = dict(pool.amounts)
                 for resource, amount in window.amounts if window.pool in (None, name) else ():
                     if amount > has.get(resource, 0):
-                        found = f"{pool.shown(resource, has[resource])}" if resource in has else f"no {resource}"
-                        raise ValueError(f"{window}: pool {name!r} has {found}")
+                        amount = pool.shown(resource, has[resource]) if resource in has else f"no {resource}"
+                        raise ValueError(f"{window}: pool {name!r} has {amount}")
         for limit in self.limits:
             if not isinstance(limit, Limit):
                 raise TypeError(f"limits has {limit!r}, expected limits such as sl.Limit('user', running=20)")
@@ -327,7 +327,8 @@ class Pools:
         if self.column not in jobs:
             known = f"{', '.join(jobs.columns)}{suggestion(self.column, jobs.columns)}"
             raise ValueError(f"no column {self.column!r} to tell partitions by; known: {known}")
-        values, known = jobs[self.column], names.get(self.column, {})
+        values = jobs[self.column]
+        known = names.get(self.column, {})
         # A name takes precedence over a number: a partition may be called "1".
         of_value = {
             value: partitions.get(known.get(value, value), partitions.get(value, -1)) for value in values.unique()

@@ -200,8 +200,8 @@ def read_slurm_conf(path: str | PathLike, qos: str | PathLike | None = None) -> 
     ...     cluster = sl.read_slurm_conf(path)
     >>> cluster
     <SlurmConf slurm.conf: 72 nodes, 3 partitions
-       pool cpu: 4,096 procs, 16 TB memory; partitions cpu, debug
-       pool gpu: 512 procs, 32 gpus, 2 TB memory; partitions gpu
+       pool cpu: 4,096 processors, 16 TB of memory; partitions cpu, debug
+       pool gpu: 512 processors, 32 GPUs, 2 TB of memory; partitions gpu
        not mapped: 3 values, in .unmapped
           SchedulerType (slurm.conf:2): the scheme is an argument of simulate()
           Default (slurm.conf:6): the log has the jobs that were let in, with their limits and demands

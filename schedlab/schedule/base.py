@@ -236,11 +236,11 @@ class Schedule(Measuring, Usage, Places, Pooling, Exporting):
     def _own(self) -> dict[str, np.ndarray]:
         """The columns of `_table` that not every schedule has."""
         work = {"sequential_work": self._sequential_work, "wasted": self.wasted}
-        own = self.outcome.columns(self.seconds) | (work if self.trace.has_speedup else {})
+        columns = self.outcome.columns(self.seconds) | (work if self.trace.has_speedup else {})
         if isinstance(self.machine, Pools) and not isinstance(self.machine, Partitions):
             names = np.array([str(name) for name, _ in self.machine.pools], dtype=object)
-            own |= {"pool": names[self.case.places], "interruptions": self.outcome.interruptions}
-        return own
+            columns |= {"pool": names[self.case.places], "interruptions": self.outcome.interruptions}
+        return columns
 
     @property
     def jobs(self) -> pd.DataFrame:

@@ -19,9 +19,9 @@ def reasons(schedule, place: int) -> dict[str, int]:
     codes = np.zeros(waiting.time.size, np.int64)
     texts = ["it fitted, but the scheme held it back"]
     for source in (waiting.limits, waiting.shortages, waiting.windows_to_come):
-        for words, where in source():
+        for reason, where in source():
             codes[where & (codes == 0)] = len(texts)
-            texts.append(words)
+            texts.append(reason)
     seconds = np.bincount(codes, waiting.lasts, len(texts)).astype(int)
     return {texts[i]: int(seconds[i]) for i in np.argsort(-seconds, kind="stable") if seconds[i]}
 
@@ -30,23 +30,31 @@ class _Waiting:
     """The instants at which something changed while a job waited, and what held from each to the next."""
 
     def __init__(self, schedule, place):
-        self.schedule, self.place, self.case = schedule, place, schedule.case
-        self.pooled, self.pieces = self.case.pooled, schedule.outcome.pieces
-        self.pool, self.estimate = self.case.places[place], self.case.jobs.estimate[place]
-        windows, pieces = self.pooled.windows, self.pieces
-        came, began = schedule.outcome.submit[place], schedule.outcome.start[place]
+        self.schedule = schedule
+        self.place = place
+        self.case = schedule.case
+        self.pooled = self.case.pooled
+        self.pieces = schedule.outcome.pieces
+        self.pool = self.case.places[place]
+        self.estimate = self.case.jobs.estimate[place]
+        windows = self.pooled.windows
+        pieces = self.pieces
+        came = schedule.outcome.submit[place]
+        began = schedule.outcome.start[place]
         events = windows.event[windows.event[:, 3] == self.pool, 0]
         time = np.unique(np.concatenate([pieces.start, pieces.end, events, [came]]))
         self.time = time[(time >= came) & (time < began)]
         self.lasts = np.diff(np.append(self.time, began))
-        self.demand, self.capacity = self.pooled.demand[place], self.pooled.capacity[self.pool]
+        self.demand = self.pooled.demand[place]
+        self.capacity = self.pooled.capacity[self.pool]
         self.windows = range(windows.first[self.pool], windows.first[self.pool + 1])
         self.in_pool = self.case.places[pieces.job] == self.pool
         self.expected = pieces.start + self.case.jobs.estimate[pieces.job]
 
     def held(self, which, amounts):
         """Return what some of the runs hold together from each instant on, of amounts by job."""
-        start, end = self.pieces.start[which], self.pieces.end[which]
+        start = self.pieces.start[which]
+        end = self.pieces.end[which]
         amount = amounts[self.pieces.job[which]]
         return sum(sign * _up_to(self.time, times, amount) for times, sign in ((start, 1), (end, -1)))
 
@@ -58,7 +66,8 @@ class _Waiting:
         limits = self.pooled.limits
         names = [limit for limit in self.schedule.machine.limits for _ in limit.most]
         for column, limit in enumerate(names):
-            cell, amount = limits.cell[:, column], limits.amount[:, column]
+            cell = limits.cell[:, column]
+            amount = limits.amount[:, column]
             if cell[self.place] >= 0:
                 together = self.held(cell[self.pieces.job] == cell[self.place], amount) + amount[self.place]
                 yield f"a limit held it back: at most {limit}", together > limits.most[cell[self.place]]
@@ -85,7 +94,9 @@ class _Waiting:
             yield f"it would have run into the window {self._span(i)}", ahead & (self.demand > left).any(axis=1)
 
     def _span(self, window):
-        windows, seconds, trace = self.pooled.windows, self.schedule.seconds, self.schedule.trace
+        windows = self.pooled.windows
+        seconds = self.schedule.seconds
+        trace = self.schedule.trace
         instants = (windows.begin[window], windows.end[window])
         begin, end = (show.instant(trace.at(int(seconds(instant)))) for instant in instants)
         return f"from {begin} to {end}"

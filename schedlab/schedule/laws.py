@@ -117,7 +117,8 @@ def no_more_processors_than_there_are(schedule) -> None:
 
 def no_more_than_is_open(schedule) -> None:
     """In each pool, no more of a resource is held at any instant than is open."""
-    case, pieces = schedule.case, schedule.outcome.pieces
+    case = schedule.case
+    pieces = schedule.outcome.pieces
     windows = case.pooled.windows
     for pool, capacity in enumerate(case.pooled.capacity):
         mine = np.flatnonzero((case.places[pieces.job] == pool) & (pieces.end > pieces.start))
@@ -132,14 +133,16 @@ def no_more_than_is_open(schedule) -> None:
         over = np.argwhere(held > capacity)
         if over.size:
             at, resource = over[0]
-            name, what = schedule.machine.pools[pool][0], schedule.machine.resources[resource]
+            name = schedule.machine.pools[pool][0]
+            what = schedule.machine.resources[resource]
             message = f"{held[at, resource]:,} {what} of pool {name!r} are held or closed, of {capacity[resource]:,}"
             raise _broken(schedule, f", at {schedule.seconds(instants[at])} s: {message}")
 
 
 def limits_hold(schedule) -> None:
     """No limit is exceeded at any instant."""
-    limits, pieces = schedule.case.pooled.limits, schedule.outcome.pieces
+    limits = schedule.case.pooled.limits
+    pieces = schedule.outcome.pieces
     for cell, amount in zip(limits.cell.T, limits.amount.T, strict=True):
         counted = np.flatnonzero((pieces.end > pieces.start) & (cell[pieces.job] >= 0))
         cells = np.tile(cell[pieces.job[counted]], 2)
@@ -149,13 +152,15 @@ def limits_hold(schedule) -> None:
         total = np.cumsum(change[order])  # the changes of each value add up to 0
         over = np.flatnonzero(total > limits.most[cells[order]])
         if over.size:
-            at, most = schedule.seconds(time[order][over[0]]), limits.most[cells[order][over[0]]]
+            at = schedule.seconds(time[order][over[0]])
+            most = limits.most[cells[order][over[0]]]
             raise _broken(schedule, f", at {at} s: running jobs hold {total[over[0]]:,}, a limit allows {most:,}")
 
 
 def windows_end_only_what_did_not_know_of_them(schedule) -> None:
     """A job runs as long as the trace and the overrun rule say, unless a window ended it that was not announced."""
-    case, pieces = schedule.case, schedule.outcome.pieces
+    case = schedule.case
+    pieces = schedule.outcome.pieces
     due = run_times(schedule.trace.table, schedule.overrun)
     short = (schedule.run < due) & (not case.pooled.requeues)
     last = np.append(pieces.job[1:] != pieces.job[:-1], True)

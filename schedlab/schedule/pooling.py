@@ -34,7 +34,8 @@ class Pooling:
         return {name: self._pool(i, name, cases[i]) for i, (name, _) in enumerate(self.machine.pools)}
 
     def _pool(self, place, name, case):
-        jobs, procs = self.case.places == place, case.machine.procs
+        jobs = self.case.places == place
+        procs = case.machine.procs
         history = (*self.trace.history, f"{self.machine.part} {name}: {jobs.sum():,} jobs on {procs:,} processors")
         part = replace(self.trace, table=self.trace.table[jobs], procs=procs, history=history)
         schedule = replace(self, trace=part, machine=case.machine, outcome=self.outcome.part(jobs), traces=())
@@ -84,15 +85,18 @@ class Pooling:
             As in `metrics`.
         """
         begin, end = self.measured(window)[1:3]
-        case, pieces = self.case, self.outcome.pieces
+        case = self.case
+        pieces = self.outcome.pieces
         tables = []
         for place, (pool, of) in enumerate(self._pools()):
             mine = np.flatnonzero(case.places[pieces.job] == place)
-            start, until = self.seconds(pieces.start[mine]), self.seconds(pieces.end[mine])
+            start = self.seconds(pieces.start[mine])
+            until = self.seconds(pieces.end[mine])
             for name, capacity in of.amounts:
                 demand = self._demand(name)[pieces.job[mine]]
                 windows = [(*span, amount) for *span, amount in self._windows(place, name) if amount]
-                times, changes = [start, until], [demand, -demand]
+                times = [start, until]
+                changes = [demand, -demand]
                 instants = np.unique(np.concatenate([*times, [begin, end], *[row[:2] for row in windows]]))
                 instants = instants[(instants >= begin) & (instants <= end)]
                 held = _total(instants, np.concatenate(times), np.concatenate(changes))
@@ -113,7 +117,8 @@ class Pooling:
 
     def _windows(self, place, resource):
         """Return begin and end (seconds) of each window of a pool, and what it closes of a resource."""
-        windows, column = self.case.pooled.windows, self.machine.resources.index(resource)
+        windows = self.case.pooled.windows
+        column = self.machine.resources.index(resource)
         mine = range(windows.first[place], windows.first[place + 1])
         return [(self.seconds(windows.begin[i]), self.seconds(windows.end[i]), windows.closed[i, column]) for i in mine]
 

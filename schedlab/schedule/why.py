@@ -194,8 +194,8 @@ class Why:
     def _blocked(self, procs, waited):
         """Say for how long too few processors were free, and for how long enough were free; in a pool, all reasons."""
         if isinstance(self.schedule.machine, Pools):
-            for words, seconds in reasons(self.schedule, self._place).items():
-                yield f"For {show.duration(seconds)} {words}."
+            for reason, seconds in reasons(self.schedule, self._place).items():
+                yield f"For {show.duration(seconds)} {reason}."
             return
         free, lasts = self._free()
         few = int(lasts[free < procs].sum())

@@ -330,7 +330,8 @@ class Scheme:
         case : Case
             The jobs, the machine and the conventions.
         """
-        tree, flat = isinstance(case.machine, KaryTree), isinstance(case.machine, Flat)
+        tree = isinstance(case.machine, KaryTree)
+        flat = isinstance(case.machine, Flat)
         if not isinstance(case.machine, self.machines):
             others = _who(lambda other: isinstance(case.machine, other.machines))
             what = "place jobs on nodes" if tree else "simulate several resources, closed windows and limits"

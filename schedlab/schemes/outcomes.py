@@ -199,12 +199,12 @@ class Outcome:
     @cached_property
     def pieces(self) -> Pieces:
         """The pieces that held processors of the machine."""
-        job, start, end = np.arange(self.start.size), self.start, self.end
+        runs = [np.arange(self.start.size), self.start, self.end]
         if self.interrupted is not None:
-            pairs = zip(self.interrupted, (job, start, end), strict=True)
-            job, start, end = (np.concatenate(pair) for pair in pairs)
-            order = np.lexsort((start, job))
-            job, start, end = job[order], start[order], end[order]
+            runs = [np.concatenate(pair) for pair in zip(self.interrupted, runs, strict=True)]
+            order = np.lexsort((runs[1], runs[0]))
+            runs = [column[order] for column in runs]
+        job, start, end = runs
         zeros = np.zeros_like(start)
         return Pieces(zeros, job, self.submit[job], start, end, self.procs[job], zeros)
 
@@ -229,7 +229,8 @@ class Outcome:
         """
         pieces = self.pieces
         came, start = self.queued()
-        end, procs = pieces.end, pieces.procs
+        end = pieces.end
+        procs = pieces.procs
         ones, zeros = np.ones_like(procs), np.zeros_like(procs)
         used = np.concatenate([zeros, procs, -procs])
         queued, wanted = np.concatenate([ones, -ones, zeros]), np.concatenate([procs, -procs, zeros])

@@ -309,6 +309,6 @@ class EASY(Queued):
             if self.reservations == 1:
                 return pooled.simulate(pools_easy, case, *rules, True)
             return pooled.simulate(pools_depth, case, *rules, depth)
-        kernel, settings = (easy, (MANY, LOOKS * len(case))) if self.reservations == 1 else (easy_depth, (depth,))
-        rules += settings
+        rules += (MANY, LOOKS * len(case)) if self.reservations == 1 else (depth,)
+        kernel = easy if self.reservations == 1 else easy_depth
         return case.outcome(*interruptible(kernel, case.jobs, case.machine.procs, *rules, case.per_event))

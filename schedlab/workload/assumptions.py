@@ -168,7 +168,8 @@ class Assumptions:
             check_procs(machine)
             too_wide = self.table["requested_procs"] > machine
             procs = int(machine)
-            size, text = f"{procs} processors", f"machine of {procs:,} processors"
+            size = f"{procs} processors"
+            text = f"machine of {procs:,} processors"
         if too_wide.all():
             raise ValueError(f"no job of {self.name} fits on {size}")
         gone = self.table[too_wide]

@@ -332,7 +332,7 @@ def test_the_repr_says_what_was_read_and_what_each_pool_is(read):
     text = f"{ENFORCED}{nodes}PartitionName=cpu Nodes=ALL\nPartitionName=debug Nodes=m[0-2]\n"
     assert repr(read(text, "Name|GrpTRES\ndebug|cpu=64\n")).splitlines() == [
         "<SlurmConf slurm.conf: 3 nodes, 2 partitions; qos.txt: 1 QOS",
-        "   pool cpu: 24 procs; partitions cpu, debug",
+        "   pool cpu: 24 processors; partitions cpu, debug",
         "   limit: 64 procs of qos debug",
         "   not mapped: 4 values, in .unmapped",
         "      AccountingStorageEnforce (slurm.conf:1): limits are those of qos=; those of associations are not read",
