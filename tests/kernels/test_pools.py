@@ -4,6 +4,7 @@ from dataclasses import replace
 from math import inf
 
 import numpy as np
+import pandas as pd
 import pytest
 import twin_pools as twin
 from hypothesis import given
@@ -151,3 +152,49 @@ def test_the_twin_agrees(scheme, cluster, order, backfill):
     own, (name, key, settings) = SCHEMES[scheme](ORDERS[order], ORDERS.get(backfill))
     schedule = sl.simulate(as_trace(jobs, machine), own, machine=as_pools(machine)).validate()
     assert rows_of(schedule) == twin.simulate(jobs, machine, name, key, **settings)
+
+
+FORMS = ("fcfs", "easy", "easy-sjbf", "conservative", sl.Conservative(compression="none"), sl.EASY(reservations=3))
+
+
+@pytest.mark.parametrize("scheme", FORMS, ids=str)
+def test_what_changes_nothing(scheme):
+    # "Equalities that must hold job by job"
+    trace = sl.model_trace("lublin", jobs=1500, machine=128, seed=5).scale_load(1.0)
+    gpus = trace.table["requested_procs"].to_numpy() * 3
+    trace = replace(trace, table=trace.table.assign(gpus=gpus, none=0, where=1))
+    flat = sl.simulate(trace, scheme)
+    late = sl.Closed(10**9, 10**9 + 1)
+    wide = sl.Limit("where", running=10**6)
+    machines = {
+        "one resource": sl.Pools({1: 128}, column="where"),
+        "a window beyond the last end": sl.Pools({1: 128}, closed=late, column="where"),
+        "a limit nobody reaches": sl.Pools({1: 128}, limits=wide, column="where"),
+        "a resource nobody needs": sl.Pools({1: sl.Pool(128, none=0)}, column="where"),
+        "a proportional resource": sl.Pools({1: sl.Pool(128, gpus=3 * 128)}, column="where"),
+        "an empty pool": sl.Pools({1: sl.Pool(128, gpus=384), 2: 64}, limits=wide, closed=late, column="where"),
+    }
+    for name, machine in machines.items():
+        schedule = sl.simulate(trace, scheme, machine=machine).validate()
+        assert (schedule.start == flat.start).all(), name
+        assert (schedule.promise == flat.promise).all(), name
+        assert (schedule.started_by == flat.started_by).all(), name
+
+
+@pytest.mark.parametrize("scheme", ["fcfs", "easy", "conservative"])
+def test_two_pools_are_two_simulations(scheme):
+    logs = [sl.model_trace("lublin", jobs=600, machine=64, seed=seed).scale_load(0.9) for seed in (1, 2)]
+    window = sl.Closed(20_000, 60_000, announced=5_000)
+    alone = [
+        sl.simulate(log, scheme, machine=sl.Pools({"all": sl.Pool(64)}, closed=window, column="none")) for log in logs
+    ]
+    table = pd.concat([log.table.assign(where=name) for log, name in zip(logs, "ab", strict=True)], ignore_index=True)
+    table.index = pd.Index(np.arange(1, 1201), name="job_number")
+    together = replace(logs[0], table=table, procs=128)
+    for limits in ((), sl.Limit("where", running=10**6)):
+        machine = sl.Pools(a=64, b=64, closed=window, limits=limits, column="where")
+        schedule = sl.simulate(together, scheme, machine=machine).validate()
+        for name, part in zip("ab", alone, strict=True):
+            mine = together.table["where"] == name
+            assert (schedule.start[mine] == part.start).all()
+            assert (schedule.outcome.interruptions[mine] == part.outcome.interruptions).all()
