@@ -9,6 +9,7 @@ from schedlab._runtime.threads import abandonable
 from schedlab.kernels import tree_nodes
 from schedlab.kernels.replay import DELAYED, KEPT, OVERLOOKED, UNDUE, replay
 from schedlab.machine import KaryTree, Pools
+from schedlab.schemes.checking import excess_of_capacity, excess_of_limits
 from schedlab.schemes.placement import fractions, shortened
 from schedlab.schemes.pooled import ALWAYS
 from schedlab.workload.conventions import KEEP, KILL_BACKFILLED, run_times
@@ -117,44 +118,18 @@ def no_more_processors_than_there_are(schedule) -> None:
 
 def no_more_than_is_open(schedule) -> None:
     """In each pool, no more of a resource is held at any instant than is open."""
-    case = schedule.case
-    pieces = schedule.outcome.pieces
-    windows = case.pooled.windows
-    for pool, capacity in enumerate(case.pooled.capacity):
-        mine = np.flatnonzero((case.places[pieces.job] == pool) & (pieces.end > pieces.start))
-        closed = slice(windows.first[pool], windows.first[pool + 1])
-        demand = case.pooled.demand[pieces.job[mine]]
-        time = np.concatenate([pieces.start[mine], pieces.end[mine], windows.begin[closed], windows.end[closed]])
-        change = np.concatenate([demand, -demand, windows.closed[closed], -windows.closed[closed]])
-        instants, place = np.unique(time, return_inverse=True)
-        changes = np.zeros((len(instants), len(capacity)), np.int64)
-        np.add.at(changes, place, change)
-        held = np.cumsum(changes, axis=0)
-        over = np.argwhere(held > capacity)
-        if over.size:
-            at, resource = over[0]
-            name = schedule.machine.pools[pool][0]
-            what = schedule.machine.resources[resource]
-            message = f"{held[at, resource]:,} {what} of pool {name!r} are held or closed, of {capacity[resource]:,}"
-            raise _broken(schedule, f", at {schedule.seconds(instants[at])} s: {message}")
+    excess = excess_of_capacity(schedule.case, schedule.outcome)
+    if excess:
+        message = f"{excess.held:,} {excess.what}, of {excess.most:,}"
+        raise _broken(schedule, f", at {schedule.seconds(excess.instant)} s: {message}")
 
 
 def limits_hold(schedule) -> None:
     """No limit is exceeded at any instant."""
-    limits = schedule.case.pooled.limits
-    pieces = schedule.outcome.pieces
-    for cell, amount in zip(limits.cell.T, limits.amount.T, strict=True):
-        counted = np.flatnonzero((pieces.end > pieces.start) & (cell[pieces.job] >= 0))
-        cells = np.tile(cell[pieces.job[counted]], 2)
-        time = np.concatenate([pieces.start[counted], pieces.end[counted]])
-        change = np.concatenate([amount[pieces.job[counted]], -amount[pieces.job[counted]]])
-        order = np.lexsort((change, time, cells))  # by value, and ends before starts
-        total = np.cumsum(change[order])  # the changes of each value add up to 0
-        over = np.flatnonzero(total > limits.most[cells[order]])
-        if over.size:
-            at = schedule.seconds(time[order][over[0]])
-            most = limits.most[cells[order][over[0]]]
-            raise _broken(schedule, f", at {at} s: running jobs hold {total[over[0]]:,}, a limit allows {most:,}")
+    excess = excess_of_limits(schedule.case, schedule.outcome)
+    if excess:
+        message = f"{excess.held:,} {excess.what}, a limit allows {excess.most:,}"
+        raise _broken(schedule, f", at {schedule.seconds(excess.instant)} s: {message}")
 
 
 def windows_end_only_what_did_not_know_of_them(schedule) -> None:

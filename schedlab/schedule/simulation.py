@@ -14,8 +14,9 @@ from .._runtime.words import Events, Overrun
 from ..machine import Flat, KaryTree, Partitions, Pools
 from ..schemes import Scheme
 from ..schemes import scheme as scheme_named
-from ..schemes.base import checked
 from ..schemes.cases import case_of, check_trace
+from ..schemes.checking import checked
+from ..schemes.pool_steps import simulation_of
 from ..schemes.python import StepByStep
 from ..schemes.steps import State
 from ..workload.conventions import KILL_BACKFILLED, OVERRUN
@@ -92,38 +93,39 @@ def simulate(
 class Steps:
     """A simulation that advances by one pass per step of the loop; `schedlab.steps` makes it.
 
-    Each step yields the `State` of a pass, always the same object. At the end, `schedule` holds the result.
+    Each step yields the `State` of a pass, always the same object; in pools, the `PoolState` of the pool that the pass
+    is in, one object for each pool. At the end, `schedule` holds the result.
     """
 
     def __init__(self, trace, machine, overrun):
         self._trace, self._scheme = trace, StepByStep()
         self._case, self._origin = case_of(trace, self._scheme, machine, overrun)
         self._scheme.check(self._case)
-        self.state, self._done = State(self._case, self._scheme), False
+        self._simulation, self._done = simulation_of(self._case, self._scheme), False
 
     def __iter__(self) -> Iterator[State]:
-        yield from self.state._passes()
+        yield from self._simulation._passes()
         self._done = True
 
     @property
     def schedule(self) -> Schedule:
         """The schedule, once all passes are over."""
         if not self._done:
-            raise RuntimeError(f"not all passes are over: {self.state!r}; go on until the loop ends")
+            raise RuntimeError(f"not all passes are over: {self._simulation!r}; go on until the loop ends")
         case = self._case
-        outcome = checked(self._scheme, case, self.state._outcome())
+        outcome = checked(self._scheme, case, self._simulation._outcome())
         return Schedule(self._trace, self._scheme, case.machine, case.overrun, case.events, outcome, self._origin)
 
 
-def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: Overrun = "kill") -> Steps:
+def steps(trace: Trace, *, machine: Flat | Pools | Mapping | int | None = None, overrun: Overrun = "kill") -> Steps:
     """Simulate a trace step by step: look at the state, decide, go on. At the end, ``schedule`` holds the result.
 
     Parameters
     ----------
     trace : Trace
         The workload.
-    machine : Flat or int, optional
-        Default: the trace's own machine. One with a topology or partitions is refused.
+    machine : Flat, Pools, mapping or int, optional
+        As in `simulate`; one with a topology is refused.
     overrun : {"kill", "extend", "keep"}
         As in `simulate`.
 
@@ -141,8 +143,8 @@ def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: Overrun =
     check_trace(trace)
     _check_conventions(overrun, "batched")
     machine = machine_for(machine, trace)
-    if not isinstance(machine, Flat):
-        raise ValueError(f"steps need one machine without a topology, got {machine}")
+    if isinstance(machine, KaryTree):
+        raise ValueError(f"steps need a machine without a topology, got {machine}")
     return Steps(trace, machine, overrun)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,11 +17,10 @@ from schedlab.workload.columns import Columns
 from schedlab.workload.conventions import KEEP, KILL_BACKFILLED, OVERRUN
 from schedlab.workload.speedup import Laws
 
-from .outcomes import Outcome, check_capacity
-from .steps import decided
-
-if TYPE_CHECKING:  # its module imports this one
-    from .pooled import Pooled
+from .checking import checked
+from .outcomes import Outcome
+from .pool_steps import decided
+from .pooled import Pooled
 
 NEEDS = (None, "speedup", "sweeps", "waits")
 ENTRY_POINTS = "schedlab.schemes"  # the group in which other packages register their schemes
@@ -48,6 +47,8 @@ class Case:
         The pool in which each job runs, if the machine is `Pools`.
     pooled : Pooled, optional
         Demands, windows and limits, if the machine is `Pools` (`schedlab.schemes.pooled`).
+    pool : str or int, optional
+        The name of the pool, if the machine is one of several (`parts`).
     columns : Columns
         The columns of the trace as numbers: ``case.columns["user"]``. Default: no columns.
     name, numbers : str, and sequence, optional
@@ -73,7 +74,8 @@ class Case:
     breakdown: np.ndarray | None = None
     waits: np.ndarray | None = None
     places: np.ndarray | None = None
-    pooled: "Pooled | None" = None
+    pooled: Pooled | None = None
+    pool: str | int | None = None
     columns: Columns = field(default_factory=Columns)
     name: str = "the trace"
     numbers: Sequence | None = None
@@ -143,7 +145,8 @@ class Case:
         for place, machine in enumerate(self.machine.parts()):
             part = self._of(np.flatnonzero(self.places == place), machine)
             pooled = None if isinstance(machine, Flat) else part.pooled.pool(place)
-            parts.append(replace(part, places=np.zeros(len(part), np.int64), pooled=pooled))
+            pool = self.machine.pools[place][0]
+            parts.append(replace(part, places=np.zeros(len(part), np.int64), pooled=pooled, pool=pool))
         return parts
 
     @property
@@ -183,10 +186,11 @@ class Scheme:
     To write a scheme, define a subclass (a frozen dataclass if it has settings) with one of two methods:
 
     - ``decide(state)`` is called at each pass, in plain Python: it looks at the queue and starts jobs. See
-      `schedlab.schemes.steps.State`. `schedlab.python_scheme` makes such a scheme from a function.
+      `schedlab.schemes.steps.State`, and on `Pools`, where each pass is one in one pool,
+      `schedlab.schemes.pool_steps.PoolState`. `schedlab.python_scheme` makes such a scheme from a function.
     - ``simulate(case)`` gives the start of every job at once. It may call a kernel of your own.
 
-    In either way, holding more processors than the machine has is an error.
+    In either way, holding more than the machine has is an error.
 
     The class attributes below say what the scheme can do; `schedlab.simulate`, `schedlab.sweep`, `Schedule.validate`
     and the charts read them.
@@ -202,10 +206,10 @@ class Scheme:
     needs : {None, "speedup", "sweeps", "waits"}
         What it must know about the jobs: how they speed up, which ones are parameter sweeps, or their waits in the log.
     machines, overruns, events : tuple
-        The machines (`Flat`, `KaryTree`) and the conventions that it supports, as in `schedlab.simulate`.
+        The machines (`Flat`, `KaryTree`, `Pools`) and the conventions that it supports, as in `schedlab.simulate`.
     promises : bool, or a method
         Whether no job starts later than its first reservation (`Outcome.promise`). ``promises = True`` declares it for
-        all machines. `Schedule.validate` and `schedlab.testing.check_scheme` then check it.
+        all machines on which it is possible. `Schedule.validate` and `schedlab.testing.check_scheme` then check it.
     in_order, backfills : bool
         Whether jobs start in order of arrival (if so, these two check it), and whether they may start ahead of others.
     one_reservation : bool
@@ -257,7 +261,8 @@ class Scheme:
             raise ValueError(f"needs of {cls.__name__} is {cls.needs!r}; known: {', '.join(map(repr, NEEDS))}")
         _check_declarations(cls)
         if "decide" in vars(cls):
-            for name, usual in (("overruns", OVERRUN), ("forgets", True)):  # `decided` knows all overrun rules
+            known = {"overruns": OVERRUN, "forgets": True, "machines": (Flat, Pools)}  # to `decided`
+            for name, usual in known.items():
                 if name not in vars(cls):
                     setattr(cls, name, usual)
         schemes = {name.lower(): partial(cls, **settings) for name, settings in vars(cls).get("names", {}).items()}
@@ -406,38 +411,24 @@ class Scheme:
         return [self.simulate(case) for case in cases]
 
 
+def can_promise(machine: Flat | KaryTree | Pools) -> bool:
+    """Tell whether a start can be promised on a machine."""
+    return not isinstance(machine, Pools) or machine.keeps_promises
+
+
 def _check_declarations(cls):
     """Make a method of ``promises = True``, and raise for what no caller could use."""
     annotation = vars(cls).get("__annotations__", {}).get("promises", "ClassVar")
     setting = "ClassVar" not in str(annotation)
     if isinstance(cls.promises, bool) and not setting:
         declared = cls.promises
-        cls.promises = lambda self, machine: declared
+        cls.promises = lambda self, machine: declared and can_promise(machine)
     elif setting or not inspect.isfunction(cls.promises):
         description = "annotated like a setting" if setting else repr(cls.promises)
         expected = "promises = True, promises = False, or a method promises(self, machine)"
         raise TypeError(f"promises of {cls.__name__} is {description}, expected {expected}")
     if callable(cls.in_order):
         raise TypeError(f"in_order of {cls.__name__} is {cls.in_order!r}, expected True, False or a property")
-
-
-def checked(scheme: Scheme, case: Case, outcome: Outcome) -> Outcome:
-    """Return the outcome if it fits the case; otherwise raise."""
-    if not isinstance(outcome, Outcome):
-        raise TypeError(f"{scheme} gave a {type(outcome).__name__}, expected an Outcome: case.outcome(start) makes one")
-    if outcome.in_pieces and not scheme.splits:
-        raise TypeError(f"{scheme} gave pieces of jobs, but does not say that it splits jobs: set splits = True")
-    outcome.check(scheme, case)
-    if scheme.simulated and not outcome.in_pieces and not _is_own(scheme):
-        check_capacity(scheme, case, outcome)
-    return outcome
-
-
-def _is_own(scheme):
-    """Tell whether a kernel of this package made the schedule: checking takes 40 % of the time of EASY's."""
-    simulate, simulate_sites = type(scheme).simulate.__module__, type(scheme).simulate_sites.__module__
-    users = (__name__, f"{__package__}.compiled")  # here `decide` is called, there a user's compiled function
-    return simulate.startswith("schedlab.") and simulate not in users and simulate_sites.startswith("schedlab.")
 
 
 _named: dict[str, partial] = {}

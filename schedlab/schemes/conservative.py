@@ -11,7 +11,7 @@ from schedlab.kernels.pools_conservative import pools_conservative
 from schedlab.machine import Flat, KaryTree, Pools
 
 from . import placement, pooled
-from .base import Case, Outcome
+from .base import Case, Outcome, can_promise
 from .orders import explained, prepare_veto
 from .rigid import Queued
 
@@ -107,8 +107,7 @@ class Conservative(Queued):
 
     def promises(self, machine: Flat | KaryTree) -> bool:
         """Tell whether promises are kept: reservations only move earlier, except under "rebuild"."""
-        kept = not isinstance(machine, Pools) or machine.keeps_promises
-        return kept and self.compression != "rebuild"
+        return can_promise(machine) and self.compression != "rebuild"
 
     @explained
     def simulate(self, case: Case) -> Outcome:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from .steps import SchemeError
-
 if TYPE_CHECKING:  # its module imports this one
     from .base import Case, Scheme
 
@@ -258,19 +256,3 @@ class Outcome:
         """
         columns = {"estimate": self.estimate, "backfilled": self.backfilled}
         return {name: column for name, column in columns.items() if column is not None}
-
-
-def check_capacity(scheme: "Scheme", case: "Case", outcome: Outcome) -> None:
-    """Raise if more processors are held at an instant than the machine has."""
-    lasting = np.flatnonzero(outcome.run > 0)
-    by_start, by_end = (lasting[np.argsort(time[lasting], kind="stable")] for time in (outcome.start, outcome.end))
-    given_back = np.append(0, np.cumsum(outcome.procs[by_end]))
-    ended = np.searchsorted(outcome.end[by_end], outcome.start[by_start], side="right")
-    held = np.cumsum(outcome.procs[by_start]) - given_back[ended]
-    most = case.machine.procs
-    over = np.flatnonzero(held > (held if most is None else most))
-    if over.size:
-        job, many = by_start[over[0]], held[over[0]]
-        at = f"{outcome.start[job]} s"
-        message = f"job {case.number(job)} starts with {many} processors held at {at}, expected at most {most}"
-        raise SchemeError(f"{scheme} at {at}: {message}")

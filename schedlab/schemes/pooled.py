@@ -156,10 +156,13 @@ def machine_of(case) -> tuple:
 
 def simulate(kernel, case, *rules):
     """Run a kernel for pools; return the outcome."""
-    pooled = case.pooled
     start, promise, ended = interruptible(kernel, case.jobs, machine_of(case), *rules)
-    job, begun, until = (column[: ended.size[0]].copy() for column in ended[:3])
-    if pooled.requeues:
+    return outcome_of(case, start, promise, *(column[: ended.size[0]].copy() for column in ended[:3]))
+
+
+def outcome_of(case, start, promise, job, begun, until):
+    """Return the outcome of starts, promises, and the runs that windows ended: job, start and end of each."""
+    if case.pooled.requeues:
         return case.outcome(start, promise, interrupted=Interrupted(job, begun, until))
     run = case.jobs.run.copy()
     run[job] = until - begun

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 
 from schedlab._runtime.text import plain
-from schedlab.machine import Flat
+from schedlab.machine import Flat, Pools
 from schedlab.workload.conventions import OVERRUN
 
-from .base import Scheme
+from .base import Scheme, can_promise
 from .steps import State
 
 
@@ -34,8 +34,8 @@ class PythonScheme(Scheme):
     def __str__(self) -> str:
         return plain(getattr(self.function, "__name__", type(self.function).__name__))
 
-    def promises(self, machine: Flat) -> bool:
-        return self.keeps
+    def promises(self, machine: Flat | Pools) -> bool:
+        return self.keeps and can_promise(machine)
 
     def decide(self, state: State) -> None:
         """Call the function.
@@ -64,6 +64,7 @@ class StepByStep(Scheme):
     """Stands for the caller's own decisions in `schedlab.steps`."""
 
     label = "step by step"
+    machines = (Flat, Pools)
     overruns = OVERRUN
 
 
@@ -73,7 +74,8 @@ def python_scheme(
     """Make a scheme from a function that is called at each pass of a simulation.
 
     There is a pass at each instant at which jobs arrive or end. The function gets the `schedlab.schemes.steps.State`:
-    the queue, the running jobs, the free processors and the availability profile. It starts jobs with
+    the queue, the running jobs, the free processors and the availability profile. On a machine of several pools
+    (`Pools`), each pass is one in one pool: see `schedlab.schemes.pool_steps.PoolState`. It starts jobs with
     ``state.start(job)`` and makes reservations with ``state.reserve(job, time)``. The state and its jobs are read-only.
     Anything impossible raises an error that names the instant. If the function keeps asking for another pass
     (``state.wake``), the simulation never ends. Without a function, it returns a decorator.

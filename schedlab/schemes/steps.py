@@ -1,9 +1,10 @@
 """Schemes in plain Python: the passes of a simulation, and the `State` that a scheme sees and changes in each."""
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from numbers import Integral
+from typing import NoReturn
 
 import numpy as np
 
@@ -19,7 +20,7 @@ PREEMPTION = "abort cancel checkpoint evict interrupt kill migrate pause preempt
 
 ARRIVED, BEGUN = range(2)  # places in `State._counts`
 
-_set = object.__setattr__  # for what is read-only to schemes
+put = object.__setattr__  # for what is read-only to schemes
 
 
 class SchemeError(ValueError):
@@ -27,43 +28,45 @@ class SchemeError(ValueError):
 
 
 class _Clock:
-    """What the jobs of a simulation share: their columns, and for messages the scheme and the instant."""
+    """What the jobs of a simulation share: their columns, and for messages the scheme, the instant and the pool."""
 
-    __slots__ = ("columns", "now", "scheme")
+    __slots__ = ("columns", "now", "pool", "scheme")
 
-    def __init__(self, scheme, columns):
+    def __init__(self, scheme, columns, pool):
         self.scheme, self.columns, self.now = scheme, columns, 0
+        self.pool = pool
 
     def __str__(self) -> str:
-        return f"{self.scheme} at {self.now} s"
+        where = "" if self.pool is None else f" in pool {self.pool!r}"
+        return f"{self.scheme} at {self.now} s{where}"
 
 
 class _ReadOnly:
-    """What schemes can only look at: the simulation sets attributes by `_set`."""
+    """What schemes can only look at: the simulation sets attributes by `put`."""
 
     __slots__ = ()
 
     def __setstate__(self, state):
         for name, value in state[1].items():
-            _set(self, name, value)
+            put(self, name, value)
 
 
 class Job(_ReadOnly):
     """A job as a scheme sees it; it is read-only.
 
     It has number, place (from 0, in the order of arrival), submit (seconds since the first submission), estimate
-    (seconds, at least 1: an estimate of 0 s counts as 1 s), procs, start and estimated end (seconds since the first
-    submission; None while the job waits), and the columns of the trace, such as ``job.user``; text columns are given as
-    codes (`Trace.codes`). Even facts that only the log knows are there, such as ``run_time``: a scheme that uses them
-    is clairvoyant.
+    (seconds, at least 1: an estimate of 0 s counts as 1 s), procs, demand (the same, unless its pool has several
+    resources: see `PoolState`), start and estimated end (seconds since the first submission; None while the job waits),
+    and the columns of the trace, such as ``job.user``; text columns are given as codes (`Trace.codes`). Even facts that
+    only the log knows are there, such as ``run_time``: a scheme that uses them is clairvoyant.
     """
 
-    __slots__ = ("_clock", "end", "estimate", "number", "place", "procs", "start", "submit")
+    __slots__ = ("_clock", "demand", "end", "estimate", "number", "place", "procs", "start", "submit")
 
     def __init__(self, clock, place, number, submit, estimate, procs):
-        values = (clock, None, estimate, number, place, procs, None, submit)  # neither started nor ended
+        values = (clock, procs, None, estimate, number, place, procs, None, submit)  # neither started nor ended
         for name, value in zip(self.__slots__, values, strict=True):
-            _set(self, name, value)
+            put(self, name, value)
 
     def __getattr__(self, name):
         if name.startswith("_") or name in self.__slots__:  # for example while it is being copied
@@ -84,7 +87,7 @@ class Job(_ReadOnly):
 
     def __repr__(self) -> str:
         when = "waits" if self.start is None else f"runs from {self.start} s, estimated to end at {self.end} s"
-        return f"<Job {self.number}: {self.procs} processors, {self.estimate} s, submitted at {self.submit} s, {when}>"
+        return f"<Job {self.number}: {amount_text(self)}, {self.estimate} s, submitted at {self.submit} s, {when}>"
 
 
 class _Code(Code):
@@ -116,7 +119,7 @@ class JobList(list):
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return _fixed([getattr(job, name) for job in self], None if self else np.int64)
+        return read_only([getattr(job, name) for job in self], None if self else np.int64)
 
     def __setattr__(self, name, value):
         raise AttributeError(f"{name} of a list of jobs cannot be set: jobs are read-only")
@@ -141,7 +144,7 @@ class State(_ReadOnly):
     )
 
     def __init__(self, case, scheme):
-        jobs, clock = case.jobs, _Clock(scheme, case.columns)
+        jobs, clock = case.jobs, _Clock(scheme, case.columns, case.pool)
         rows = zip(*(column.tolist() for column in (jobs.submit, jobs.estimate, jobs.procs)), strict=True)
         numbers = range(1, len(case) + 1) if case.numbers is None else list(case.numbers)
         first = {
@@ -166,7 +169,7 @@ class State(_ReadOnly):
             "_promise": np.full(len(case), -1),
         }
         for name, value in first.items():
-            _set(self, name, value)
+            put(self, name, value)
 
     def __repr__(self) -> str:
         jobs = f"{len(self._queue)} jobs wait, {len(self._ends)} run"
@@ -175,7 +178,7 @@ class State(_ReadOnly):
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        known = [attribute for attribute in dir(State) if not attribute.startswith("_")]
+        known = [attribute for attribute in dir(type(self)) if not attribute.startswith("_")]
         raise AttributeError(f"{self._clock}: a State has no {name!r}{_meant(name, known)}")
 
     def __setattr__(self, name, value):
@@ -188,6 +191,11 @@ class State(_ReadOnly):
 
     def __delattr__(self, name):
         self._fail(f"{name} of a State cannot be deleted")
+
+    @property
+    def pool(self) -> str | int | None:
+        """The name of the pool that the pass is in; None on a machine without pools."""
+        return self._case.pool
 
     @property
     def queue(self) -> JobList:
@@ -212,7 +220,7 @@ class State(_ReadOnly):
         estimate is expected to end a second from now.
         """
         time, level = self._steps()
-        return _fixed(time, np.int64), _fixed(level, np.int64)
+        return read_only(time, np.int64), read_only(level, np.int64)
 
     def free_at(self, time: int) -> int:
         """Return the number of free processors at an instant, not before now, by estimates and reservations."""
@@ -221,14 +229,18 @@ class State(_ReadOnly):
         instants, level = self._steps()
         return level[bisect_right(instants, time) - 1]
 
+    def within_limits(self, job: Job) -> bool:
+        """Tell whether no limit (`schedlab.Limit`) keeps a waiting job from starting now; only pools have limits."""
+        return True
+
     def fits(self, job: Job) -> bool:
         """Tell whether a waiting job can start now without delaying any reservation of this pass, by its estimate."""
-        if job.procs > self.free:
+        if not job.demand <= self.free:
             return False
         if not self._reservations:
             return True
         end = self.now + job.estimate
-        return self._stays_free(job.procs, self.now, min(end, self._reservations.get(job, end)))
+        return self._stays_free(job.demand, self.now, min(end, self._reservations.get(job, end)))
 
     def earliest(self, job: Job) -> int:
         """Find the earliest instant from which a waiting job's processors are free for its whole estimate.
@@ -236,14 +248,14 @@ class State(_ReadOnly):
         If it is now, the job can start now.
         """
         time, level = self._steps()
-        procs, estimate, steps, place = job.procs, job.estimate, len(time), 0
+        demand, estimate, steps, place = job.demand, job.estimate, len(time), 0
         while True:
-            while level[place] < procs:  # ends, because the last step has all processors
+            while not demand <= level[place]:  # ends, because the last step has all processors
                 place += 1
             begin = time[place]
             end = begin + estimate
             place += 1
-            while place < steps and time[place] < end and level[place] >= procs:
+            while place < steps and time[place] < end and demand <= level[place]:
                 place += 1
             if place == steps or time[place] >= end:
                 return begin
@@ -255,25 +267,26 @@ class State(_ReadOnly):
         """
         if type(job) is not Job or job not in self._queue:
             self._refuse(job, "start")
-        procs, now, free, reservations = job.procs, self.now, self.free, self._reservations
-        if procs > free:
-            self._fail(f"start(job {job.number}): it needs {procs} processors, {free} are free")
+        demand, now, free, reservations = job.demand, self.now, self.free, self._reservations
+        if not demand <= free:
+            needs, left = self._shortage(demand, free)
+            self._fail(f"start(job {job.number}): it needs {needs}, {left} are free")
         end = now + job.estimate
         reserved = reservations.get(job) if reservations else None
         if reserved is None:
-            if (reservations or self._time) and not self._take(now, end, procs):
+            if (reservations or self._time) and not self._take(now, end, demand):
                 self._delays(job, end)
         else:  # it holds its processors already, or begins before it was to hold them
             if reserved > now:
-                if not self._stays_free(procs, now, min(end, reserved)):
+                if not self._stays_free(demand, now, min(end, reserved)):
                     self._delays(job, min(end, reserved))
                 self._forget_profile()
             del reservations[job]
         del self._queue[job]
         self._counts[BEGUN] = begun = self._counts[BEGUN] + 1
-        _set(self, "free", free - procs)
-        _set(job, "start", now)
-        _set(job, "end", end)
+        put(self, "free", free - demand)
+        put(job, "start", now)
+        put(job, "end", end)
         insort(self._ends, (end, begun, job))
         heappush(self._completions, (now + self._run[job.place], begun, job))
 
@@ -293,11 +306,8 @@ class State(_ReadOnly):
             self._fail(f"reserve(job {job.number}, {time}): expected a whole second, not before now")
         if job in self._reservations:
             self._fail(f"reserve(job {job.number}, {time}): it holds a reservation already")
-        procs, estimate = job.procs, job.estimate
-        if not self._take(time, time + estimate, procs):
-            free = self.free_at(time)
-            shortage = f"it needs {procs} processors for {estimate} s, {free} are free then"
-            self._fail(f"reserve(job {job.number}, {time}): {shortage}{', but fewer later on' * (free >= procs)}")
+        if not self._take(time, time + job.estimate, job.demand):
+            self._has_no_room(job, time)
         self._reservations[job] = time
         if self._promise[job.place] < 0:
             self._promise[job.place] = time
@@ -318,21 +328,21 @@ class State(_ReadOnly):
         for end, _, job in self._ends:
             if end <= now:
                 end = now + 1  # it is past its estimate
-            free += job.procs
+            free += job.demand
             if end == time[-1]:
                 level[-1] = free
             else:
                 time.append(end)
                 level.append(free)
         for job, begin in self._reservations.items():
-            self._take(begin, begin + job.estimate, job.procs)
+            self._take(begin, begin + job.estimate, job.demand)
         return time, level
 
     def _forget_profile(self):
         self._time.clear()
         self._level.clear()
 
-    def _take(self, begin, end, procs):
+    def _take(self, begin, end, demand):
         """Take processors from the profile on [begin, end), if they are free throughout; tell whether they are."""
         time, level = self._steps()
         steps = len(time)
@@ -340,7 +350,7 @@ class State(_ReadOnly):
         cut = first == steps or time[first] != begin
         last = first - cut
         while last < steps and time[last] < end:
-            if level[last] < procs:
+            if not demand <= level[last]:
                 return False
             last += 1
         if last == steps or time[last] != end:
@@ -351,15 +361,15 @@ class State(_ReadOnly):
             level.insert(first, level[first - 1])
             last += 1
         for place in range(first, last):
-            level[place] -= procs
+            level[place] -= demand
         return True
 
-    def _stays_free(self, procs, begin, end):
+    def _stays_free(self, demand, begin, end):
         """Tell whether processors are free throughout [begin, end), by the profile."""
         time, level = self._steps()
         place, steps = bisect_right(time, begin) - 1, len(time)
         while place < steps and time[place] < end:
-            if level[place] < procs:
+            if not demand <= level[place]:
                 return False
             place += 1
         return True
@@ -369,10 +379,22 @@ class State(_ReadOnly):
         delayed = next(
             f"job {other.number}, reserved for {begin} s"
             for other, begin in self._reservations.items()
-            if begin < until and self.free_at(begin) < job.procs
+            if begin < until and not job.demand <= self.free_at(begin)
         )
-        delay = f"with {job.procs} processors until {self.now + job.estimate} s it delays {delayed}"
+        delay = f"with {amount_text(job)} until {self.now + job.estimate} s it delays {delayed}"
         self._fail(f"start(job {job.number}): {delay}")
+
+    def _has_no_room(self, job, time):
+        """Raise because a job does not fit from the instant of its reservation on."""
+        free = self.free_at(time)
+        needs, left = self._shortage(job.demand, free)
+        shortage = f"it needs {needs} for {job.estimate} s, {left} are free then"
+        later = ", but fewer later on" * (job.demand <= free)
+        self._fail(f"reserve(job {job.number}, {time}): {shortage}{later}")
+
+    def _shortage(self, demand, free):
+        """Return what is needed and what is free, in words."""
+        return f"{demand} processors", f"{free}"
 
     def _passes(self) -> Iterator["State"]:
         """Advance from instant to instant; yield the state at each pass."""
@@ -386,11 +408,8 @@ class State(_ReadOnly):
             if alarms and alarms[0] < now:
                 now = alarms[0]
             if now == MOST:
-                first = next(iter(queue))
-                facts = f"{first.procs} processors, submitted at {first.submit} s"
-                many = f"{len(queue)} job{'s' * (len(queue) > 1)}"
-                self._fail(f"no job runs, none will arrive, and {many} still wait: first job {first.number} ({facts})")
-            _set(self, "now", now)
+                still_waiting(clock, queue)
+            put(self, "now", now)
             clock.now = now
             self._reservations.clear()
             self._forget_profile()
@@ -399,7 +418,7 @@ class State(_ReadOnly):
             while completions and completions[0][0] == now:
                 _, begun, job = heappop(completions)
                 del ends[bisect_left(ends, (job.end, begun))]
-                _set(self, "free", self.free + job.procs)
+                put(self, "free", self.free + job.demand)
             while submits[counts[ARRIVED]] == now:
                 queue[jobs[counts[ARRIVED]]] = None
                 counts[ARRIVED] += 1
@@ -424,6 +443,19 @@ class State(_ReadOnly):
         raise SchemeError(f"{self._clock}: {message}")
 
 
+def still_waiting(clock: _Clock, queue: Iterable[Job]) -> NoReturn:
+    """Raise because jobs wait for ever."""
+    first, *others = queue
+    facts = f"{amount_text(first)}, submitted at {first.submit} s"
+    many = f"{len(others) + 1} job{'s' * (len(others) > 0)} still wait"
+    raise SchemeError(f"{clock}: no job runs, none will arrive, and {many}: first job {first.number} ({facts})")
+
+
+def amount_text(job: Job) -> str:
+    """Return what a job needs, in words."""
+    return f"{job.demand} processors" if isinstance(job.demand, int) else str(job.demand)
+
+
 def _meant(name, known):
     """Return the end of a message about a name that does not exist: similar ones, and all that do."""
     listed = f"; known: {', '.join(known)}"
@@ -435,7 +467,7 @@ def _meant(name, known):
     return listed + similar
 
 
-def _fixed(values, kind=None):
+def read_only(values, kind=None):
     array = np.array(values, kind)
     array.flags.writeable = False
     return array
@@ -443,11 +475,3 @@ def _fixed(values, kind=None):
 
 def _is_instant(time):
     return isinstance(time, Integral) and not isinstance(time, bool) and time < MOST
-
-
-def decided(decide: Callable[[State], None], case, scheme):
-    """Return the outcome of a case in which a function of the `State` decides at each pass."""
-    state = State(case, scheme)
-    for current in state._passes():
-        decide(current)
-    return state._outcome()

@@ -225,14 +225,14 @@ def first(state):
     ("look", "words"),
     [
         # A run time is known to nobody.
-        (lambda state: first(state).run, "job 1 has no 'run'; known: end, estimate, number, place, procs, start, sub"),
+        (lambda state: first(state).run, "job 1 has no 'run'; known: demand, end, estimate, number, place, procs"),
         (lambda state: state.stop(first(state)), "a State has no 'stop': schedlab does not preempt jobs yet; known: e"),
         (lambda state: state.preempt(first(state)), "no 'preempt': schedlab does not preempt jobs yet; .* start, wake"),
         (lambda state: state.earliset(first(state)), r"no 'earliset'; known: .*free_at.*; did you mean 'earliest'\?"),
-        (lambda state: first(state).kill(), "job 1 has no 'kill': schedlab does not preempt jobs yet; known: end"),
-        (lambda state: state.time, "a State has no 'time'; known: earliest, fits, free, free_at, memory, now, procs"),
+        (lambda state: first(state).kill(), "job 1 has no 'kill': schedlab does not preempt jobs yet; known: demand"),
+        (lambda state: state.time, "a State has no 'time'; known: earliest, fits, free, free_at, memory, now, pool"),
         (lambda state: first(state).runtime, "'runtime'; .* mean 'run_time', which only the log knows, or 'estimate'"),
-        (lambda state: state.queue.widht, "job 1 has no 'widht'; known: end"),
+        (lambda state: state.queue.widht, "job 1 has no 'widht'; known: demand, end"),
     ],
 )
 def test_what_does_not_exist_is_said_with_what_does(look, words):
@@ -311,7 +311,7 @@ def test_nothing_that_a_state_gives_changes_it():
 def test_what_gets_round_the_state_is_found_by_simulate():
     def cheat(state):
         for job in state.queue:
-            object.__setattr__(job, "procs", 1)
+            object.__setattr__(job, "demand", 1)
             state.start(job)
 
     words = "cheat at 1 s: job 2 starts with 7 processors held at 1 s, expected at most 4"
@@ -476,7 +476,7 @@ def test_steps_are_checked():
     next(iter(steps))
     with pytest.raises(RuntimeError, match="not all passes are over: <State at 0 s"):
         _ = steps.schedule
-    with pytest.raises(ValueError, match="steps need one machine without a topology, got 2-ary 2-tree"):
+    with pytest.raises(ValueError, match="steps need a machine without a topology, got 2-ary 2-tree"):
         sl.steps(trace, machine=sl.KaryTree(k=2, n=2))
     with pytest.raises(ValueError, match="unknown overrun 'kil'"):
         sl.steps(trace, overrun="kil")
