@@ -55,13 +55,15 @@ class Amounts(Mapping):
         return all(map(le, self._other(other), self._values))
 
     def __lt__(self, other):
+        self._other(other)
         raise TypeError("compare amounts of several resources by <= or >=, which hold if they do for each resource")
 
     __gt__ = __lt__
 
     def _other(self, other):
         if not isinstance(other, Amounts):
-            listed, name = " and ".join(self._names), self._names[0]
+            listed = " and ".join(self._names)
+            name = self._names[0]
             instead = f"compare job.demand with state.free, or take one resource, such as state.free[{name!r}]"
             raise TypeError(f"amounts of {listed} are compared with {other!r}: {instead}")
         return other._values

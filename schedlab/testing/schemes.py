@@ -3,11 +3,13 @@
 import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from itertools import chain
 from math import ceil
 from numbers import Real
 
 import numpy as np
 
+from schedlab.machine import Pools
 from schedlab.schemes import EASY, Scheme
 from schedlab.schemes import scheme as scheme_named
 from schedlab.schemes.cases import check_trace
@@ -17,12 +19,14 @@ from schedlab.workload.trace import Trace
 
 from . import faults, notes
 from .apart import MOMENT, Apart, Beyond, Lost, smallest_lost
+from .pool_workloads import tiny_in_pools
 from .report import Check, CheckError, Report
 from .shrinking import smallest
 from .workloads import DAY, WEEK, Coverage, Workload, overruns_of, realistic, tiny
 
 APART = "ends, and stays within its arrays, in a process of its own"
 LAWS = "keeps the laws of scheduling"
+POOLS = "keeps the laws on machines of several pools"
 AGAIN = "gives the same schedule again"
 KEEPS = "keeps nothing from one simulation to the next"
 NUMBERS = "does not depend on job numbers"
@@ -35,6 +39,7 @@ FORGETS = "forgets what lies before a long idle time"
 
 # Tiny workloads for an effort of 1: for a scheme that is as fast as a kernel, and for others.
 TINY = 600, 250
+IN_POOLS = 100  # tiny workloads on machines of pools
 PARTS = {FUTURE: 5, FORGETS: 3, CLOCK: 5, HOURS: 10, KEEPS: 10, AGAIN: 20, THREADS: 20}  # one tiny workload of so many
 # Realistic workloads in checks other than those of the laws and of `like`: so many of up to so many jobs, for a scheme
 # that is as fast as a kernel and for others, whose simulations may take so many seconds there.
@@ -60,6 +65,7 @@ def check_scheme(
     remembers: bool = False,
     clairvoyant: bool = False,
     dated: bool = False,
+    pools: bool = False,
     known: Collection[str] = (),
     trace: Trace | None = None,
     effort: float = 1.0,
@@ -88,8 +94,10 @@ def check_scheme(
       submission are the submission, the request (processors, time and memory), user, group, account, project, qos,
       executable, queue, partition, preceding job and think time. Others must be declared by `known`.
     - What happens before a long idle time has no influence on what happens after it.
-    - If `like` is given: every job starts exactly when it does under that scheme. Use it to compare a compiled scheme
-      with its plain form, or a scheme that claims to be EASY with EASY.
+    - If `pools`, it keeps the laws on tiny machines of several pools (`Pools`), too: no more of a resource is held than
+      a pool has open, limits hold, and windows that are announced end no job.
+    - If `like` is given: every job starts exactly when it does under that scheme, with `pools` in pools, too. Use it to
+      compare a compiled scheme with its plain form, or a scheme that claims to be EASY with EASY.
 
     Each failed check shows a small workload that breaks it, with the job and, if there is something to see, the
     schedules as Gantt charts. `Report.notes` has what is no error but worth knowing: jobs that wait as long as others
@@ -98,7 +106,7 @@ def check_scheme(
     Parameters
     ----------
     scheme : Scheme or str
-        A scheme for rigid jobs, on a machine without a topology.
+        A scheme for rigid jobs, on machines without a topology.
     like : Scheme or str, optional
         The scheme that it should agree with.
     remembers : bool
@@ -107,6 +115,8 @@ def check_scheme(
         Allow it to know the future: for schemes that use run times.
     dated : bool
         Allow it to depend on the time since the log began: for orders of the absolute submission, such as "f1".
+    pools : bool
+        Check it on machines of several pools, with resources, closed windows and limits, too.
     known : collection of str
         Further columns that are known when a job is submitted, such as ``["priority"]``.
     trace : Trace, optional
@@ -145,14 +155,17 @@ def check_scheme(
             raise ValueError(
                 f"{candidate} needs {candidate.needs!r} of the jobs; check_scheme is for schemes of rigid jobs"
             )
+        if candidate is not None and pools and not issubclass(Pools, candidate.machines):
+            raise ValueError(f"{candidate} does not run on pools: leave out pools=True")
     if trace is not None:
         check_trace(trace)
-    run = _Run(scheme, like, known, effort, trace)
+    run = _Run(scheme, like, known, effort, trace, pools)
     try:
         checks = list(run.checks(remembers, clairvoyant, dated))
     finally:
         run.close()
-    remarks = [*run.notes, *notes.of_scheme(scheme, run.seen)] if run.lawful else []
+    flat = {workload: outcome for workload, outcome in run.seen.items() if workload.machine is None}
+    remarks = [*run.notes, *notes.of_scheme(scheme, flat)] if run.lawful else []
     report = Report(f"scheme {scheme}", tuple(checks), tuple(remarks), run.covered)
     if raises and not report.passed:
         raise CheckError(report)
@@ -162,7 +175,7 @@ def check_scheme(
 class _Run:
     """The checks of one scheme, which share workloads and starts."""
 
-    def __init__(self, scheme, like, known, effort, trace):
+    def __init__(self, scheme, like, known, effort, trace, pools):
         self.scheme, self.like, self.known = scheme, like, tuple(known)
         self.own = not _is_of_the_package(scheme)
         schemes, of = [scheme, *([] if like is None else [like])], None if trace is None else trace.columns
@@ -170,6 +183,7 @@ class _Run:
         rules = overruns_of(*schemes)
         self.tiny = sorted(tiny(ceil(TINY[not self.fast] * effort), rules, of), key=len)
         self.real = list(realistic(effort, self.fast, rules, of, trace))
+        self.in_pools = tiny_in_pools(ceil(IN_POOLS * effort), rules) if pools else []
         if not self.fast:
             self.real.sort(key=len)  # what long ones take is told by short ones
         self.coverage, self.seen, self.notes = Coverage(), {}, []
@@ -183,7 +197,7 @@ class _Run:
         self.close()
         if self.own and not self.unsent:
             try:
-                self.apart = Apart(self.scheme, [*self.tiny, *self.real])
+                self.apart = Apart(self.scheme, [*self.tiny, *self.real, *self.in_pools])
             except Exception as error:  # a scheme may hold anything
                 self.unsent = f"not tried: it cannot be sent to another process ({type(error).__name__}: {error})"
 
@@ -193,7 +207,8 @@ class _Run:
 
     @property
     def covered(self):
-        return f"{self.coverage}{'; less than usual, since it takes long' * self.skipped}"
+        pools = f", and {len(self.in_pools):,} workloads in pools" if self.in_pools else ""
+        return f"{self.coverage}{pools}{'; less than usual, since it takes long' * self.skipped}"
 
     def checks(self, remembers, clairvoyant, dated):
         """Yield the checks, and no more after one that makes the others meaningless."""
@@ -296,7 +311,7 @@ class _Run:
                 self.scheme.compile(self.tiny[0].case)
         for known in filter(None, (self.like, EASY())):  # meanwhile too: their kernels are loaded
             faults.starts(known, self.tiny[0])
-        for workload in self._in_time():
+        for workload in chain(self._in_time(), self.in_pools):
             answer = None
             if self.apart:
                 try:
@@ -310,15 +325,18 @@ class _Run:
                     return
             if law(workload):
                 yield from self._apart()
-                yield look(LAWS, law, [workload])
+                yield look(LAWS if workload.machine is None else POOLS, law, [workload])
                 return
             start = self.seen[workload].start
-            self.coverage.add(workload, start)
+            if workload.machine is None:
+                self.coverage.add(workload, start)
             if self.other is None and answer is not None and not np.array_equal(answer, start):
                 self.other = workload, answer
         self.lawful = True
         yield from self._apart()
         yield Check(LAWS, True)
+        if self.in_pools:
+            yield Check(POOLS, True)
 
     def _apart(self):
         return [Check(APART, True, self.unsent)] if self.own else []

@@ -153,6 +153,8 @@ class Workload:
     origin: int = 0
     of: Columns | None = None
 
+    machine = None  # the machine of `PoolWorkload`
+
     def __post_init__(self):
         counted = np.arange(len(self))
         for name, value in (("numbers", counted + 1), ("who", counted), ("of", numbered(MANY))):
