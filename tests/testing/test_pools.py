@@ -1,0 +1,96 @@
+"""What `check_scheme` finds in schemes on machines of several pools."""
+
+import re
+
+import pytest
+from museum import plain_easy, plain_fcfs
+
+import schedlab as sl
+from schedlab.testing import apart, check_scheme
+from schedlab.testing.schemes import POOLS
+
+LIKE = "starts every job when EASY does"
+
+
+def nowhere(*arguments):
+    raise OSError("no other process in this test")
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """Leave out the process apart, which takes half a second."""
+    monkeypatch.setattr(apart, "launch", nowhere)
+
+
+def checked(scheme, like=None):
+    return check_scheme(scheme, like, pools=True, effort=0.3, raises=False)
+
+
+@pytest.mark.parametrize(("scheme", "like"), [(plain_easy, "easy"), (sl.Conservative(), None)])
+def test_right_schemes_pass(scheme, like):
+    report = checked(scheme, like)
+    assert report.passed
+    assert POOLS in [check.name for check in report.checks]
+    assert "and 30 workloads in pools" in report.covered
+
+
+class AtOnce(sl.Scheme):
+    """A scheme of its own starts on flat machines in turn, and in pools at once."""
+
+    machines = (sl.Flat, sl.Pools)
+
+    def simulate(self, case):
+        if isinstance(case.machine, sl.Pools):
+            return case.outcome(case.jobs.submit.copy())
+        return sl.FCFS().simulate(case)
+
+
+@sl.python_scheme
+def tries_all(state):
+    for job in list(state.queue):
+        if job.demand <= state.free:  # it looks neither at windows nor at limits
+            state.start(job)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "message"),
+    [
+        (AtOnce(), "SchemeError: AtOnce at .* expected at most"),
+        (plain_fcfs, "TypeError: amounts of procs and gpus are compared with 1: compare job.demand with state.free"),
+        (tries_all, "SchemeError: tries_all at .* in pool .*: start"),
+    ],
+)
+def test_wrong_schemes_are_refused_with_a_small_workload(scheme, message):
+    report = checked(scheme)
+    (failed,) = report.failed
+    assert failed.name == POOLS
+    first, *rest = failed.found.split("\n")
+    assert re.search(message, first)
+    assert rest[0].startswith("on pools a (")
+    assert len(rest) <= 8
+
+
+@sl.python_scheme
+def easy_without_pools(state):
+    if state.pool is None:
+        plain_easy.decide(state)
+    else:
+        for job in state.queue:
+            if not state.fits(job):
+                break
+            state.start(job)
+
+
+def test_another_schedule_in_pools_is_found():
+    (failed,) = checked(easy_without_pools, "easy").failed
+    assert failed.name == LIKE
+    assert "on pools a (" in failed.found
+
+
+def test_without_pools_they_are_not_looked_at():
+    assert check_scheme(AtOnce(), effort=0.05).passed
+
+
+def test_schemes_that_run_on_no_pools_are_refused():
+    with pytest.raises(ValueError, match="DPSA.* does not run on pools: leave out pools=True"):
+        check_scheme("dpsaw", pools=True)
