@@ -97,6 +97,19 @@ class PoolState(State):
     - Waiting jobs over a limit are not in the queue; a loop over the queue also leaves out those that starts in the
       loop push over it. `fits` says False for them. `within_limits` tells about jobs in a list of your own, such as a
       sorted one. To start such a job or make it a reservation is a `SchemeError`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> @sl.python_scheme
+    ... def first_fit(state):
+    ...     for job in state.queue:
+    ...         if state.fits(job):
+    ...             state.start(job)
+    >>> trace = sl.testing.trace_of([(0, 50, 60, 3), (10, 30, 30, 4)], machine=4)
+    >>> machine = sl.Pools({"batch": sl.Pool(4)}, closed=[sl.Closed(20, 100)], column="pool")
+    >>> sl.simulate(trace, first_fit, machine=machine).jobs["start_time"].tolist()
+    [100, 150]
     """
 
     __slots__ = ("_pass", "_pool", "_shared", "_windows")
@@ -169,10 +182,12 @@ class PoolState(State):
 
     def within_limits(self, job: Job) -> bool:
         """Tell whether a waiting job's start, besides what runs now in all pools, would exceed no limit."""
-        if self._shared.exceeded(job) is None:
-            return True
-        self._pass["passed over"] = True
-        return False
+        shared = self._shared
+        for cell, amount in shared.counted[job.place]:
+            if shared.held[cell] + amount > shared.most[cell]:
+                self._pass["passed over"] = True
+                return False
+        return True
 
     def fits(self, job: Job) -> bool:
         """Tell whether a waiting job can start now, by its estimate.
@@ -204,7 +219,7 @@ class PoolState(State):
     def _check_limits(self, job, what):
         """Raise if a waiting job is over a limit."""
         if type(job) is Job and job in self._queue and not self.within_limits(job):
-            self._fail(f"{what}: {self._shared.exceeded(job)}; state.within_limits(job) tells")
+            self._fail(f"{what}: {self._shared.excess(job)}; state.within_limits(job) tells")
 
     def _is_to_close(self):
         """Tell whether a window to come is known."""
@@ -325,8 +340,10 @@ class PoolSimulation:
         self.whole = State(case, scheme)  # the jobs of all pools
         limits = case.pooled.limits
         self.limits = [(limit.column, kind) for limit in case.machine.limits for kind, _ in limit.most]
-        self.cells = limits.cell.tolist()
-        self.amounts = limits.amount.tolist()
+        # Of each job, the counter that each limit adds to, -1 for none, and how much; and without those of none.
+        rows = zip(limits.cell.tolist(), limits.amount.tolist(), strict=True)
+        self.cells = [list(zip(cells, amounts, strict=True)) for cells, amounts in rows]
+        self.counted = [[(cell, amount) for cell, amount in row if cell >= 0] for row in self.cells]
         self.most = limits.most.tolist()
         self.held = [0] * len(self.most)
         self.interrupted = []
@@ -337,18 +354,19 @@ class PoolSimulation:
 
     def count(self, job: Job, sign: int) -> None:
         """Count a job that begins (1) or ends (-1) in the limits."""
-        for cell, amount in zip(self.cells[job.place], self.amounts[job.place], strict=True):
-            if cell >= 0:
-                self.held[cell] += sign * amount
+        for cell, amount in self.counted[job.place]:
+            self.held[cell] += sign * amount
 
-    def exceeded(self, job: Job) -> str | None:
-        """Return the limit that the start of a waiting job would exceed, in words; None if there is none."""
-        rows = zip(self.limits, self.cells[job.place], self.amounts[job.place], strict=True)
-        for (column, kind), cell, amount in rows:
-            if cell >= 0 and self.held[cell] + amount > self.most[cell]:
-                most = f"its {column} may have {self.most[cell]:,} {kind} at most"
-                return f"{most}, has {self.held[cell]:,}, and the job adds {amount:,}"
-        return None
+    def excess(self, job: Job) -> str:
+        """Return the limit that the start of a waiting job would exceed, in words."""
+        rows = zip(self.limits, self.cells[job.place], strict=True)
+        (column, kind), cell, amount = next(
+            (limit, cell, amount)
+            for limit, (cell, amount) in rows
+            if cell >= 0 and self.held[cell] + amount > self.most[cell]
+        )
+        most = f"its {column} may have {self.most[cell]:,} {kind} at most"
+        return f"{most}, has {self.held[cell]:,}, and the job adds {amount:,}"
 
     def _passes(self) -> Iterator[PoolState]:
         """Advance from instant to instant; yield the state of each pool in which something has happened."""
