@@ -144,7 +144,9 @@ class Case:
         parts = []
         for place, machine in enumerate(self.machine.parts()):
             part = self._of(np.flatnonzero(self.places == place), machine)
-            pooled = None if isinstance(machine, Flat) else part.pooled.pool(place)
+            pooled = None
+            if not isinstance(machine, Flat):
+                pooled = part.pooled.pool(place, [self.machine.resources.index(name) for name in machine.resources])
             pool = self.machine.pools[place][0]
             parts.append(replace(part, places=np.zeros(len(part), np.int64), pooled=pooled, pool=pool))
         return parts

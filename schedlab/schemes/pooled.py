@@ -29,14 +29,16 @@ class Pooled(NamedTuple):
         limits = self.limits._replace(cell=self.limits.cell[jobs], amount=self.limits.amount[jobs])
         return self._replace(demand=self.demand[jobs], limits=limits)
 
-    def pool(self, place: int) -> "Pooled":
-        """Return the same of one pool alone; its jobs are chosen by `of`."""
+    def pool(self, place: int, resources: list[int]) -> "Pooled":
+        """Return the same of one pool alone, with the columns of its own resources; its jobs are chosen by `of`."""
         windows = self.windows
         mine = slice(windows.first[place], windows.first[place + 1])
         event = windows.event[windows.event[:, 3] == place] - [0, windows.first[place], 0, place]
         first = np.array([0, windows.first[place + 1] - windows.first[place]])
-        columns = (column[mine] for column in (windows.begin, windows.end, windows.known, windows.closed))
-        return self._replace(capacity=self.capacity[[place]], windows=Windows(first, *columns, event))
+        columns = (column[mine] for column in (windows.begin, windows.end, windows.known))
+        windows = Windows(first, *columns, _padded(windows.closed[mine][:, resources]), event)
+        demand = _padded(self.demand[:, resources])
+        return self._replace(demand=demand, capacity=_padded(self.capacity[[place]][:, resources]), windows=windows)
 
     def known_at(self, now: int) -> "Pooled":
         """Return the same without the windows that are not known at an instant."""
