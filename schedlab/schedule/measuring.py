@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.text import check_known, suggestion
-from schedlab.machine import Partitions
+from schedlab.machine import Pools
 from schedlab.schedule import metrics, statistics
 from schedlab.schedule.calendar import classes_of
 from schedlab.schedule.metrics import TAU, Measures, MeasureTable
@@ -201,6 +201,9 @@ class Measuring:
         """Add up what idled while queued jobs could have used it, in processor-seconds
         (`schedlab.metrics.loss_of_capacity`).
 
+        On `schedlab.Pools` it is the sum over the pools, since jobs of one pool cannot use what idles in another. It
+        counts open processors only, whether or not a job would also have had enough of the other resources.
+
         Parameters
         ----------
         window : optional
@@ -210,8 +213,10 @@ class Measuring:
         return self._lost(self._timeline(span), span)
 
     def _lost(self, timeline, span):
-        if isinstance(self.machine, Partitions):  # jobs of one partition cannot use what idles in another
-            return sum(part._lost(part._timeline(span), span) for part in filter(len, self.partitions.values()))
+        if isinstance(self.machine, Pools):
+            if len(self.machine.pools) > 1:  # jobs of one pool cannot use what idles in another
+                return sum(part._lost(part._timeline(span), span) for part in filter(len, self.pools.values()))
+            return metrics.loss_of_capacity(*self._open_over_time(timeline))
         lost = self.outcome.lost if span is None else None
         return metrics.loss_of_capacity(timeline, self.machine.procs) if lost is None else lost / self.outcome.tick
 

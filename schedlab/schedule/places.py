@@ -8,7 +8,7 @@ import pandas as pd
 from schedlab._runtime.threads import abandonable
 from schedlab.kernels import tree_nodes
 from schedlab.kernels.processors import assign_processors
-from schedlab.machine import KaryTree, Partitions
+from schedlab.machine import KaryTree, Pools
 from schedlab.schemes import Ranges
 
 from . import laws
@@ -64,13 +64,14 @@ class Places:
     def processors(self) -> Ranges:
         """Return the processors of each of the `pieces` (`Ranges`); if jobs run in one piece, those of each job.
 
-        On a tree these are its nodes; otherwise the lowest-numbered processors that are free when it starts. A schedule
-        that holds more processors than the machine has is a ScheduleError.
+        On a tree these are its nodes; otherwise the lowest-numbered processors that are free when it starts, in each
+        pool if there are several, whose processors are numbered one pool after another. A schedule that holds more
+        processors than the machine has is a ScheduleError.
         """
         if self.outcome.nodes is not None:
             return self.outcome.nodes
-        if isinstance(self.machine, Partitions):
-            return self._of_partitions()
+        if isinstance(self.machine, Pools) and len(self.machine.pools) > 1:
+            return self._of_pools()
         size, pieces, most = self.machine.procs, self.outcome.pieces, int(self.states[1].max(initial=0))
         if not self.scheme.simulated:
             size = max(size, most)  # a log may hold more than the machine has
@@ -79,15 +80,17 @@ class Places:
             raise laws.ScheduleError(f"{self.scheme} on {self.trace.name}: up to {most} processors held of {size}")
         return Ranges(*abandonable(assign_processors, pieces.start, pieces.end, pieces.procs, size))
 
-    def _of_partitions(self):
-        """Number the processors of the partitions consecutively."""
-        places, by_job, below = self.machine.places(self.trace.table, self.trace.names), {}, 0
-        for i, (part, (_, procs)) in enumerate(zip(self.partitions.values(), self.machine.sizes, strict=True)):
+    def _of_pools(self):
+        """Number the processors of the pools consecutively."""
+        places = self.case.places[self.outcome.pieces.job]
+        by_piece = {}
+        below = 0
+        for i, (part, procs) in enumerate(zip(self.pools.values(), self.machine.capacity[:, 0].tolist(), strict=True)):
             offset, first, last = part.processors() if len(part) else ((0,), (), ())
-            for job, begin, end in zip(np.flatnonzero(places == i), offset[:-1], offset[1:], strict=True):
-                by_job[job] = (first[begin:end] + below, last[begin:end] + below)
+            for piece, begin, end in zip(np.flatnonzero(places == i), offset[:-1], offset[1:], strict=True):
+                by_piece[piece] = (first[begin:end] + below, last[begin:end] + below)
             below += procs
-        ranges = [by_job[job] for job in range(len(self))]
+        ranges = [by_piece[piece] for piece in range(len(places))]
         offset = np.cumsum([0, *(first.size for first, _ in ranges)])
         return Ranges(offset, *(np.concatenate([pair[side] for pair in ranges]) for side in (0, 1)))
 
@@ -106,7 +109,7 @@ class Places:
     @cached_property
     def _allocations(self):
         offset, first, last = self.processors()
-        if self.outcome.in_pieces:
+        if self.outcome.in_pieces or self.outcome.interrupted is not None:
             offset, first, last = _joined(self.outcome.pieces, self.site, len(self), offset, first, last)
         interval = [f"{a}-{b}" if a < b else f"{a}" for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return [" ".join(interval[a:b]) for a, b in zip(offset[:-1].tolist(), offset[1:].tolist(), strict=True)]

@@ -92,17 +92,14 @@ class Pooling:
             mine = np.flatnonzero(case.places[pieces.job] == place)
             start = self.seconds(pieces.start[mine])
             until = self.seconds(pieces.end[mine])
-            for name, capacity in of.amounts:
+            for name, _ in of.amounts:
                 demand = self._demand(name)[pieces.job[mine]]
-                windows = [(*span, amount) for *span, amount in self._windows(place, name) if amount]
                 times = [start, until]
                 changes = [demand, -demand]
-                instants = np.unique(np.concatenate([*times, [begin, end], *[row[:2] for row in windows]]))
+                instants = np.unique(np.concatenate([*times, [begin, end], self._edges(place, name)]))
                 instants = instants[(instants >= begin) & (instants <= end)]
                 held = _total(instants, np.concatenate(times), np.concatenate(changes))
-                free = np.full(len(instants), capacity)
-                for first, last, amount in windows:
-                    free[(instants >= first) & (instants < last)] -= amount
+                free = self._open(place, name, instants)
                 columns = {"pool": pool, "resource": name, "time": instants, "open": free, "held": held}
                 tables.append(pd.DataFrame(columns))
         return pd.concat(tables, ignore_index=True)
@@ -121,6 +118,25 @@ class Pooling:
         column = self.machine.resources.index(resource)
         mine = range(windows.first[place], windows.first[place + 1])
         return [(self.seconds(windows.begin[i]), self.seconds(windows.end[i]), windows.closed[i, column]) for i in mine]
+
+    def _edges(self, place, resource):
+        """Return the instants (seconds) at which what is open of a resource changes."""
+        return np.array([edge for *span, amount in self._windows(place, resource) if amount for edge in span], "int64")
+
+    def _open(self, place, resource, instants):
+        """Return what is open of a resource of a pool from each instant (seconds) on."""
+        free = np.full(len(instants), dict(self.machine.pools[place][1].amounts)[resource])
+        for begin, end, amount in self._windows(place, resource):
+            free[(instants >= begin) & (instants < end)] -= amount
+        return free
+
+    def _open_over_time(self, timeline):
+        """Return a timeline of the only pool, with rows where windows begin and end, and the processors open from each."""
+        time = timeline["time"].to_numpy()
+        edges = self._edges(0, "procs")
+        instants = np.unique(np.concatenate([time, edges[(edges > time[0]) & (edges < time[-1])]]))
+        rows = timeline.iloc[np.searchsorted(time, instants, side="right") - 1]
+        return rows.assign(time=instants), self._open(0, "procs", instants[:-1])
 
     def _pool_notes(self):
         """Return what a reader of a schedule on pools should know."""

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.text import plain
-from schedlab.machine import Partitions
+from schedlab.machine import Partitions, Pools
 
 from . import calendar, metrics
 from .metrics import CLASSES, MeasureTable
@@ -44,7 +44,8 @@ class Usage:
             - jobs: how many; killed: how many of them were killed.
             - processor_hours; share: the part of all processor-hours; gpu_hours, if the log has a column ``gpus``.
             - utilization: the part of the machine's processors that these jobs used in the window, or in this hour,
-              weekday or month of it. With `schedlab.Partitions`, by partition, of the processors of the partition.
+              weekday or month of it. On `schedlab.Pools`, by pool or by partition, of the processors of the pool, closed
+              or not; `Schedule.resources` has the share of what was open.
             - wait_time (the mean), median_wait_time, p95_wait_time, max_wait_time (seconds), and bounded_slowdown (the
               mean).
 
@@ -204,8 +205,12 @@ def _capacity(schedule, keys, slots, rows):
     machine = schedule.machine
     procs = machine.procs
     for place, key in enumerate(keys):
-        if isinstance(machine, Partitions) and key.name == machine.column:
-            sizes = np.array([size for _, size in machine.sizes])
-            sizes = sizes[machine.places(schedule.trace.table, schedule.trace.names)]
+        if isinstance(machine, Pools) and key.name in _pool_columns(machine):
+            sizes = machine.capacity[schedule.case.places, 0]
             procs = rows[place].map(dict(zip(key.numbers.tolist(), sizes.tolist(), strict=True)))
     return lasts * procs
+
+
+def _pool_columns(machine):
+    """Return the columns of `Schedule.jobs` whose values have jobs in one pool only."""
+    return (machine.column,) if isinstance(machine, Partitions) else (machine.column, "pool")

@@ -295,7 +295,7 @@ def loss_of_capacity(timeline, machine):
     Parameters
     ----------
     timeline, machine : DataFrame, int
-        `Schedule.timeline`, and the number of processors.
+        `Schedule.timeline`, and the number of processors, or an array of those from each row until the next.
 
     Examples
     --------
