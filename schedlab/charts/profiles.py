@@ -10,10 +10,13 @@ from .axes import axis
 from .checks import check_kind
 from .clock import KNOWN, Clock, last_known, length, window_of
 from .palette import BLUE, INK, ORANGE, VERMILION
+from .pooled import BANDS, bands, demands_of, has_pools, open_over_time, parts_of, windows_of
 from .sizes import WIDE
 from .theme import about, headed, unchecked
 
 BINS = 600  # points of a profile: about one per pixel
+LOW = 70  # height of a panel among those of several resources, in pixels
+STEPS = {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2}
 
 
 @unchecked
@@ -32,6 +35,9 @@ def profile(
     With more than 600 changes, the chart shows time-weighted means over 600 equal parts of the window; for the queue of
     a single schedule, also its maximum. The work of a queued job is its run time, as simulated, times its processors.
 
+    On `schedlab.Pools` each resource of each pool has a panel: what is held, what is open (dashed), and closed windows
+    as grey bands.
+
     Parameters
     ----------
     schedule : Schedule
@@ -40,7 +46,7 @@ def profile(
         Dates at the machine, or seconds on the clock of the log. Default: the whole schedule, without a lead-in; of
         what happened by a log, up to the last submission, unless most ran after it.
     against : Schedule, optional
-        Another schedule of the same log, drawn as a thin line.
+        Another schedule of the same log, drawn as a thin line. On `schedlab.Pools` it may be of another machine.
     title, subtitle, width, height : optional
         By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
 
@@ -54,14 +60,14 @@ def profile(
     check_kind(schedule if against is None else against, Schedule)
     begin, end = window_of(schedule, window)
     if against is not None:
-        if (len(against), against.machine.procs) != (len(schedule), schedule.machine.procs):
-            different = f"{about(schedule)} and {about(against)}"
-            raise ValueError(f"expected schedules of one log on one machine, got {different}")
+        _check_like(against, schedule)
         end = max(end, window_of(against, window)[1])
     clock = Clock(schedule.trace, begin, end)
+    parts = parts_of(schedule.machine) if has_pools(schedule) else []
+    demands = demands_of(schedule, parts) if parts else []
 
     def rows(drawn):
-        states, binned = _states(drawn, begin, end)
+        states, binned = _states(drawn, begin, end, demands)
         instants = states["time"].to_numpy()
         # Rows as dictionaries: Altair would clean and convert a table, 9 ms more.
         return states.assign(time=clock.values(instants), at=clock.words(instants)).to_dict("records"), binned
@@ -71,14 +77,18 @@ def profile(
     other = [] if against is None else [{"values": others}]
     thin = {"type": "line", "interpolate": "step-after", "color": INK, "opacity": 0.7, "strokeWidth": 0.8}
 
-    def panel(field, name, height, colour, *more, labels=False, **tips):
+    def panel(field, name, height, colour, *more, below=(), labels=False, **tips):
         x = clock.x("time", labels=labels)
-        y = alt.Y(f"{field}:Q", title=name, scale={"zero": True}, axis=axis(tickCount=4, minExtent=45))
+        ticks = axis(tickCount=2 if parts else 4, minExtent=45)
+        y = alt.Y(f"{field}:Q", title=None if parts else name, scale={"zero": True}, axis=ticks)
         at = alt.Tooltip(f"at:{'N' if clock.dated else 'Q'}", title="from")
         tooltip = [at, *(alt.Tooltip(f"{name}:Q", title=title, format=",.4~g") for name, title in tips.items())]
         mark = {"type": "area", "interpolate": "step-after", "color": colour, "opacity": 0.75}
         area = alt.Chart(mark=mark, width=WIDE, height=height).encode(x=x, y=y, tooltip=tooltip)
         more = [*more, *(alt.Chart(data, mark=thin).encode(x=clock.x("time", labels=False), y=y) for data in other)]
+        if parts:  # too low for a title beside it
+            heading = {"text": name, "fontSize": 12, "fontWeight": "normal", "offset": 4}
+            return alt.layer(*below, area, *more, title=heading)
         return alt.layer(area, *more) if more else area
 
     dashed = {"type": "rule", "color": INK, "strokeDash": [6, 3]}
@@ -89,35 +99,83 @@ def profile(
     used = ["processors in use", f"of {schedule.machine.procs:,} (dashed)"]
     work = ["work queued", "(processor-hours)"]
     tips = {"queued": "jobs queued", "longest": "jobs queued, at most"}
-    plots = [
-        panel("used", used, 130, BLUE, size, used="processors in use"),
-        panel("queued", queue, 110, ORANGE, *[longest] * maxima, **tips),
-        panel("backlog", work, 110, VERMILION, labels=True, backlog=" ".join(work)),
+    windows = windows_of(schedule, begin, end)
+    plots = []
+    for i, part in enumerate(parts):
+        rows_of_open = open_over_time(part, windows, begin, end)
+        steps = [row | {"time": clock.values(row["time"])} for row in rows_of_open]
+        line = alt.Chart({"values": steps}, mark={**dashed, **STEPS})
+        line = line.encode(x=clock.x("time", labels=False), y=alt.Y("open:Q"))
+        below = [_shaded(part, windows, clock)] if windows else []
+        plots.append(panel(f"held{i}", part.heading, LOW, BLUE, line, below=below, **{f"held{i}": part.held}))
+    if not parts:
+        plots.append(panel("used", used, 130, BLUE, size, used="processors in use"))
+    high = LOW if parts else 110
+    plots += [
+        panel("queued", " ".join(queue) if maxima and parts else queue, high, ORANGE, *[longest] * maxima, **tips),
+        panel("backlog", " ".join(work) if parts else work, high, VERMILION, labels=True, backlog=" ".join(work)),
     ]
     whole = alt.vconcat(*plots, data={"values": table}, spacing=14)
-    key = [f"means over {length((end - begin) / BINS)}"] * (binned or others_binned)
+    key = [f"dashed: {'what is open' if windows else 'all that there is'}"] * bool(parts) + [BANDS] * bool(windows)
+    key += [f"means over {length((end - begin) / BINS)}"] * (binned or others_binned)
     key += [KNOWN] * (window is None and against is None and last_known(schedule) is not None)
-    key += [] if against is None else [f"area: {schedule.scheme}; line: {against.scheme}"]
+    if against is not None:
+        other_machine = " on another machine" if parts and against.machine != schedule.machine else ""
+        key.append(f"area: {schedule.scheme}; line: {against.scheme}{other_machine}")
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle
     return headed(whole, title, WIDE, subtitle, "; ".join(key), size=(width, height))
 
 
-def _states(schedule, begin, end):
-    """Return the states of machine and queue in a window, and whether they are means over bins."""
+def _check_like(against, schedule):
+    """Raise unless two schedules can be drawn in one chart."""
+    alike = len(against) == len(schedule)
+    if has_pools(schedule):  # it is drawn what its jobs hold, whatever machine they run on
+        alike = alike and not against.outcome.in_pieces
+    else:
+        alike = alike and against.machine.procs == schedule.machine.procs
+    if not alike:
+        different = f"{about(schedule)} and {about(against)}"
+        raise ValueError(f"expected schedules of one log on one machine, got {different}")
+
+
+def _shaded(part, windows, clock):
+    """Shade the closed windows of a resource over the height of its panel."""
+    rows = []
+    for window in windows:
+        closed = window.closed.get(part.resource, 0) / part.unit
+        if window.place == part.place and closed:
+            sides = dict(zip(("begin", "end"), map(clock.values, window[1:3]), strict=True))
+            rows.append(sides | {"whole": closed == part.capacity, "text": window.text})
+    return bands(rows, clock.placed("begin"))
+
+
+def _states(schedule, begin, end, demands=()):
+    """Return the states of machine and queue in a window, and whether they are means over bins.
+
+    `demands` is what each job holds of further resources while it runs, one array each.
+    """
     outcome, submit, work = schedule.outcome, schedule.submit, schedule.run * schedule.procs
     procs = outcome.pieces.procs
     start, until = schedule.seconds(outcome.pieces.start), schedule.seconds(outcome.pieces.end)
     came, left = map(schedule.seconds, outcome.queued())
     begun, gone_work = outcome.begun()
     begun = schedule.seconds(begun)
+    came_work = submit, work
+    if outcome.interrupted is not None:  # all of a job's work is queued again
+        gone_work = work[outcome.pieces.job]
+        begun = left
+        came_work = came, gone_work
     time = np.concatenate([submit, came, left, begun, start, until])
     time = np.unique(np.append(begin, time[(time > begin) & (time < end)]))
     # Cumulative sums over jobs, not `Schedule.timeline`, which sorts all instants of the log: 20 ms instead of 80.
-    came, left = (_by(time, instants, np.ones_like(instants)) for instants in (came, left))
-    backlog = np.maximum(_by(time, submit, work) - _by(time, begun, gone_work), 0) / 3600  # parts of sweeps are rounded
+    queued = _by(time, came, np.ones_like(came)) - _by(time, left, np.ones_like(left))
+    backlog = np.maximum(_by(time, *came_work) - _by(time, begun, gone_work), 0) / 3600  # parts of sweeps are rounded
     used = _by(time, start, procs) - _by(time, until, procs)
-    values = {"used": used, "queued": came - left, "backlog": backlog}
+    values = {"used": used, "queued": queued, "backlog": backlog}
+    for i, demand in enumerate(demands):
+        amounts = demand[outcome.pieces.job]
+        values[f"held{i}"] = _by(time, start, amounts) - _by(time, until, amounts)
     binned = time.size > BINS
     edges = np.linspace(begin, end, BINS + 1) if binned else np.append(time, end)
     before = np.searchsorted(time, edges[:-1], side="right") - 1

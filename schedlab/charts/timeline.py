@@ -1,6 +1,7 @@
 """Gantt charts: which jobs held which processors, and when."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from .cells import CELLS, cells_of
 from .checks import MOST_ROWS, check_columns, check_kind, check_limit
 from .clock import KNOWN, Clock, last_known, length, window_of
 from .palette import GROUPS, IN_WORDS, INK, OUTCOMES, STATES, WAITING, ink_on
+from .pooled import BANDS, ENDED, bands, demands_in_words, ended_by_windows, has_pools, windows_of
 from .sizes import WIDE
 from .theme import about, headed, unchecked
 
@@ -22,6 +24,8 @@ PLANNED = "pale, dashed: from the end of a job to its estimated end"
 TASKS = {"sweep": GROUPS["sweeps"], "tasks of a sweep": "#F0E442"}
 PANEL = 170  # height of one Gantt chart among others, in pixels
 LETTERS = 11  # size of the text in rectangles, in pixels
+PALE = 0.35  # opacity of a run that a closed window ended
+ENDINGS = ("ended by a closed window", "went to its end")
 LETTER = 0.62  # width of a letter, as a share of its size
 # Colours of names, after Okabe and Ito: jobs, users, nodes.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#882255", "#F0E442")
@@ -59,7 +63,8 @@ def gantt(
     instead. A cell has the colour that holds most of it, and is stronger the more of it is held.
 
     Processors are those of `Schedule.processors`: on a tree the nodes, otherwise the lowest-numbered ones that are free
-    when the job starts. If a scheme splits sweeps into tasks, tasks that start together are one rectangle with a dark
+    when the job starts; on `schedlab.Pools` the pools lie above one another, and are grey where they are closed. A run
+    that a closed window ended is pale with a border. If a scheme splits sweeps into tasks, tasks that start together are one rectangle with a dark
     border. If no job runs in the window, the chart is empty and says so.
 
     Parameters
@@ -166,7 +171,9 @@ def _drawn(schedules, window, color, label, estimates, processors, opened, limit
     """Draw each schedule, in a common window and with common colours; return what a subtitle must say, too."""
     for schedule in schedules:
         check_kind(schedule, Schedule)
-    windows = [window_of(schedule, window, estimates) for schedule in schedules]
+    windows = [window_of(schedule, window, estimates) for schedule in schedules if len(schedule)]
+    if not windows:
+        raise ValueError("no schedule has jobs, so there is nothing to draw")
     whole = min(begin for begin, _ in windows), max(end for _, end in windows)
     gantts = [_Gantt(schedule, whole, processors, limit, opened, cells, always) for schedule in schedules]
     filled = [gantt for gantt in gantts if not gantt.empty]
@@ -180,8 +187,10 @@ def _drawn(schedules, window, color, label, estimates, processors, opened, limit
             last = gantt is gantts[-1]
             plots[gantt] = gantt.chart(part, *colours, label, height, gantts.index(gantt), last, estimates)
     left_out = dict.fromkeys(gantt.left_out for gantt in filled if gantt.left_out)
-    planned = PLANNED if any(gantt.planned for gantt in filled) else ""
-    return [plots[gantt] for gantt in gantts], left_out, planned
+    notes = [PLANNED] if any(gantt.planned for gantt in filled) else []
+    notes += [ENDED] if any(gantt.ended.any() and not gantt.in_cells for gantt in filled) else []
+    notes += [BANDS] if any(gantt.windows for gantt in gantts) else []
+    return [gantt.with_pools(plots[gantt], height) for gantt in gantts], left_out, "; ".join(notes)
 
 
 def _marked(chart, trace, window, marks):
@@ -238,6 +247,7 @@ class _Gantt:
             inside = (first < self.high) & (last >= self.low)
             area = area * (np.bincount(np.repeat(np.arange(area.size), intervals)[inside], minlength=area.size) > 0)
         seen = np.flatnonzero(area)
+        self.windows = windows_of(schedule, begin, end)
         self.empty, self.left_out = not seen.size, ""
         if self.empty:
             return
@@ -247,12 +257,16 @@ class _Gantt:
         self.in_cells = cells and area[drawn].sum() < area.sum() / 2
         self.drawn = drawn = seen if self.in_cells else drawn
         jobs = _jobs_of_pieces(schedule, drawn) if self.apart else schedule.jobs
+        if repeated := schedule.outcome.interrupted is not None:
+            jobs = _jobs_of_runs(schedule)
+        self.ran = (until - start)[drawn] if repeated else None
+        self.ended = ended_by_windows(schedule)[drawn]
         self.jobs = jobs if self.apart or drawn.size == len(jobs) else jobs.iloc[drawn]
         self.start, self.until = np.maximum(start[drawn], begin), np.minimum(until[drawn], end)
         self.procs, self.area = pieces.procs[drawn], area[drawn]
         self.tasks = pieces.tasks[drawn] if self.apart else np.full(drawn.size, -1)
         left, missing = seen.size - drawn.size, 1 - self.area.sum() / area.sum()
-        what = "pieces" if self.apart else "jobs"
+        what = "pieces" if self.apart else "runs" if repeated else "jobs"
         if self.in_cells:
             wide, high = (end - begin) / CELLS[0], (self.high - self.low) / CELLS[1]
             self.left_out = (
@@ -278,11 +292,10 @@ class _Gantt:
     def nothing(self, height, last):
         """Draw the empty axes of a window without jobs, and say when there are jobs."""
         begin, end = (str(self.clock.words(at)) for at in self.window)
-        first, final = (str(self.clock.words(at)) for at in (self.schedule.start.min(), self.schedule.end.max()))
-        lines = [
-            f"no job runs from {begin} to {end} on processors {self.low} to {self.high - 1}",
-            f"the first of the schedule starts at {first}, the last ends at {final}",
-        ]
+        lines = [f"no job runs from {begin} to {end} on processors {self.low} to {self.high - 1}"]
+        if len(self.schedule):
+            first, final = (str(self.clock.words(at)) for at in (self.schedule.start.min(), self.schedule.end.max()))
+            lines.append(f"the first of the schedule starts at {first}, the last ends at {final}")
         middle = {"begin": self.clock.values(sum(self.seen) / 2), "low": sum(self.rows) / 2}
         text = alt.Chart({"values": [middle]}, width=WIDE, height=height)
         text = text.mark_text(text=lines, fontSize=13, lineHeight=18, color=INK)
@@ -316,9 +329,10 @@ class _Gantt:
                 "procs": self.procs,
                 "submit": clock.words(jobs["submit_time"].to_numpy()),
                 "wait": np.round(jobs["wait_time"].to_numpy() / 3600, 3),
-                "run": np.round(jobs["run_time"].to_numpy() / 3600, 3),
+                "run": np.round((jobs["run_time"].to_numpy() if self.ran is None else self.ran) / 3600, 3),
                 "estimate": np.round(jobs.get("estimate", jobs["requested_time"]).to_numpy() / 3600, 3),
                 **(whose := owners(jobs, self.schedule.trace)),
+                **(needs := self._needs()),
             }
         )
         table = table.iloc[self.row].assign(low=self.bottom, high=self.top)
@@ -328,7 +342,7 @@ class _Gantt:
         rules = [{"test": wide, "value": "white"}]
         tips = [
             alt.Tooltip("job:Q"),
-            *(alt.Tooltip(f"{word}:N") for word in whose),
+            *(alt.Tooltip(f"{word}:N") for word in {**whose, **needs}),
             alt.Tooltip("procs:Q", title="processors"),
             alt.Tooltip("submit", type="nominal" if clock.dated else "quantitative", title="submitted"),
             alt.Tooltip("wait:Q", title="wait (hours)"),
@@ -341,6 +355,13 @@ class _Gantt:
             table["site"] = jobs["home_site"].to_numpy()[self.row]
             table["tasks"] = self.tasks[self.row]
         chart = alt.Chart(table, width=WIDE, height=height).mark_rect(strokeWidth=0.3, clip=self.moves)
+        if self.ended.any():
+            table["ending"] = np.where(self.ended, *ENDINGS)[self.row]
+            test = f"datum.ending == '{ENDINGS[0]}'"
+            rules.insert(0, {"test": f"{test} && {wide}", "value": INK})
+            pale = alt.condition(test, alt.value(PALE), alt.value(1))
+            chart = chart.encode(fillOpacity=pale, strokeWidth=alt.condition(test, alt.value(1), alt.value(0.3)))
+            tips.append(alt.Tooltip("ending:N", title="this run"))
         chart = chart.encode(**sides, stroke=alt.StrokeValue("transparent", condition=rules), tooltip=tips)
         if self.moves:
             chart.name = f"held{place}"
@@ -357,6 +378,46 @@ class _Gantt:
         ink = alt.Color("ink:N", scale=None)
         text = text.encode(x=clock.placed("middle"), y=alt.Y("center:Q"), text=alt.Text("words:N"), color=ink)
         return alt.layer(chart, text, width=WIDE, height=height)
+
+    def _needs(self):
+        """Return the pool of each job, and its demand if that is not only of processors."""
+        machine = self.schedule.machine
+        if not has_pools(self.schedule):
+            return {}
+        needs = {"pool": self.jobs["pool"].to_numpy()} if len(machine.pools) > 1 else {}
+        if len(machine.resources) > 1:
+            needs["demand"] = demands_in_words(self.schedule, self.schedule.outcome.pieces.job[self.drawn])
+        return needs
+
+    def with_pools(self, chart, height):
+        """Add what a chart shows of pools: closed windows behind the jobs, and borders and names of the pools."""
+        if not has_pools(self.schedule):
+            return chart
+        pools, clock = self.schedule.machine.pools, self.clock
+        edges = np.cumsum([0, *self.schedule.machine.capacity[:, 0]]).tolist()
+        spans = [(max(low, self.low), min(high, self.high)) for low, high in pairwise(edges)]
+        sides = {"y": self._upward("low"), "y2": alt.Y2(field="high")}
+        layers = [chart]
+        rows = []
+        for window in self.windows:
+            low, high = spans[window.place]
+            whole = window.closed.get("procs", 0) == dict(pools[window.place][1].amounts)["procs"]
+            begin, end = map(clock.values, window[1:3])
+            times = {"begin": begin, "end": end, "whole": whole, "text": window.text}
+            rows += [times | {"low": low, "high": high}] if low < high else []
+        if rows:
+            layers.insert(0, bands(rows, clock.placed("begin"), *sides.values(), clip=self.moves))
+        shown = [(str(name), low, high) for (name, _), (low, high) in zip(pools, spans, strict=True) if low < high]
+        if len(pools) > 1:
+            borders = alt.Chart({"values": [{"low": low} for _, low, _ in shown[1:]]})
+            mark = borders.mark_rule(color=INK, opacity=0.6, strokeWidth=0.8, clip=self.moves)
+            layers.append(mark.encode(y=self._upward("low")))
+            least = LETTERS * (self.rows[1] - self.rows[0]) / height
+            labels = [{"name": name, "low": (low + high) / 2} for name, low, high in shown if high - low >= least]
+            names = alt.Chart({"values": [] if self.moves else labels})
+            names = names.mark_text(align="left", dx=6, fontSize=LETTERS, color=INK)
+            layers.append(names.encode(x=alt.value("width"), y=self._upward("low"), text=alt.Text("name:N")))
+        return alt.layer(*layers, width=WIDE, height=height)
 
     def _with_estimates(self, chart, table, encoded):
         """Add a pale part with a dashed border, from the end of each job to its estimated end."""
@@ -410,6 +471,13 @@ def _processors(processors, size):
     if not 0 <= first <= last < size:
         raise ValueError(f"processors are {first} to {last}, expected two numbers from 0 to {size - 1}, in order")
     return int(first), int(last) + 1
+
+
+def _jobs_of_runs(schedule):
+    """Return the job of each piece, if closed windows ended runs that were repeated."""
+    pieces = schedule.outcome.pieces
+    submit, start = schedule.seconds(pieces.submit), schedule.seconds(pieces.start)
+    return schedule.jobs.iloc[pieces.job].assign(start_time=start, wait_time=start - submit)
 
 
 def _jobs_of_pieces(schedule, drawn):

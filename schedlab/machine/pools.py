@@ -465,10 +465,15 @@ def _kilobytes(text):
     return int(amount)
 
 
-def _memory(amount):
-    """Write an amount of KB in the largest unit in which it is at least 1."""
+def memory_unit(amount: int) -> tuple[str, int]:
+    """Return the largest unit in which an amount of KB is at least 1, and how many KB it has."""
     power = max(0, min(3, int(np.log2(max(amount, 1)) // 10)))
-    return f"{amount / 1024**power:,.4g} {('KB', 'MB', 'GB', 'TB')[power]}"
+    return ("KB", "MB", "GB", "TB")[power], 1024**power
+
+
+def _memory(amount):
+    unit, size = memory_unit(amount)
+    return f"{amount / size:,.4g} {unit}"
 
 
 def _demand(jobs, resource):
