@@ -18,7 +18,7 @@ NAMES = {"procs": "processors", "gpus": "GPUs"}
 
 
 class Part(NamedTuple):
-    """A resource of a pool: which pool, how much it has in units of the axis, and how much of the resource a unit is."""
+    """A resource of a pool: the position of the pool, what it has in units of the axis, and how much a unit is."""
 
     place: int
     resource: str
@@ -119,5 +119,5 @@ def bands(rows: list[dict], x, *sides, clip: bool = False):
     """Shade closed windows: rows with begin, end, text and whether all is closed, and `sides` across them."""
     opacity = alt.condition("datum.whole", alt.value(SHADE), alt.value(SHADE / 2))
     mark = {"type": "rect", "color": INK, "clip": clip}
-    tooltip = [alt.Tooltip("text:N", title="closed window")]
-    return alt.Chart({"values": rows}, mark=mark).encode(*sides, x=x, x2=alt.X2(field="end"), opacity=opacity, tooltip=tooltip)
+    shaded = alt.Chart({"values": rows}, mark=mark).encode(*sides, x=x, x2=alt.X2(field="end"), opacity=opacity)
+    return shaded.encode(tooltip=[alt.Tooltip("text:N", title="closed window")])

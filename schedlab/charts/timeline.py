@@ -63,9 +63,9 @@ def gantt(
     instead. A cell has the colour that holds most of it, and is stronger the more of it is held.
 
     Processors are those of `Schedule.processors`: on a tree the nodes, otherwise the lowest-numbered ones that are free
-    when the job starts; on `schedlab.Pools` the pools lie above one another, and are grey where they are closed. A run
-    that a closed window ended is pale with a border. If a scheme splits sweeps into tasks, tasks that start together are one rectangle with a dark
-    border. If no job runs in the window, the chart is empty and says so.
+    when the job starts. On `schedlab.Pools` the pools lie above one another, and are grey while they are closed; a run
+    that a closed window ended is pale with a border. If a scheme splits sweeps into tasks, tasks that start together
+    are one rectangle with a dark border. If no job runs in the window, the chart is empty and says so.
 
     Parameters
     ----------
@@ -447,7 +447,8 @@ class _Gantt:
         texts = jobs[label].astype(str).to_numpy()[self.row]
         width, height = (table["end"] - table["begin"]).to_numpy() / wide, (self.top - self.bottom) / high
         labels = {"words": texts, "middle": (table["begin"] + table["end"]).to_numpy() / 2}
-        labels |= {"center": (self.bottom + self.top) / 2, "ink": [ink_on(fills[value]) for value in table["color"]]}
+        inks = [ink_on(fills[value]) for value in table["color"]]
+        labels |= {"center": (self.bottom + self.top) / 2, "ink": np.where(self.ended[self.row], INK, inks)}
         return pd.DataFrame(labels)[fits(np.char.str_len(texts.astype(str)), width, height)]
 
 

@@ -70,6 +70,8 @@ class Places:
         """
         if self.outcome.nodes is not None:
             return self.outcome.nodes
+        if not len(self):  # a pool without jobs
+            return Ranges(*(np.zeros(size, np.int64) for size in (1, 0, 0)))
         if isinstance(self.machine, Pools) and len(self.machine.pools) > 1:
             return self._of_pools()
         size, pieces, most = self.machine.procs, self.outcome.pieces, int(self.states[1].max(initial=0))
@@ -86,7 +88,7 @@ class Places:
         by_piece = {}
         below = 0
         for i, (part, procs) in enumerate(zip(self.pools.values(), self.machine.capacity[:, 0].tolist(), strict=True)):
-            offset, first, last = part.processors() if len(part) else ((0,), (), ())
+            offset, first, last = part.processors()
             for piece, begin, end in zip(np.flatnonzero(places == i), offset[:-1], offset[1:], strict=True):
                 by_piece[piece] = (first[begin:end] + below, last[begin:end] + below)
             below += procs

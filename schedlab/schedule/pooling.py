@@ -131,7 +131,7 @@ class Pooling:
         return free
 
     def _open_over_time(self, timeline):
-        """Return a timeline of the only pool, with rows where windows begin and end, and the processors open from each."""
+        """Return a timeline of the only pool with rows where windows begin and end, too, and the processors open."""
         time = timeline["time"].to_numpy()
         edges = self._edges(0, "procs")
         instants = np.unique(np.concatenate([time, edges[(edges > time[0]) & (edges < time[-1])]]))

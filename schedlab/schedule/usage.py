@@ -44,8 +44,8 @@ class Usage:
             - jobs: how many; killed: how many of them were killed.
             - processor_hours; share: the part of all processor-hours; gpu_hours, if the log has a column ``gpus``.
             - utilization: the part of the machine's processors that these jobs used in the window, or in this hour,
-              weekday or month of it. On `schedlab.Pools`, by pool or by partition, of the processors of the pool, closed
-              or not; `Schedule.resources` has the share of what was open.
+              weekday or month of it. On `schedlab.Pools`, by pool or partition, of the processors of the pool, whether
+              open or closed; `Schedule.resources` has the share of what was open.
             - wait_time (the mean), median_wait_time, p95_wait_time, max_wait_time (seconds), and bounded_slowdown (the
               mean).
 
