@@ -120,8 +120,8 @@ def profile(
     key += [f"means over {length((end - begin) / BINS)}"] * (binned or others_binned)
     key += [KNOWN] * (window is None and against is None and last_known(schedule) is not None)
     if against is not None:
-        other_machine = " on another machine" if parts and against.machine != schedule.machine else ""
-        key.append(f"area: {schedule.scheme}; line: {against.scheme}{other_machine}")
+        same = str(against.scheme) == str(schedule.scheme) and against.machine != schedule.machine
+        key.append(f"area: {schedule.scheme}; line: {against.scheme}{' on another machine' * same}")
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle
     return headed(whole, title, WIDE, subtitle, "; ".join(key), size=(width, height))

@@ -257,7 +257,8 @@ class _Gantt:
         self.in_cells = cells and area[drawn].sum() < area.sum() / 2
         self.drawn = drawn = seen if self.in_cells else drawn
         jobs = _jobs_of_pieces(schedule, drawn) if self.apart else schedule.jobs
-        if repeated := schedule.outcome.interrupted is not None:
+        repeated = pieces.job.size > len(schedule) and not self.apart
+        if repeated:
             jobs = _jobs_of_runs(schedule)
         self.ran = (until - start)[drawn] if repeated else None
         self.ended = ended_by_windows(schedule)[drawn]
