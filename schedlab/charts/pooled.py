@@ -48,7 +48,8 @@ def parts_of(machine: Pools) -> list[Part]:
     parts = []
     for place, (name, pool) in enumerate(machine.pools):
         for resource, amount in pool.amounts:
-            size, unit = 1, ""
+            size = 1
+            unit = ""
             if resource == "memory":
                 word, size = memory_unit(amount)
                 unit = f" ({word})"
@@ -66,7 +67,8 @@ def written(amount: float) -> str:
 
 def demands_of(schedule, parts: list[Part]) -> list[np.ndarray]:
     """Return what each job holds of each resource of each pool while it runs, in units of the axes."""
-    case, resources = schedule.case, schedule.machine.resources
+    case = schedule.case
+    resources = schedule.machine.resources
     columns = [case.pooled.demand[:, resources.index(part.resource)] / part.unit for part in parts]
     return [np.where(case.places == part.place, column, 0) for part, column in zip(parts, columns, strict=True)]
 
@@ -97,7 +99,8 @@ def open_over_time(part: Part, windows: list[Window], begin: float, end: float) 
 
 def ended_by_windows(schedule) -> np.ndarray:
     """Tell which pieces of a schedule were ended by a closed window; bool, shape (n_pieces,)."""
-    outcome, job = schedule.outcome, schedule.outcome.pieces.job
+    outcome = schedule.outcome
+    job = outcome.pieces.job
     if not (has_pools(schedule) and schedule.machine.closed):
         return np.zeros(job.size, bool)
     queued_again = np.append(job[1:] == job[:-1], False)[: job.size]
@@ -106,7 +109,8 @@ def ended_by_windows(schedule) -> np.ndarray:
 
 def demands_in_words(schedule, jobs: np.ndarray) -> list[str]:
     """Return the demand of some jobs, by position, in each resource of their pools: "8 procs, 2 gpus"."""
-    case, machine = schedule.case, schedule.machine
+    case = schedule.case
+    machine = schedule.machine
     texts = []
     for demand, place in zip(case.pooled.demand[jobs].tolist(), case.places[jobs].tolist(), strict=True):
         pool = machine.pools[place][1]

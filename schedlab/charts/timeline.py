@@ -394,27 +394,30 @@ class _Gantt:
         """Add what a chart shows of pools: closed windows behind the jobs, and borders and names of the pools."""
         if not has_pools(self.schedule):
             return chart
-        pools, clock = self.schedule.machine.pools, self.clock
-        edges = np.cumsum([0, *self.schedule.machine.capacity[:, 0]]).tolist()
+        machine = self.schedule.machine
+        edges = np.cumsum([0, *machine.capacity[:, 0]]).tolist()
         spans = [(max(low, self.low), min(high, self.high)) for low, high in pairwise(edges)]
         sides = {"y": self._upward("low"), "y2": alt.Y2(field="high")}
         layers = [chart]
         rows = []
         for window in self.windows:
             low, high = spans[window.place]
-            whole = window.closed.get("procs", 0) == dict(pools[window.place][1].amounts)["procs"]
-            begin, end = map(clock.values, window[1:3])
-            times = {"begin": begin, "end": end, "whole": whole, "text": window.text}
+            whole = window.closed.get("procs", 0) == machine.capacity[window.place, 0]
+            begin, end = map(self.clock.values, window[1:3])
+            times = {"begin": begin, "end": end, "whole": bool(whole), "text": window.text}
             rows += [times | {"low": low, "high": high}] if low < high else []
         if rows:
-            layers.insert(0, bands(rows, clock.placed("begin"), *sides.values(), clip=self.moves))
-        shown = [(str(name), low, high) for (name, _), (low, high) in zip(pools, spans, strict=True) if low < high]
-        if len(pools) > 1:
-            borders = alt.Chart({"values": [{"low": low} for _, low, _ in shown[1:]]})
+            layers.insert(0, bands(rows, self.clock.placed("begin"), *sides.values(), clip=self.moves))
+        if len(spans) > 1:
+            borders = alt.Chart({"values": [{"low": low} for low, high in spans[1:] if self.low < low < high]})
             mark = borders.mark_rule(color=INK, opacity=0.6, strokeWidth=0.8, clip=self.moves)
             layers.append(mark.encode(y=self._upward("low")))
             least = LETTERS * (self.rows[1] - self.rows[0]) / height
-            labels = [{"name": name, "low": (low + high) / 2} for name, low, high in shown if high - low >= least]
+            labels = [
+                {"name": str(name), "low": (low + high) / 2}
+                for (name, _), (low, high) in zip(machine.pools, spans, strict=True)
+                if high - low >= least
+            ]
             names = alt.Chart({"values": [] if self.moves else labels})
             names = names.mark_text(align="left", dx=6, fontSize=LETTERS, color=INK)
             layers.append(names.encode(x=alt.value("width"), y=self._upward("low"), text=alt.Text("name:N")))
@@ -478,8 +481,8 @@ def _processors(processors, size):
 def _jobs_of_runs(schedule):
     """Return the job of each piece, if closed windows ended runs that were repeated."""
     pieces = schedule.outcome.pieces
-    submit, start = schedule.seconds(pieces.submit), schedule.seconds(pieces.start)
-    return schedule.jobs.iloc[pieces.job].assign(start_time=start, wait_time=start - submit)
+    start = schedule.seconds(pieces.start)
+    return schedule.jobs.iloc[pieces.job].assign(start_time=start, wait_time=start - schedule.seconds(pieces.submit))
 
 
 def _jobs_of_pieces(schedule, drawn):
