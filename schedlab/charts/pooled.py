@@ -14,7 +14,6 @@ from .palette import INK
 SHADE = 0.16  # opacity of a band where all is closed; half of that where some of it is
 BANDS = "grey bands: closed windows"
 ENDED = "pale with a border: runs that a closed window ended"
-NAMES = {"procs": "processors", "gpus": "GPUs"}
 
 
 class Part(NamedTuple):
@@ -53,8 +52,7 @@ def parts_of(machine: Pools) -> list[Part]:
             if resource == "memory":
                 word, size = memory_unit(amount)
                 unit = f" ({word})"
-            what = pool.unit if (resource, pool.unit) == ("procs", "nodes") else NAMES.get(resource, resource)
-            held = f"{what} held{unit}"
+            held = f"{pool.called(resource)} held{unit}"
             capacity = amount / size
             parts.append(Part(place, resource, capacity, size, held, f"{name}: {held}, of {written(capacity)}"))
     return parts
@@ -108,7 +106,7 @@ def ended_by_windows(schedule) -> np.ndarray:
 
 
 def demands_in_words(schedule, jobs: np.ndarray) -> list[str]:
-    """Return the demand of some jobs, by position, in each resource of their pools: "8 procs, 2 gpus"."""
+    """Return the demand of some jobs, by position, in each resource of their pools: "8 processors, 2 GPUs"."""
     case = schedule.case
     machine = schedule.machine
     texts = []

@@ -71,6 +71,16 @@ class Pool:
     def __str__(self) -> str:
         return ", ".join(self.shown(name, amount) for name, amount in self.amounts)
 
+    def called(self, resource: str) -> str:
+        """Return what a resource is called.
+
+        Parameters
+        ----------
+        resource : str
+            Such as ``"gpus"``, which are called GPUs.
+        """
+        return "nodes" if (resource, self.unit) == ("procs", "nodes") else CALLED.get(resource, resource)
+
     def shown(self, resource: str, amount: int) -> str:
         """Return an amount of a resource in words.
 
@@ -81,9 +91,8 @@ class Pool:
         """
         if resource == "memory":
             return f"{_memory(amount)} of memory"
-        names = CALLED if self.unit == "procs" else CALLED | {"procs": "nodes"}
-        name = names.get(resource, resource)
-        return f"{amount:,} {name.removesuffix('s') if amount == 1 and resource in names else name}"
+        name = self.called(resource)
+        return f"{amount:,} {name.removesuffix('s') if amount == 1 and resource in CALLED else name}"
 
 
 @dataclass(frozen=True, init=False)

@@ -212,10 +212,10 @@ def test_pools_lie_above_one_another_with_borders_and_names():
 def test_a_tooltip_has_pool_and_demand(schedule):
     held = next(part for part in layers_of(charts.gantt(schedule)) if "job" in part[2])
     assert held[2].set_index("job")["demand"].to_dict() == {
-        1: "1,000 procs",
-        2: "2,048 procs",
-        3: "2 procs, 1 gpus, 512 GB memory",
-        4: "2 procs, 3 gpus, 0 KB memory",
+        1: "1,000 processors",
+        2: "2,048 processors",
+        3: "2 processors, 1 GPU, 512 GB of memory",
+        4: "2 processors, 3 GPUs, 0 KB of memory",
     }
     tips = [tip["field"] for tip in held[1]["encoding"]["tooltip"]]
     assert {"pool", "demand", "ending"} <= set(tips)
