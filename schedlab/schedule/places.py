@@ -85,16 +85,15 @@ class Places:
     def _of_pools(self):
         """Number the processors of the pools consecutively."""
         places = self.case.places[self.outcome.pieces.job]
-        by_piece = {}
+        intervals = []
         below = 0
         for i, (part, procs) in enumerate(zip(self.pools.values(), self.machine.capacity[:, 0].tolist(), strict=True)):
             offset, first, last = part.processors()
-            for piece, begin, end in zip(np.flatnonzero(places == i), offset[:-1], offset[1:], strict=True):
-                by_piece[piece] = (first[begin:end] + below, last[begin:end] + below)
+            intervals.append((np.repeat(np.flatnonzero(places == i), np.diff(offset)), first + below, last + below))
             below += procs
-        ranges = [by_piece[piece] for piece in range(len(places))]
-        offset = np.cumsum([0, *(first.size for first, _ in ranges)])
-        return Ranges(offset, *(np.concatenate([pair[side] for pair in ranges]) for side in (0, 1)))
+        piece, first, last = (np.concatenate(column) for column in zip(*intervals, strict=True))
+        order = np.argsort(piece, kind="stable")
+        return Ranges(np.searchsorted(piece[order], np.arange(len(places) + 1)), first[order], last[order])
 
     def allocations(self) -> list[str]:
         """Return as text, for each job, the processors of this machine that it held ("0-3 7"), in all its pieces.

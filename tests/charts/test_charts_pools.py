@@ -240,7 +240,7 @@ def test_a_run_that_a_window_ended_is_pale_with_a_border(closure):
     chart = charts.gantt(simulated(closed=[LATE], on_closure=closure), color="user_id", label="job_number")
     (_, layer, rows), (_, _, labels) = (part for part in layers_of(chart) if {"job", "words"} & set(part[2]))
     ended = rows[rows["ending"] == "ended by a closed window"]
-    assert ended[["job", "begin", "end", "run"]].to_numpy().tolist() == [[3, 0, 5, round(5 / 3600, 3)]]
+    assert ended[["job", "begin", "end", "wait", "run"]].to_numpy().tolist() == [[3, 0, 5, 0, round(5 / 3600, 3)]]
     again = rows[(rows["job"] == 3) & (rows["ending"] == "went to its end")]
     assert again[["begin", "end"]].to_numpy().tolist() == ([[8, 18]] if closure == "requeue" else [])
     assert again["wait"].tolist() == ([round(8 / 3600, 3)] if closure == "requeue" else [])
