@@ -129,12 +129,11 @@ def profile(
 
 def _check_like(against, schedule):
     """Raise unless two schedules can be drawn in one chart."""
-    alike = len(against) == len(schedule)
-    if has_pools(schedule):  # it is drawn what its jobs hold, whatever machine they run on
-        alike = alike and not against.outcome.in_pieces
-    else:
-        alike = alike and against.machine.procs == schedule.machine.procs
-    if not alike:
+    pooled = has_pools(schedule)  # then what jobs hold is drawn, whatever machine they run on
+    if pooled and against.outcome.in_pieces:
+        reason = f"but {against.scheme} splits sweeps into tasks"
+        raise ValueError(f"a schedule on pools can only be drawn against one of whole jobs, {reason}")
+    if len(against) != len(schedule) or not (pooled or against.machine.procs == schedule.machine.procs):
         different = f"{about(schedule)} and {about(against)}"
         raise ValueError(f"expected schedules of one log on one machine, got {different}")
 

@@ -163,6 +163,15 @@ def test_another_schedule_is_drawn_by_what_its_jobs_hold(schedule):
         charts.profile(schedule, against=sl.simulate(schedule.trace.head(3), "fcfs"))
 
 
+def test_tasks_of_sweeps_hold_no_resources_of_a_pool():
+    trace = sl.model_trace("lublin", jobs=50, machine=64, seed=3).with_parameter_sweeps(0.3)
+    trace = replace(trace, table=trace.table.assign(where="x"))
+    machine = sl.Pools(x=sl.Pool(64), column="where")
+    reason = "^a schedule on pools can only be drawn against one of whole jobs, but .* splits sweeps into tasks$"
+    with pytest.raises(ValueError, match=reason):
+        charts.profile(sl.simulate(trace, "easy", machine=machine), against=sl.simulate(trace, "ojs"))
+
+
 def test_many_panels_stay_low():
     pools = {f"p{i}": sl.Pool(4, gpus=2, memory="1 GB") for i in range(4)}
     trace = trace_of([(0, 10, 10, 2)], 16)
