@@ -14,12 +14,12 @@ from ..workload.variations import WEEK
 from ._altair import alt
 from .axes import DURATIONS, PER_JOB, axis, logarithmic
 from .checks import MOST_ROWS, check_columns, check_kind, check_limit, counted
+from .job_colours import owners
 from .overlays import across, having
 from .palette import INK, coloured, turned
 from .series import LABEL, LINE, MOST_LABELS, NAME, SHIFT, lines, names_at_ends, room_for, shifts
 from .sizes import HEIGHT, MARGIN, PAGE, WIDE, beside
 from .theme import about, headed, unchecked
-from .timeline import owners
 
 POINTS = 400  # points of a curve
 ALONE = 480  # pixels; narrower charts stand beside others, where names at ends of lines have no room

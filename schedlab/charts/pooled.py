@@ -65,10 +65,11 @@ def written(amount: float) -> str:
 
 def demands_of(schedule, parts: list[Part]) -> list[np.ndarray]:
     """Return what each job holds of each resource of each pool while it runs, in units of the axes."""
-    case = schedule.case
+    places = schedule.case.places
+    demand = schedule.case.pooled.demand
     resources = schedule.machine.resources
-    columns = [case.pooled.demand[:, resources.index(part.resource)] / part.unit for part in parts]
-    return [np.where(case.places == part.place, column, 0) for part, column in zip(parts, columns, strict=True)]
+    columns = [demand[:, resources.index(part.resource)] / part.unit for part in parts]
+    return [np.where(places == part.place, column, 0) for part, column in zip(parts, columns, strict=True)]
 
 
 def windows_of(schedule, begin: float, end: float) -> list[Window]:
@@ -107,10 +108,10 @@ def ended_by_windows(schedule) -> np.ndarray:
 
 def demands_in_words(schedule, jobs: np.ndarray) -> list[str]:
     """Return the demand of some jobs, by position, in each resource of their pools: "8 processors, 2 GPUs"."""
-    case = schedule.case
     machine = schedule.machine
+    demands = schedule.case.pooled.demand[jobs].tolist()
     texts = []
-    for demand, place in zip(case.pooled.demand[jobs].tolist(), case.places[jobs].tolist(), strict=True):
+    for demand, place in zip(demands, schedule.case.places[jobs].tolist(), strict=True):
         pool = machine.pools[place][1]
         shares = {resource: demand[machine.resources.index(resource)] for resource, _ in pool.amounts}
         texts.append(", ".join(pool.shown(resource, amount) for resource, amount in shares.items()))

@@ -6,36 +6,24 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from ..schedule import Schedule, metrics
-from ..schedule.calendar import classes_of
-from ..schedule.usage import has_order, named
+from ..schedule import Schedule
 from ._altair import alt
-from .axes import DURATIONS, PER_JOB, axis
+from .axes import axis
 from .cells import CELLS, cells_of
 from .checks import MOST_ROWS, check_columns, check_kind, check_limit
 from .clock import KNOWN, Clock, last_known, length, window_of
-from .palette import GROUPS, IN_WORDS, INK, OUTCOMES, STATES, WAITING, ink_on
+from .job_colours import GREY, colours_of, owners
+from .palette import INK, ink_on
 from .pooled import BANDS, ENDED, bands, demands_in_words, ended_by_windows, has_pools, windows_of
 from .sizes import WIDE
 from .theme import about, headed, unchecked
 
-OTHERS = "other jobs"
 PLANNED = "pale, dashed: from the end of a job to its estimated end"
-TASKS = {"sweep": GROUPS["sweeps"], "tasks of a sweep": "#F0E442"}
 PANEL = 170  # height of one Gantt chart among others, in pixels
 LETTERS = 11  # size of the text in rectangles, in pixels
+LETTER = 0.62  # width of a letter, as a share of its size
 PALE = 0.35  # opacity of a run that a closed window ended
 ENDINGS = ("ended by a closed window", "went to its end")
-LETTER = 0.62  # width of a letter, as a share of its size
-# Colours of names, after Okabe and Ito: jobs, users, nodes.
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#882255", "#F0E442")
-MOST_COLOURS = 7  # with the others, one line of the legend
-GREY = "#9E9E9E"  # the others, and jobs without a number
-# Columns whose numbers are only names.
-IDENTIFIERS = {"job_number", "user_id", "group_id", "executable", "queue", "partition", "status"}
-# Whose a job is, and how it ended in the log: in the tooltip, if jobs differ.
-OWNERS = ("user", "account", "group", "partition", "queue", "qos", "state")
-CLASS_TITLE = "class: short or long (1 h), narrow or wide (32 processors)"
 MOVABLE = "drag to move, turn the wheel to zoom, double-click to go back"
 
 
@@ -181,7 +169,7 @@ def _drawn(schedules, window, color, label, estimates, processors, opened, limit
     if filled:
         area, tasks = (np.concatenate([getattr(gantt, name) for gantt in filled]) for name in ("area", "tasks"))
         jobs, apart = pd.concat([gantt.jobs for gantt in filled]), any(gantt.apart for gantt in gantts)
-        values, *colours = _gantt_colour(jobs, color, area, tasks, apart, filled[0].schedule.trace)
+        values, *colours = colours_of(jobs, color, area, tasks, apart, filled[0].schedule.trace)
         ends = np.cumsum([gantt.area.size for gantt in filled])
         for gantt, part in zip(filled, np.split(values, ends[:-1]), strict=True):
             last = gantt is gantts[-1]
@@ -310,7 +298,7 @@ class _Gantt:
         return alt.Y(f"{field}:Q", title="processor", scale=scale, axis=ticks)
 
     def chart(self, values, encoded, fills, label, height, place, last, estimates):
-        """Draw the rectangles with the colours of `_gantt_colour`; only the last of several charts shows the times."""
+        """Draw the rectangles with the colours of `colours_of`; only the last of several charts shows the times."""
         sides = {"x": self.clock.x("begin", labels=last, within=self.seen), "x2": alt.X2("end")}
         sides |= {"y": self._upward("low"), "y2": alt.Y2("high"), "color": encoded}
         if self.in_cells:
@@ -498,72 +486,3 @@ def _jobs_of_pieces(schedule, drawn):
         frame = frame.assign(breakdown=table.get("breakdown", 0), submit_time=submit[places])
         frames.append(frame.assign(wait_time=start[places] - submit[places]))
     return pd.concat(frames).sort_values("place")
-
-
-def owners(jobs, trace) -> dict:
-    """Return by words such as "user" what names each job has, of those in which jobs differ."""
-    columns = {word: metrics.SHORT.get(word, word) for word in OWNERS}
-    differ = [word for word, name in columns.items() if name in jobs and len(jobs[name].unique()) > 1]
-    return {word: _texts(jobs, columns[word], trace)[0] for word in differ}
-
-
-def _texts(jobs, by, trace):
-    """Return the text of the class of each job, and all texts in order."""
-    numbers, names = named(classes_of(jobs, by, trace), by)
-    names = np.array(list(map(str, names)))
-    return names[numbers], names.tolist()
-
-
-def _gantt_colour(jobs, color, area, tasks, apart, trace):
-    """Return the value of each piece, its encoding, and the colour of each value (None for numbers).
-
-    `tasks` is -1 for whole jobs, and `apart` says whether sweeps were split into tasks.
-    """
-    if color == "sweeps" and not apart:
-        raise ValueError("color='sweeps' needs a schedule in which sweeps were split into tasks: choose another color")
-    if color in ("class", "sweeps"):
-        values, colours, title = OTHERS, {OTHERS: GROUPS[OTHERS]}, None
-        if color == "class":
-            values = metrics.classes(jobs, "kurian").map(metrics.CLASS_WORDS).astype(str).to_numpy()
-            colours, title = IN_WORDS, CLASS_TITLE
-        if apart:
-            sweeps = jobs.get("breakdown", pd.Series(0, jobs.index)) > 0
-            values, colours = np.select([tasks > 0, sweeps], [*TASKS][::-1], values), colours | TASKS
-        return values, _legend("color:N", title, colours), colours
-    column = {"wait": "wait_time"}.get(color, color)
-    jobs = jobs.reset_index()
-    is_class = column in (*metrics.CLASSES, *metrics.SHORT, *metrics.CALENDAR) and column not in jobs
-    check_columns(jobs, [] if is_class else [column])
-    name = PER_JOB.get(column, column.replace("_", " "))
-    if not is_class and column not in IDENTIFIERS and (values := jobs[column].to_numpy()).dtype.kind in "iuf":
-        if column in DURATIONS:
-            values, name = np.round(values / 3600, 3), f"{name} (hours)"
-        if not np.isfinite(values).all():
-            values, name = np.where(np.isfinite(values), values, np.nan), f"{name}; grey: none"
-        return values, _legend("color:Q", name), None
-    values, names = _texts(jobs, column, trace)
-    held = pd.Series(area).groupby(values).sum()
-    most = held.nlargest(MOST_COLOURS).index.tolist()
-    others = f"others ({len(held) - len(most):,})"
-    values = np.where(np.isin(values, most), values, others)
-    colours = {state: colour for state, colour in (STATES | WAITING | OUTCOMES).items() if state in most}
-    left = set(most) - set(colours)
-    names = [name for name in names if name in left] if has_order(column, jobs.columns) else sorted(left, key=_natural)
-    free = [colour for colour in PALETTE if colour not in colours.values()]
-    colours |= dict(zip(names, free, strict=False)) | ({others: GREY} if others in values else {})
-    return values, _legend("color:N", name, colours), colours
-
-
-def _natural(text):
-    """Order numbers that are written as text by their value, in front of other text."""
-    return (not text.isdecimal(), int(text) if text.isdecimal() else 0, text)
-
-
-def _legend(field, title, colours=None):
-    """Encode a colour, with a legend below; numbers along a scale in which short times differ, since few are long."""
-    if colours is None:
-        scale = alt.Scale(scheme="viridis", type="sqrt", reverse=True)
-    else:
-        scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    legend = alt.Legend(orient="bottom", titleLimit=WIDE, columns=8, symbolType="square")
-    return alt.Color(field, title=title, scale=scale, legend=legend)

@@ -9,10 +9,11 @@ from ..schedule import Schedule
 from ._altair import alt
 from .checks import MOST_ROWS, check_kind
 from .clock import Clock
+from .job_colours import PALETTE
 from .palette import INK, ink_on
 from .sizes import WIDE
 from .theme import about, headed, unchecked
-from .timeline import LETTER, PALETTE, fits
+from .timeline import LETTER, fits
 
 FREE, ABSENT = "transparent", "#80808055"
 SIDE = 500  # side of the whole tree, in pixels: with its title it fits on the page of a small screen

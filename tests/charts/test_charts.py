@@ -17,7 +17,7 @@ from altair.utils.schemapi import SchemaValidationError
 
 import schedlab as sl
 from schedlab import charts
-from schedlab.charts import files, palette, theme, timeline
+from schedlab.charts import files, job_colours, palette, theme
 from schedlab.charts.palette import LOGS, MODELS
 from schedlab.charts.theme import about
 from schedlab.show.ledgers import SHAPES
@@ -282,7 +282,10 @@ def test_colours_of_series_are_seen_on_light_and_on_dark():
             assert contrast(colour, ground) >= 3, (name, colour, ground)
 
 
-@pytest.mark.parametrize("colour", [*timeline.PALETTE, *palette.CLASSES.values(), *timeline.TASKS.values(), "#888888"])
+FILLED = [*job_colours.PALETTE, *palette.CLASSES.values(), *job_colours.TASKS.values(), "#888888"]
+
+
+@pytest.mark.parametrize("colour", FILLED)
 def test_letters_are_read_on_every_colour(colour):
     chosen = {"white": "#ffffff", "black": "#000000"}[palette.ink_on(colour)]
     assert contrast(colour, chosen) == max(contrast(colour, ink) for ink in ("#ffffff", "#000000"))

@@ -13,7 +13,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import charts
-from schedlab.charts import cells, heatmaps, timeline
+from schedlab.charts import cells, heatmaps, job_colours, timeline
 from schedlab.workload.swf import Header
 
 pytestmark = pytest.mark.tables
@@ -285,7 +285,7 @@ def test_colours_of_a_gantt_chart_have_names_and_so_has_its_tooltip(easy, color,
         assert len(legend) == 8
         assert legend[-1] == names[-1]
         assert set(legend[:-1]) <= {f"user {number}" for number in range(30)}
-        assert part["encoding"]["color"]["scale"]["range"][-1] == timeline.GREY
+        assert part["encoding"]["color"]["scale"]["range"][-1] == job_colours.GREY
     elif color == "weekday":
         assert legend == [day for day in names if day in legend]
     else:
