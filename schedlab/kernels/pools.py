@@ -48,6 +48,9 @@ ENDS, KNOWN, BEGINS = range(3)  # what a window does, in this order at one insta
 # completions, whether reservations are void, and whether a job was passed over in the last pass.
 TOUCHED, FREED, ARRIVALS, LATEST, EARLIER, ENDED, VOID, PASSED = range(8)
 NEWS = 8
+BEGIN, END, SINCE = range(3)  # places in a row of Pools.span,
+CELL, AMOUNT = range(2)  # of Pools.share,
+MOST, COUNT = range(2)  # and of Pools.bound
 
 
 class Windows(NamedTuple):
@@ -67,16 +70,6 @@ class Limits(NamedTuple):
     cell: np.ndarray  # shape (n_jobs, n_limits): which counter a job adds to, -1 for none
     amount: np.ndarray  # shape (n_jobs, n_limits): and how much
     most: np.ndarray  # shape (n_cells,)
-    count: np.ndarray  # shape (n_cells,); modified in place
-
-
-class Runs(NamedTuple):
-    """The runs that windows ended, int64 of shape (most,); `size` of shape (1,) is how many there are."""
-
-    job: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    size: np.ndarray
 
 
 class Pools(NamedTuple):
@@ -96,16 +89,19 @@ class Pools(NamedTuple):
     place: np.ndarray  # int64 of shape (n_jobs,): the pool of each job
     demand: np.ndarray  # int64 of shape (n_jobs, 4)
     capacity: np.ndarray  # int64 of shape (n_pools, 4)
-    least: np.ndarray  # int64 of shape (n_pools, 4): the smallest demand
     free: np.ndarray  # int64 of shape (n_pools, 4): of the open capacity
-    windows: Windows
+    first: np.ndarray  # as of `Windows`, like `closed` and `event`
+    span: np.ndarray  # int64 of shape (n_windows, 3): `BEGIN`, `END`, and from when on a window is known (`SINCE`)
+    closed: np.ndarray
+    event: np.ndarray
     held: np.ndarray  # int64 of shape (n_windows, 4): held at the begin of a window to come, by estimates
-    coming: (
-        np.ndarray
-    )  # int64 of shape (n_pools + 1,): the first window of each pool that has not begun; the next event
-    limits: Limits
+    # int64 of shape (n_pools + 2,): the first window of each pool that has not begun, the next event, and how many runs
+    # windows have ended.
+    coming: np.ndarray
+    share: np.ndarray  # int64 of shape (n_jobs, n_limits, 2): `CELL` and `AMOUNT` of `Limits`
+    bound: np.ndarray  # int64 of shape (n_cells, 2): `MOST` and `COUNT` of `Limits`; the latter is modified in place
     requeues: bool
-    ended: Runs
+    ended: np.ndarray  # int64 of shape (most, 3): job, start and end of each run that a window ended
     news: np.ndarray  # int64 of shape (n_pools, 8)
     entry: np.ndarray  # int64 of shape (n_jobs,): the place of a running job in `begun`
 
@@ -117,14 +113,17 @@ def new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, ra
     pools = capacity.shape[0]
     clock = np.zeros(SCALARS, np.int64)
     clock[NOW] = -1
-    free = capacity.copy()
-    least = capacity.copy()
-    for job in range(n):
-        for i in range(RESOURCES):
-            least[place[job], i] = min(least[place[job], i], demand[job, i])
-    coming = np.zeros(pools + 1, np.int64)
+    coming = np.zeros(pools + 2, np.int64)
     coming[:pools] = windows.first[:pools]
-    ended = Runs(np.empty(runs, np.int64), np.empty(runs, np.int64), np.empty(runs, np.int64), np.zeros(1, np.int64))
+    span = np.empty((windows.begin.size, 3), np.int64)
+    share = np.empty((*limits.cell.shape, 2), np.int64)
+    bound = np.zeros((limits.most.size, 2), np.int64)
+    span[:, BEGIN] = windows.begin
+    span[:, END] = windows.end
+    span[:, SINCE] = windows.known
+    share[:, :, CELL] = limits.cell
+    share[:, :, AMOUNT] = limits.amount
+    bound[:, MOST] = limits.most
     return Pools(
         jobs,
         np.full(n, WAITS, np.int64),
@@ -140,14 +139,17 @@ def new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, ra
         place,
         demand,
         capacity,
-        least,
-        free,
-        windows,
+        capacity.copy(),
+        windows.first,
+        span,
+        windows.closed,
+        windows.event,
         np.zeros((windows.begin.size, RESOURCES), np.int64),
         coming,
-        limits,
+        share,
+        bound,
         requeues,
-        ended,
+        np.empty((runs, 3), np.int64),
         np.zeros((pools, NEWS), np.int64),
         np.zeros(n, np.int64),
     )
@@ -160,7 +162,7 @@ def advance(c, alarm, order, backfill, ordered, veto):
     The policies are those whose running sums have to know of runs that windows end.
     """
     news = c.news
-    limited = c.limits.most.size > 0
+    limited = c.bound.size > 0
     arrival = next_arrival(c)
     end = next_end(c)
     event = next_event(c)
@@ -191,8 +193,8 @@ def advance(c, alarm, order, backfill, ordered, veto):
 @part
 def next_event(c):
     """Return the instant at which a window becomes known, begins or ends next, or `NEVER`."""
-    event = c.coming[c.coming.size - 1]
-    return c.windows.event[event, 0] if event < c.windows.event.shape[0] else NEVER
+    event = c.coming[c.capacity.shape[0]]
+    return c.event[event, 0] if event < c.event.shape[0] else NEVER
 
 
 @part
@@ -229,17 +231,23 @@ def _release(c, job):
     for i in range(RESOURCES):
         c.free[pool, i] += c.demand[job, i]
     _count_held(c, pool, job, expected, -1)
-    for i in range(c.limits.cell.shape[1]):
-        if c.limits.cell[job, i] >= 0:
-            c.limits.count[c.limits.cell[job, i]] -= c.limits.amount[job, i]
+    _count_running(c, job, -1)
     c.news[pool, TOUCHED] = c.news[pool, FREED] = 1
+
+
+@part
+def _count_running(c, job, sign):
+    """Count a job for the limits that apply to it."""
+    for i in range(c.share.shape[1]):
+        if c.share[job, i, CELL] >= 0:
+            c.bound[c.share[job, i, CELL], COUNT] += sign * c.share[job, i, AMOUNT]
 
 
 @part
 def _count_held(c, pool, job, expected, sign):
     """Count what a job holds at the begins of windows to come."""
     window = c.coming[pool]
-    while window < c.windows.first[pool + 1] and c.windows.begin[window] < expected:
+    while window < c.first[pool + 1] and c.span[window, BEGIN] < expected:
         for i in range(RESOURCES):
             c.held[window, i] += sign * c.demand[job, i]
         window += 1
@@ -248,14 +256,14 @@ def _count_held(c, pool, job, expected, sign):
 @routine
 def happen(c, order, backfill, ordered, veto):
     """Let a window become known, begin or end."""
-    event = c.coming[c.coming.size - 1]
-    c.coming[c.coming.size - 1] = event + 1
-    window = c.windows.event[event, 1]
-    kind = c.windows.event[event, 2]
-    pool = c.windows.event[event, 3]
+    event = c.coming[c.capacity.shape[0]]
+    c.coming[c.capacity.shape[0]] = event + 1
+    window = c.event[event, 1]
+    kind = c.event[event, 2]
+    pool = c.event[event, 3]
     sign = 1 if kind == ENDS else -1 if kind == BEGINS else 0
     for i in range(RESOURCES):
-        c.free[pool, i] += sign * c.windows.closed[window, i]
+        c.free[pool, i] += sign * c.closed[window, i]
     c.news[pool, TOUCHED] = c.news[pool, FREED] = 1
     if kind == KNOWN:
         c.news[pool, VOID] = 1
@@ -291,12 +299,11 @@ def _end_latest(c, pool, order, backfill, ordered, veto):
     leave_early(c, veto.question, latest, end, entry, c.requeues)
     remove(c.ends, end, entry)
     _release(c, latest)
-    ended = c.ended
-    many = c.ended.size[0]
-    ended.job[many] = latest
-    ended.start[many] = c.start[latest]
-    ended.end[many] = c.clock[NOW]
-    ended.size[0] = many + 1
+    many = c.coming[c.capacity.shape[0] + 1]
+    c.coming[c.capacity.shape[0] + 1] = many + 1
+    c.ended[many, 0] = latest
+    c.ended[many, 1] = c.start[latest]
+    c.ended[many, 2] = c.clock[NOW]
     if c.requeues:
         c.start[latest] = WAITS
         insert(c.queue, pool * SPAN + c.rank[latest], latest)
@@ -320,9 +327,7 @@ def begin(c, place):
     for i in range(RESOURCES):
         c.free[pool, i] -= c.demand[job, i]
     _count_held(c, pool, job, expected, 1)
-    for i in range(c.limits.cell.shape[1]):
-        if c.limits.cell[job, i] >= 0:
-            c.limits.count[c.limits.cell[job, i]] += c.limits.amount[job, i]
+    _count_running(c, job, 1)
     return remove_at(c.queue, place)
 
 
@@ -341,22 +346,12 @@ def last_of(c, pairs, pool):
 @part
 def exceeds(c, job):
     """Tell whether the start of a waiting job would exceed a limit; then it is passed over."""
-    limits = c.limits
-    for i in range(limits.cell.shape[1]):
-        cell = limits.cell[job, i]
-        if cell >= 0 and limits.count[cell] + limits.amount[job, i] > limits.most[cell]:
+    for i in range(c.share.shape[1]):
+        cell = c.share[job, i, CELL]
+        if cell >= 0 and c.bound[cell, COUNT] + c.share[job, i, AMOUNT] > c.bound[cell, MOST]:
             c.news[c.place[job], PASSED] = 1
             return True
     return False
-
-
-@part
-def is_full(c, pool):
-    """Tell whether no job fits, whatever it needs."""
-    full = False
-    for i in range(RESOURCES):
-        full |= c.free[pool, i] < c.least[pool, i]
-    return full
 
 
 @part
@@ -376,17 +371,23 @@ def fits_windows(c, pool, job, beside, after, before):
     `beside` is a job that holds what it needs then, as well as the running ones; -1 for none.
     """
     window = c.coming[pool]
-    last = c.windows.first[pool + 1]
-    while window < last and c.windows.begin[window] < before:
-        if c.windows.begin[window] > after and c.windows.known[window] <= c.clock[NOW]:
+    last = c.first[pool + 1]
+    while window < last and c.span[window, BEGIN] < before:
+        if c.span[window, BEGIN] > after and c.span[window, SINCE] <= c.clock[NOW]:
             for i in range(RESOURCES):
-                left = c.capacity[pool, i] - c.windows.closed[window, i] - c.held[window, i]
+                left = c.capacity[pool, i] - c.closed[window, i] - c.held[window, i]
                 if beside >= 0:
                     left -= c.demand[beside, i]
                 if c.demand[job, i] > left:
                     return False
         window += 1
     return True
+
+
+@maker
+def interrupted(c):
+    """Return job, start and end of each run that a window ended; int64 of shape (n_runs, 3)."""
+    return c.ended[: c.coming[c.capacity.shape[0] + 1]].copy()
 
 
 @part

@@ -17,9 +17,12 @@ from ._jit import kernel, maker, part, routine
 from .cluster import ARRIVED, EARLY, NAN, NEWCOMER, NOW
 from .conservative import BY_RESERVATION, NO_COMPRESSION, REBUILD
 from .pools import (
+    BEGIN,
     EARLIER,
+    END,
     ENDED,
     PASSED,
+    SINCE,
     SPAN,
     TOUCHED,
     VOID,
@@ -27,6 +30,7 @@ from .pools import (
     begin,
     exceeds,
     first_of,
+    interrupted,
     last_of,
     new_pools,
     sort_pool,
@@ -78,7 +82,7 @@ def pools_conservative(jobs, machine, order, backfill, veto, compression, on_com
                 _plan(c, book, pool, compression, on_completion, repeat)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
-    return c.start, c.promise, c.ended
+    return c.start, c.promise, interrupted(c)
 
 
 @part
@@ -101,17 +105,16 @@ def _next_due(c, book):
 @routine
 def fill(c, steps, pool, now):
     """Make the profile of what the running jobs and the known windows leave free."""
-    windows = c.windows
     running = c.running
     clear(steps, pool, now, c.free)
     for place in range(first_of(c, running, pool), last_of(c, running, pool)):
         append(steps, pool, running.key[place] - pool * SPAN, c.demand, running.item[place], 1)
     window = c.coming[pool] - 1
-    if window >= windows.first[pool] and windows.end[window] > now:  # closed now: open again at its end
-        add_from(steps, pool, windows.end[window], windows.closed, window)
-    for window in range(c.coming[pool], windows.first[pool + 1]):
-        if windows.known[window] <= now:
-            add(steps, pool, windows.begin[window], windows.end[window], windows.closed, window, -1)
+    if window >= c.first[pool] and c.span[window, END] > now:  # closed now: open again at its end
+        add_from(steps, pool, c.span[window, END], c.closed, window)
+    for window in range(c.coming[pool], c.first[pool + 1]):
+        if c.span[window, SINCE] <= now:
+            add(steps, pool, c.span[window, BEGIN], c.span[window, END], c.closed, window, -1)
 
 
 @part
@@ -145,7 +148,7 @@ def _plan(c, book, pool, compression, on_completion, repeat):
         book.freed_until[pool] = now
         _visit_queue(c, book, pool, c.clock[ARRIVED])
         return
-    limited = c.limits.most.size > 0
+    limited = c.bound.size > 0
     forget_past(book.steps, pool, now)
     _release_early(c, book, pool)
     if limited:
@@ -289,7 +292,7 @@ def pools_depth(jobs, machine, order, backfill, ordered, veto, depth, halt):
                     _try(c, steps, pool, veto, candidates[i], True)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
-    return c.start, c.promise, c.ended
+    return c.start, c.promise, interrupted(c)
 
 
 @part

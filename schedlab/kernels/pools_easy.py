@@ -18,10 +18,13 @@ from ._jit import U, kernel, maker, part, routine
 from .cluster import NAN, NOW
 from .pools import (
     ARRIVALS,
+    BEGIN,
+    END,
     FREED,
     LATEST,
     PASSED,
     RESOURCES,
+    SINCE,
     SPAN,
     TOUCHED,
     advance,
@@ -30,7 +33,7 @@ from .pools import (
     first_of,
     fits,
     fits_windows,
-    is_full,
+    interrupted,
     last_of,
     new_pools,
     sort_pool,
@@ -89,7 +92,7 @@ def pools_easy(jobs, machine, order, backfill, ordered, veto, backfills, halt):
                         _backfill(c, heads, pool, veto, waiting)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
-    return c.start, c.promise, c.ended
+    return c.start, c.promise, interrupted(c)
 
 
 @part
@@ -128,14 +131,13 @@ def _start_heads(c, heads, pool, backfills):
 @part
 def reserve(c, heads, pool, head):
     """Find the shadow time of a head, and the amounts that it leaves over then."""
-    windows = c.windows
     now = c.clock[NOW]
     extra = heads.extra
     for i in range(RESOURCES):
         extra[pool, i] = c.free[pool, i]
     window = c.coming[pool] - 1
     closed = True
-    if window < windows.first[pool] or windows.end[window] <= now:
+    if window < c.first[pool] or c.span[window, END] <= now:
         window = window + 1
         closed = False
     place = first_of(c, c.running, pool)
@@ -145,8 +147,8 @@ def reserve(c, heads, pool, head):
         window = _known_from(c, pool, window)
     while shadow < NEVER:
         changes = NEVER
-        if window < windows.first[pool + 1]:
-            changes = windows.end[window] if closed else windows.begin[window]
+        if window < c.first[pool + 1]:
+            changes = c.span[window, END] if closed else c.span[window, BEGIN]
         shadow = changes
         if place < last:
             shadow = min(shadow, c.running.key[place] - pool * SPAN)
@@ -156,12 +158,12 @@ def reserve(c, heads, pool, head):
             place += 1
         if changes == shadow and shadow < NEVER:
             for i in range(RESOURCES):
-                extra[pool, i] += windows.closed[window, i] if closed else -windows.closed[window, i]
+                extra[pool, i] += c.closed[window, i] if closed else -c.closed[window, i]
             window += closed
             closed = not closed
             if not closed:
                 window = _known_from(c, pool, window)
-            if not closed and window < windows.first[pool + 1] and windows.begin[window] == shadow:
+            if not closed and window < c.first[pool + 1] and c.span[window, BEGIN] == shadow:
                 continue  # the next window begins where this one ends
         if _has_room(c, pool, head, extra) and fits_windows(
             c, pool, head, NOBODY, shadow, shadow + c.jobs.estimate[head]
@@ -177,7 +179,7 @@ def reserve(c, heads, pool, head):
 @part
 def _known_from(c, pool, window):
     """Return the first window of a pool, from one on, that is known."""
-    while window < c.windows.first[pool + 1] and c.windows.known[window] > c.clock[NOW]:
+    while window < c.first[pool + 1] and c.span[window, SINCE] > c.clock[NOW]:
         window += 1
     return window
 
@@ -221,11 +223,10 @@ def _backfill(c, heads, pool, veto, left):
     free = c.free
     extra = heads.extra
     place = last_of(c, c.queue, pool) - left
-    limited = c.limits.most.size > 0
+    limited = c.bound.size > 0
     at = U(pool)
     longest = heads.shadow[pool] - c.clock[NOW]
-    full = is_full(c, pool)
-    while left > 0 and (limited or not full):  # with limits, it is noted whether a job is passed over
+    while left > 0:
         left -= 1
         job = U(queue.item[U(place)])
         short = False
@@ -238,7 +239,6 @@ def _backfill(c, heads, pool, veto, left):
             place += 1
         else:
             place = _start_behind_head(c, heads, pool, place)
-            full = is_full(c, pool)
 
 
 @part

@@ -127,7 +127,7 @@ def _limits(trace, machine, demand):
             amounts.append(amount)
     shape = (len(cells), len(demand))
     columns = (np.ascontiguousarray(np.array(rows, np.int64).reshape(shape).T) for rows in (cells, amounts))
-    return Limits(*columns, np.array(most, np.int64), np.zeros(len(most), np.int64))
+    return Limits(*columns, np.array(most, np.int64))
 
 
 def _by_code(trace, column, allowed):
@@ -151,15 +151,14 @@ def _check_alone(trace, limit, kind, amount, most):
 def machine_of(case) -> tuple:
     """Return the machine of a case as the kernels take it (`schedlab.kernels.pools_easy`)."""
     pooled = case.pooled
-    limits = pooled.limits._replace(count=np.zeros_like(pooled.limits.most))
     places = np.require(case.places, np.int64, "CW")  # kernels would be compiled once more for arrays of pandas
-    return places, pooled.demand, pooled.capacity, pooled.windows, limits, pooled.requeues, pooled.most_runs
+    return places, pooled.demand, pooled.capacity, pooled.windows, pooled.limits, pooled.requeues, pooled.most_runs
 
 
 def simulate(kernel, case, *rules):
     """Run a kernel for pools; return the outcome."""
     start, promise, ended = interruptible(kernel, case.jobs, machine_of(case), *rules)
-    return outcome_of(case, start, promise, *(column[: ended.size[0]].copy() for column in ended[:3]))
+    return outcome_of(case, start, promise, *ended.T.copy())
 
 
 def outcome_of(case, start, promise, job, begun, until):
