@@ -27,12 +27,12 @@ except ImportError:  # another release of numba: nobody is told then
 
 # Groups of kernels that are compiled together, likely groups first, with the approximate seconds for each.
 SECONDS = {"rigid": 6, "others": 3, "conservative": 6, "lookahead": 5, "trees": 8, "plans": 10, "moldable": 12}
-SECONDS |= {"shredding": 10, "gang": 14}
+SECONDS |= {"shredding": 10, "gang": 14, "pools": 14}
 # The group of a kernel, by its module; all others are in "others".
 GROUPS = {"easy": "rigid", "fcfs": "rigid", "conservative": "conservative", "easy_depth": "conservative"}
 GROUPS |= {"lookahead": "lookahead", "placement": "trees", "tree_nodes": "trees", "conservative_tree": "plans"}
 GROUPS |= {"lookahead_tree": "plans", "moldable": "moldable", "iterative": "moldable", "shredding": "shredding"}
-GROUPS |= {"gang": "gang"}
+GROUPS |= {"gang": "gang", "pools_easy": "pools", "pools_conservative": "pools", "pools_started_by": "pools"}
 PACKAGE = "schedlab"
 KERNELS = f"{PACKAGE}.kernels."
 USUAL_WAY = os.environ.get("SCHEDLAB_PIECES") == "0"  # compile kernels as numba does, not in pieces: for tests of that

@@ -18,7 +18,7 @@ from tqdm.auto import tqdm
 from .. import gang
 from ..kernels._jit import CACHE
 from ..kernels.iterative import decision
-from ..machine import KaryTree
+from ..machine import Closed, KaryTree, Pools
 from ..schedule.bounds import lower_bounds
 from ..schedule.simulation import recorded, simulate
 from ..schemes import by_name
@@ -74,18 +74,24 @@ def _reservations(trace):
     simulate(trace, EASY(reservations="all", may_backfill=lambda requested_procs: requested_procs > 1))
 
 
+def _pools(trace):
+    machine = Pools({"all": 16}, closed=Closed(1000, 2000), column="none")
+    for scheme in (EASY(), Conservative(), EASY(reservations=2)):
+        simulate(trace, scheme, machine=machine).column("started_by")
+
+
 NEEDED = {
     None: lambda trace: trace,
     "speedup": lambda trace: trace.with_speedup(Downey()),
     "sweeps": lambda trace: trace.with_parameter_sweeps(0.5, min_procs=2),
 }
-LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "plans", "conservative", "lookahead")
+LONGEST_FIRST = ("gang", "pools", "shredding", "moldable", "trees", "plans", "conservative", "lookahead")
 
 
 def groups() -> dict[str, list[Callable]]:
     """Return the groups that are compiled together, as calls with a trace; schemes of one module share most kernels."""
     calls = {"gang": [_gang], "trees": [_trees], "plans": [_plans], "others": [_others], "moldable": [_decision]}
-    calls |= {"conservative": [_reservations], "rigid": [_bounds]}  # they share most with these
+    calls |= {"pools": [_pools], "conservative": [_reservations], "rigid": [_bounds]}  # they share most with these
     for make in by_name().values():
         scheme, module = make(), make.func.__module__.removeprefix("schedlab.schemes.")
         if scheme.simulated:

@@ -106,7 +106,7 @@ class Closed:
     ----------
     begin, end : str, datetime or number
         Dates at the machine, or seconds on the clock of the log.
-    pool : str, optional
+    pool : str or int, optional
         Which pool. Default: each.
     announced : number, optional
         Seconds before the begin at which schedulers learn of it. Default: it is always known.
@@ -122,7 +122,7 @@ class Closed:
 
     begin: object
     end: object
-    pool: str | None
+    pool: str | int | None
     announced: float
     amounts: tuple[tuple[str, int], ...]
 
@@ -260,8 +260,9 @@ class Pools:
         for window in self.closed:
             if not isinstance(window, Closed):
                 raise TypeError(f"closed has {window!r}, expected windows such as sl.Closed(begin, end)")
-            if window.pool is not None:
-                check_known("pool of a closed window", window.pool, map(str, pools))
+            if window.pool is not None and window.pool not in pools:
+                known = f"known: {', '.join(map(str, pools))}{suggestion(window.pool, map(str, pools))}"
+                raise ValueError(f"unknown pool of a closed window {window.pool!r}; {known}")
             for name, pool in pools.items():
                 has = dict(pool.amounts)
                 for resource, amount in window.amounts if window.pool in (None, name) else ():
@@ -414,48 +415,6 @@ class Pools:
             raise ValueError(
                 f"job {jobs.index[job]} asks for {asks}, {self.part} {name!r} has {has}{more}; {LEAVES_OUT}"
             )
-
-
-class Partitions(Pools):
-    """Independent machines side by side: each job runs in its own partition, which has a queue of its own.
-
-    It is the short form of `Pools` for pools of processors, each of which serves the partition of its name.
-
-    Parameters
-    ----------
-    sizes : mapping of str or int to int
-        Processors of each partition, by the partition's name or number.
-    column : str
-        The column of the jobs that says which partition each belongs to.
-
-    Examples
-    --------
-    >>> import schedlab as sl
-    >>> machine = sl.Partitions({"short": 64, "long": 128})
-    >>> machine.procs, str(machine)
-    (192, 'partitions short (64), long (128)')
-    >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), machine=192, partition=["short", "long"])
-    >>> schedule = sl.simulate(trace, "easy", machine=machine)
-    >>> {name: len(part) for name, part in schedule.partitions.items()}
-    {'short': 163, 'long': 47}
-    >>> chart = sl.charts.gantts(schedule.partitions)
-    """
-
-    part = "partition"
-
-    def __init__(self, sizes: Mapping[str | int, int], column: str = "partition"):
-        if not dict(sizes):
-            raise ValueError("sizes is empty, expected the processors of each partition by its name")
-        super().__init__(dict(sizes), column=column)
-
-    @property
-    def sizes(self) -> tuple[tuple[str | int, int], ...]:
-        """The partitions: names and processors."""
-        return tuple((name, dict(pool.amounts)["procs"]) for name, pool in self.pools)
-
-    def __str__(self) -> str:
-        return f"partitions {', '.join(f'{name} ({procs:,})' for name, procs in self.sizes)}"
 
 
 def _set(instance, **values):

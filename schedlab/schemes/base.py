@@ -154,8 +154,11 @@ class Case:
     @property
     def in_parts(self) -> bool:
         """Whether the pools of the machine are simulated one by one: nothing in one depends on the others."""
-        machine = self.machine
-        return isinstance(machine, Pools) and not machine.limits and (len(machine.pools) > 1 or machine.is_flat)
+        return (
+            isinstance(self.machine, Pools)
+            and not self.machine.limits
+            and (len(self.machine.pools) > 1 or self.machine.is_flat)
+        )
 
     def _of(self, jobs, machine, first=False):
         """Return the case of some jobs, by a slice or positions; with `first`, others follow, else these are all."""

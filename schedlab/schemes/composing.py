@@ -12,7 +12,7 @@ from functools import cache
 
 import pandas as pd
 
-from ..machine import KaryTree, Partitions
+from ..machine import Closed, KaryTree, Partitions, Pools
 from ..workload.frames import from_frame
 from ..workload.speedup import Downey
 from ..workload.trace import Trace
@@ -60,6 +60,7 @@ SCHEMES = (
 # By column heading: the settings of `simulate`, and the order given to the scheme.
 CONDITIONS = {
     "partitions": {"machine": Partitions({"a": PROCS, "b": PROCS})},
+    "pools with closed windows": {"machine": Pools({"a": PROCS, "b": PROCS}, closed=Closed(20, 40))},
     "tree, nodes of one block": {"machine": TREE},
     "tree, nodes anywhere": {"machine": KaryTree(2, 4, allocation="first-free")},
     "a pass for each event": {"events": "each"},

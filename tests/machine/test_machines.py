@@ -169,7 +169,7 @@ def test_what_a_reader_should_know_is_a_note():
 WRONG = {
     "more GPUs than there are": ([0, 0], "6 gpus of pool 'b' are held or closed, of 4"),
     "in a window": ([0, 25], "are held or closed, of"),
-    "over a limit": ([0, 12], "running jobs hold 2, a limit allows 1"),
+    "over a limit": ([0, 12], "2 running of a user are held, a limit allows 1"),
 }
 
 
