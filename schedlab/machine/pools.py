@@ -298,6 +298,11 @@ class Pools:
         return len(self.resources) == 1 and not self.closed and not self.limits
 
     @property
+    def in_parts(self) -> bool:
+        """Whether its pools can be simulated one by one, some of them as nothing but processors."""
+        return not self.limits and (len(self.pools) > 1 or self.is_flat)
+
+    @property
     def keeps_promises(self) -> bool:
         """Whether a start can be promised: not if a job may come within its limits again, or a window become known."""
         return not self.limits and not self.interrupts

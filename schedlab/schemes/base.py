@@ -154,11 +154,7 @@ class Case:
     @property
     def in_parts(self) -> bool:
         """Whether the pools of the machine are simulated one by one: nothing in one depends on the others."""
-        return (
-            isinstance(self.machine, Pools)
-            and not self.machine.limits
-            and (len(self.machine.pools) > 1 or self.machine.is_flat)
-        )
+        return isinstance(self.machine, Pools) and self.machine.in_parts
 
     def _of(self, jobs, machine, first=False):
         """Return the case of some jobs, by a slice or positions; with `first`, others follow, else these are all."""
