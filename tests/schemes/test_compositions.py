@@ -40,9 +40,9 @@ def test_the_natural_ones_go(table):
 
 
 def test_every_no_says_what_to_do_instead_or_who_can(table):
-    ways = "place jobs on nodes|simulate several resources|is for |leave out|order of the queue|batched|bound|pieces|no o"
+    ways = "place jobs on nodes|simulate several resources|is for |leave out|order of the queue|batched|bound|pieces"
     for said in set(table.to_numpy().ravel()) - {YES}:
-        assert re.search(ways, said)
+        assert re.search(f"{ways}|no ord", said)
 
 
 def test_a_scheme_of_ones_own_is_asked_too():
