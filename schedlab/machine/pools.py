@@ -197,7 +197,8 @@ class Limit:
 class Pools:
     """A machine of several pools, each with resources and a queue of its own, closed windows, and limits.
 
-    Which GPU, node or socket a job gets is not simulated: in a pool a job fits if enough of each resource is free.
+    Which GPU, node or socket a job gets is not simulated: in a pool a job fits if enough of each resource is free. What
+    policies count, such as the usage of a user, they count in each pool by itself; limits count over all pools.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ class Row:
             if name in self.columns:
                 return True
             if name == "machine_procs":
-                self.columns[name] = np.full(len(case), case.machine.procs)
+                self.columns[name] = self._in_pool(case.machine.procs, lambda pool: case.pooled.capacity[pool, 0])
                 return True
             if name in case.columns:
                 self.columns[name] = self._known(name)
@@ -144,12 +144,23 @@ class Row:
         if what is None or (what.of is not None and what.of not in case.columns):
             return False
         if isinstance(what, Count):
-            self._known(what.of)
-            self.columns[name] = np.full(len(case), case.columns.count(what.of))
+            values = self._known(what.of)
+            count = case.columns.count(what.of)
+            self.columns[name] = self._in_pool(count, lambda pool: np.unique(values[case.places == pool]).size)
         else:
             self.moving = True
             self.sums[name] = what, None if what.of is None else self._known(what.of)
         return True
+
+    @property
+    def _pools(self):
+        return 1 if self.case.pooled is None else len(self.case.pooled.capacity)
+
+    def _in_pool(self, value, of_pool):
+        """Return a value of the machine for each job; of several pools, that of the job's own."""
+        if self._pools == 1:
+            return np.full(len(self.case), value)
+        return np.array([of_pool(pool) for pool in range(self._pools)])[self.case.places]
 
     def _known(self, column):
         """Return a column; note if it has no value for any job."""
@@ -162,6 +173,8 @@ class Row:
         n, cells, keys = len(self.case), 0, []
         for _, column in self.sums.values():
             values, key = np.unique(np.zeros(n, np.int64) if column is None else column, return_inverse=True)
+            if self._pools > 1:  # each pool counts for itself
+                values, key = np.unique(key + values.size * self.case.places, return_inverse=True)
             keys.append(cells + key)
             cells += values.size
         whole, real = [*self._named("i").values(), *keys], list(self._named("f").values())

@@ -181,9 +181,10 @@ def test_what_changes_nothing(scheme):
         assert (schedule.started_by == flat.started_by).all(), name
 
 
-@pytest.mark.parametrize("scheme", ["fcfs", "easy", "conservative"])
+@pytest.mark.parametrize("scheme", ["fcfs", "easy", "conservative", "easy-fairshare", "conservative-multifactor"])
 def test_two_pools_are_two_simulations(scheme):
     logs = [sl.model_trace("lublin", jobs=600, machine=64, seed=seed).scale_load(0.9) for seed in (1, 2)]
+    logs = [replace(log, table=log.table.assign(user=np.arange(600) % 7)) for log in logs]
     window = sl.Closed(20_000, 60_000, announced=5_000)
     alone = [
         sl.simulate(log, scheme, machine=sl.Pools({"all": sl.Pool(64)}, closed=window, column="none")) for log in logs
@@ -198,3 +199,30 @@ def test_two_pools_are_two_simulations(scheme):
             mine = together.table["where"] == name
             assert (schedule.start[mine] == part.start).all()
             assert (schedule.outcome.interruptions[mine] == part.outcome.interruptions).all()
+
+
+def fewest_running(user_running):
+    return user_running
+
+
+def most_queued(user_queued):
+    return -user_queued
+
+
+def least_usage(plain_usage=sl.Usage("user", half_life=None)):
+    return plain_usage
+
+
+@pytest.mark.parametrize(
+    ("order", "starts"),
+    [(fewest_running, [8, 0, 18]), (most_queued, [8, 0, 18]), (least_usage, [18, 0, 8]), ("fcfs", [8, 0, 18])],
+)
+@pytest.mark.parametrize("limits", [(), sl.Limit("user", running=9)], ids=["alone", "coupled"])
+def test_sums_know_of_runs_that_windows_end(order, starts, limits):
+    # Job 1 of user 1 runs in [0, 5), is ended by the window, and waits again beside job 3 of user 2.
+    trace = trace_of([(0, 10, 10, 3), (0, 3, 3, 1), (6, 10, 10, 3)], machine=10)
+    trace = replace(trace, table=trace.table.assign(user=[1, 2, 2], where="a"))
+    window = sl.Closed(5, 8, announced=0)
+    machine = sl.Pools(a=4, b=1, closed=window, limits=limits, column="where")
+    schedule = sl.simulate(trace, sl.FCFS(order), machine=machine).validate()
+    assert schedule.start.tolist() == starts
