@@ -97,12 +97,17 @@ def pools_easy(jobs, machine, order, backfill, ordered, veto, backfills, halt):
 
 @part
 def _still_blocked(c, heads, pool, order, veto):
-    """Tell whether the head and its reservation are those of the last pass, and only one later job has arrived."""
-    if c.news[pool, FREED] or c.news[pool, ARRIVALS] != 1 or heads.job[pool] == NOBODY or order.moving or veto.moving:
+    """Tell whether the head and its reservation are those of the last pass, and only one later job has arrived.
+
+    With limits, starts in other pools may have brought any job over one, which every pass has to note.
+    """
+    if c.news[pool, FREED] or c.news[pool, ARRIVALS] != 1 or heads.job[pool] == NOBODY:
+        return False
+    if order.moving or veto.moving or c.bound.size > 0:
         return False
     newcomer = c.news[pool, LATEST]
     head = heads.job[pool]
-    return c.clock[NOW] < heads.shadow[pool] and c.rank[newcomer] > c.rank[head] and not exceeds(c, head)
+    return c.clock[NOW] < heads.shadow[pool] and c.rank[newcomer] > c.rank[head]
 
 
 @routine

@@ -83,8 +83,8 @@ def clusters(draw, announced=(inf, 0, 3, 9), limited=(True, False)):
     capacity = dict.fromkeys(NAMES[:pools], (procs, 4, 6)[:resources])
     jobs = []
     for i, job in enumerate(sorted(plain, key=lambda job: job.submit)):
-        gpus, memory, name, user = pick(draw, range(5), range(7), NAMES[:pools], "xy")
-        columns = {"user": user}
+        gpus, memory, name, user, qos = pick(draw, range(5), range(7), NAMES[:pools], "xy", "pq")
+        columns = {"user": user, "qos": qos}
         demands = (job.procs, gpus, memory)[:resources]
         jobs.append(Job(i + 1, job.submit, job.run, job.estimate, demands, name, columns))
     closed = []
@@ -97,6 +97,7 @@ def clusters(draw, announced=(inf, 0, 3, 9), limited=(True, False)):
             closed.append(twin.Closed(now, now + length, name, amounts, known))
             now += length
     choices = [(), (twin.Limit("user", running=1),), (twin.Limit("user", running={"x": 2}, procs=procs),)]
+    choices.append((twin.Limit("user", procs=procs + 2), twin.Limit("qos", running=3, procs=procs + 1)))
     limits, closure = pick(draw, choices if any(limited) else [()], ("requeue", "kill"))
     served = {name: twin.Pool(capacity[name], (name,)) for name in capacity}
     return jobs, twin.Machine(served, RESOURCES[:resources], closed, limits, closure)
@@ -105,7 +106,8 @@ def clusters(draw, announced=(inf, 0, 3, 9), limited=(True, False)):
 def as_trace(jobs, machine):
     """Return the twin's jobs as a trace."""
     trace = trace_of([(job.submit, job.run, job.estimate, job.demands[0]) for job in jobs], machine=10**6)
-    columns = {"where": [job.partition for job in jobs], "user": [job.columns["user"] for job in jobs]}
+    columns = {name: [job.columns[name] for job in jobs] for name in ("user", "qos")}
+    columns["where"] = [job.partition for job in jobs]
     for i, name in enumerate(machine.resources[1:], start=1):
         columns[name] = [job.demands[i] for job in jobs]
     if "memory" in columns:
