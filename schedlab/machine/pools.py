@@ -202,7 +202,7 @@ class Pools:
 
     Parameters
     ----------
-    pools, **named : mapping of str to Pool or int
+    pools : mapping of str to Pool or int, optional
         The pools by name; a number is one of processors.
     closed : iterable of Closed
         When pools are closed. The windows of a pool must not overlap.
@@ -213,6 +213,8 @@ class Pools:
         whole run time, or stays ended.
     column : str
         The column that says which partition each job belongs to.
+    **named : Pool or int
+        Further pools, by name.
 
     Examples
     --------
