@@ -22,7 +22,8 @@ import numpy as np
 
 from ._jit import inlined, maker, part, routine
 from .cluster import ARRIVED, BEGUN, EARLY, NOW, SCALARS, WAITS, Jobs, next_arrival, next_end, open_instant
-from .questions import leave_early, sort_stretch
+from .priority import sort
+from .questions import QUEUED, ask, count_events, look
 from .sorted_pairs import (
     NEVER,
     SortedPairs,
@@ -293,10 +294,10 @@ def _end_latest(c, pool, order, backfill, ordered, veto):
             latest = job
     entry = c.entry[latest]
     end = c.start[latest] + c.jobs.run[latest]
-    leave_early(c, order.question, latest, end, entry, c.requeues)
+    _count_early(c, order.question, latest, end, entry)
     if ordered:
-        leave_early(c, backfill.question, latest, end, entry, c.requeues)
-    leave_early(c, veto.question, latest, end, entry, c.requeues)
+        _count_early(c, backfill.question, latest, end, entry)
+    _count_early(c, veto.question, latest, end, entry)
     remove(c.ends, end, entry)
     _release(c, latest)
     many = c.coming[c.capacity.shape[0] + 1]
@@ -307,6 +308,21 @@ def _end_latest(c, pool, order, backfill, ordered, veto):
     if c.requeues:
         c.start[latest] = WAITS
         insert(c.queue, pool * SPAN + c.rank[latest], latest)
+
+
+@routine
+def _count_early(c, question, job, end, entry):
+    """Let the sums of a policy know that a job ends now, not at its `end`, and waits again if jobs are requeued."""
+    sums = question.sums
+    if sums.kind.size == 0:
+        return
+    count_events(c, question)
+    remove(sums.ends, end, entry)
+    insert(sums.ends, c.clock[NOW], entry)  # counted with the next events
+    first = (job + 1) * question.width - sums.kind.size
+    for i in range(sums.kind.size):
+        if c.requeues and sums.kind[i] == QUEUED:
+            sums.value[question.whole[first + i]] += 1
 
 
 @part
@@ -394,4 +410,18 @@ def interrupted(c):
 def sort_pool(c, pool, order, score):
     """Sort the queue of a pool, if its order changes with time; `score` is scratch."""
     if order.moving:
-        sort_stretch(c, order.question, score, first_of(c, c.queue, pool), last_of(c, c.queue, pool), pool * SPAN)
+        _sort_pool(c, pool, order.question, score)
+
+
+@routine
+def _sort_pool(c, pool, question, score):
+    queue = c.queue
+    first = first_of(c, queue, pool)
+    last = last_of(c, queue, pool)
+    look(c, question)
+    for place in range(first, last):
+        score[place] = ask(c, question, queue.item[place])
+    sort(score, queue.item, first, last)
+    for place in range(first, last):
+        queue.key[place] = pool * SPAN + place
+        c.rank[queue.item[place]] = place

@@ -23,7 +23,7 @@ from ._jit import kernel, part, routine
 from .callbacks import call_by_row, call_moving
 from .cluster import ARRIVED, BEGUN, NAN, NOW
 from .priority import sort
-from .sorted_pairs import SortedPairs, back, first_key, front, insert, pop, remove, size_of
+from .sorted_pairs import SortedPairs, back, first_key, front, insert, pop, size_of
 
 USAGE, RUNNING, HELD, QUEUED = range(4)  # possible values of `kind`
 LN2 = log(2.0)
@@ -131,25 +131,6 @@ def count_events(c, question):
 
 
 @part
-def leave_early(c, question, job, end, entry, queued):
-    """Count a running job that is ended before its `end`, and queued again or not; `entry` is its place in `begun`.
-
-    It must be called before `Cluster.ends` is changed.
-    """
-    if question.sums.kind.size > 0:
-        _leave_early(c, question, job, end, entry, queued)
-
-
-@routine
-def _leave_early(c, question, job, end, entry, queued):
-    count_events(c, question)
-    remove(question.sums.ends, end, entry)
-    _count(question, job, c.clock[NOW], c.jobs.procs[job], -1)
-    if queued:
-        _count(question, job, c.clock[NOW], c.jobs.procs[job], 0)
-
-
-@part
 def _count(question, job, instant, procs, change):
     """Count a start (change 1), an end (-1) or an arrival (0)."""
     sums = question.sums
@@ -187,13 +168,13 @@ def _bring(sums, i, cell, instant):
 def sort_queue(c, order, score):
     """Sort the queue, if its order changes with time; `score` is scratch."""
     if order.moving:
-        sort_stretch(c, order.question, score, front(c.queue), back(c.queue), 0)
+        _sort_queue(c, order.question, score)
 
 
 @routine
-def sort_stretch(c, question, score, first, last, base):
-    """Sort a stretch of the queue, the keys of which begin at `base`; `score` is scratch."""
+def _sort_queue(c, question, score):
     queue = c.queue
+    first, last = front(queue), back(queue)
     look(c, question)
     if question.by_row:
         for place in range(first, last):
@@ -205,7 +186,7 @@ def sort_stretch(c, question, score, first, last, base):
         c.clock[NAN] |= np.isnan(score[place])
     sort(score, queue.item, first, last)
     for place in range(first, last):
-        queue.key[place] = base + place
+        queue.key[place] = place
         c.rank[queue.item[place]] = place
 
 
