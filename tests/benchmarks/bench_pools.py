@@ -9,6 +9,7 @@ is that of the kernels for processors alone, measured in the same run.
 
 import argparse
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -67,7 +68,7 @@ def main():
             log, machine = with_resources(trace, many)
             if many == 1:
                 machine = sl.Pools(dict(machine.pools), closed=sl.Closed(10**10, 10**10 + 1), column="none")
-            call = lambda: sl.simulate(log, scheme, machine=machine)  # noqa: B023, E731 - called at once
+            call = partial(sl.simulate, log, scheme, machine=machine)
             wait = call().metrics()["wait_time"]
             took = seconds(call, options.runs)
             rate = len(trace) / took
