@@ -146,6 +146,7 @@ def shares_a_list(case):
     for submit, run in zip(case.jobs.submit.tolist(), case.jobs.run.tolist(), strict=True):
         now = max(now, submit)
         _scratch.append(now)
+        time.sleep(0)  # lets the other threads go on, as a read or a kernel does
         now += run
     return np.maximum((_scratch + [now] * len(case))[: len(case)], case.jobs.submit)
 

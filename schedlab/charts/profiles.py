@@ -154,7 +154,9 @@ def _states(schedule, begin, end, demands=()):
 
     `demands` is what each job holds of further resources while it runs, one array each.
     """
-    outcome, submit, work = schedule.outcome, schedule.submit, schedule.run * schedule.procs
+    outcome = schedule.outcome
+    submit = schedule.submit
+    work = schedule.run * schedule.procs
     procs = outcome.pieces.procs
     start, until = schedule.seconds(outcome.pieces.start), schedule.seconds(outcome.pieces.end)
     came, left = map(schedule.seconds, outcome.queued())

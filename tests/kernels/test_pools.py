@@ -106,7 +106,7 @@ def clusters(draw, announced=(inf, 0, 3, 9), limited=(True, False)):
 def as_trace(jobs, machine):
     """Return the twin's jobs as a trace."""
     trace = trace_of([(job.submit, job.run, job.estimate, job.demands[0]) for job in jobs], machine=10**6)
-    columns = {name: [job.columns[name] for job in jobs] for name in ("user", "qos")}
+    columns = {name: [job.columns[name] for job in jobs] for name in jobs[0].columns}
     columns["where"] = [job.partition for job in jobs]
     for i, name in enumerate(machine.resources[1:], start=1):
         columns[name] = [job.demands[i] for job in jobs]
