@@ -9,6 +9,7 @@ import itertools
 import os
 import random
 import sys
+import time
 from dataclasses import dataclass, field
 from operator import attrgetter
 
