@@ -41,6 +41,11 @@ from .sorted_pairs import (
 RESOURCES = (
     4  # columns of demands and amounts, of which some may be unused: loops of known length are three times faster
 )
+# Constants that pieces take are numpy's: numba compiles a piece once more for each literal that it is called with.
+NOBODY = np.int64(-1)
+NO_ALARM = np.int64(NEVER)
+UNORDERED = np.bool_(False)
+TAKES, GIVES = np.int64(1), np.int64(-1)  # whether a job takes what is counted, or gives it back
 SPAN = 2**53  # ranks and instants are smaller: keys of pool p are from p * SPAN to below (p + 1) * SPAN
 ENDS, KNOWN, BEGINS = range(3)  # what a window does, in this order at one instant
 
@@ -115,16 +120,21 @@ def new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, ra
     clock = np.zeros(SCALARS, np.int64)
     clock[NOW] = -1
     coming = np.zeros(pools + 2, np.int64)
-    coming[:pools] = windows.first[:pools]
+    for pool in range(pools):  # slices would cost four seconds of compiling
+        coming[pool] = windows.first[pool]
     span = np.empty((windows.begin.size, 3), np.int64)
     share = np.empty((*limits.cell.shape, 2), np.int64)
     bound = np.zeros((limits.most.size, 2), np.int64)
-    span[:, BEGIN] = windows.begin
-    span[:, END] = windows.end
-    span[:, SINCE] = windows.known
-    share[:, :, CELL] = limits.cell
-    share[:, :, AMOUNT] = limits.amount
-    bound[:, MOST] = limits.most
+    for i in range(windows.begin.size):
+        span[i, BEGIN] = windows.begin[i]
+        span[i, END] = windows.end[i]
+        span[i, SINCE] = windows.known[i]
+    for job in range(limits.cell.shape[0]):
+        for i in range(limits.cell.shape[1]):
+            share[job, i, CELL] = limits.cell[job, i]
+            share[job, i, AMOUNT] = limits.amount[job, i]
+    for i in range(limits.most.size):
+        bound[i, MOST] = limits.most[i]
     return Pools(
         jobs,
         np.full(n, WAITS, np.int64),
@@ -231,8 +241,8 @@ def _release(c, job):
     remove(c.running, pool * SPAN + expected, job)
     for i in range(RESOURCES):
         c.free[pool, i] += c.demand[job, i]
-    _count_held(c, pool, job, expected, -1)
-    _count_running(c, job, -1)
+    _count_held(c, pool, job, expected, GIVES)
+    _count_running(c, job, GIVES)
     c.news[pool, TOUCHED] = c.news[pool, FREED] = 1
 
 
@@ -287,8 +297,8 @@ def _is_overfull(c, pool):
 def _end_latest(c, pool, order, backfill, ordered, veto):
     """End the running job that started last; of equal starts the later in the log."""
     running = c.running
-    latest = -1
-    for place in range(place_of(running, pool * SPAN, -1), place_of(running, (pool + 1) * SPAN, -1)):
+    latest = NOBODY
+    for place in range(first_of(c, running, pool), last_of(c, running, pool)):
         job = running.item[place]
         if latest < 0 or c.start[job] > c.start[latest] or (c.start[job] == c.start[latest] and job > latest):
             latest = job
@@ -342,21 +352,21 @@ def begin(c, place):
     insert(c.running, pool * SPAN + expected, job)
     for i in range(RESOURCES):
         c.free[pool, i] -= c.demand[job, i]
-    _count_held(c, pool, job, expected, 1)
-    _count_running(c, job, 1)
+    _count_held(c, pool, job, expected, TAKES)
+    _count_running(c, job, TAKES)
     return remove_at(c.queue, place)
 
 
 @part
 def first_of(c, pairs, pool):
     """Return the first place of a pool's stretch of the queue or the running jobs, or of where it would be."""
-    return front(pairs) if pool == 0 else place_of(pairs, pool * SPAN, -1)
+    return front(pairs) if pool == 0 else place_of(pairs, pool * SPAN, NOBODY)
 
 
 @part
 def last_of(c, pairs, pool):
     """Return the place after a pool's stretch."""
-    return back(pairs) if pool == c.capacity.shape[0] - 1 else place_of(pairs, (pool + 1) * SPAN, -1)
+    return back(pairs) if pool == c.capacity.shape[0] - 1 else place_of(pairs, (pool + 1) * SPAN, NOBODY)
 
 
 @part
@@ -377,14 +387,14 @@ def fits(c, pool, job):
         if c.demand[job, i] > c.free[pool, i]:
             return False
     now = c.clock[NOW]
-    return fits_windows(c, pool, job, -1, now, now + c.jobs.estimate[job])
+    return fits_windows(c, pool, job, NOBODY, now, now + c.jobs.estimate[job])
 
 
 @part
 def fits_windows(c, pool, job, beside, after, before):
     """Tell whether a job has room at the begins of all known windows after one instant and before another.
 
-    `beside` is a job that holds what it needs then, as well as the running ones; -1 for none.
+    `beside` is a job that holds what it needs then, as well as the running ones, or `NOBODY`.
     """
     window = c.coming[pool]
     last = c.first[pool + 1]

@@ -22,6 +22,8 @@ from .pools import (
     END,
     FREED,
     LATEST,
+    NO_ALARM,
+    NOBODY,
     PASSED,
     RESOURCES,
     SINCE,
@@ -41,8 +43,6 @@ from .pools import (
 from .priority import sort
 from .questions import ask, is_vetoed, look
 from .sorted_pairs import NEVER, place_of
-
-NOBODY = -1
 
 
 class Heads(NamedTuple):
@@ -72,7 +72,7 @@ def pools_easy(jobs, machine, order, backfill, ordered, veto, backfills, halt):
     heads = new_heads(pools)
     score = np.empty(n if order.moving or ordered else 0, np.float64)
     candidates = np.empty(n if ordered else 0, np.int64)
-    while advance(c, NEVER, order, backfill, ordered, veto):
+    while advance(c, NO_ALARM, order, backfill, ordered, veto):
         look(c, order.question)
         look(c, backfill.question)
         look(c, veto.question)
@@ -233,13 +233,14 @@ def _backfill(c, heads, pool, veto, left):
     longest = heads.shadow[pool] - c.clock[NOW]
     while left > 0:
         left -= 1
-        job = U(queue.item[U(place)])
+        job = queue.item[U(place)]
+        row = U(job)
         short = False
         more = False  # without branches, which would be mispredicted
         for i in range(RESOURCES):
-            short |= demand[job, i] > free[at, i]
-            more |= demand[job, i] > extra[at, i]
-        fails = short or (more and c.jobs.estimate[job] > longest)
+            short |= demand[row, i] > free[at, i]
+            more |= demand[row, i] > extra[at, i]
+        fails = short or (more and c.jobs.estimate[row] > longest)
         if (limited and exceeds(c, job)) or fails or not _may_start(c, heads, pool, job) or is_vetoed(c, veto, job):
             place += 1
         else:
@@ -255,7 +256,7 @@ def _backfill_newcomer(c, heads, pool, veto):
 
 @part
 def _gather(c, heads, pool, backfill, score, candidates, left):
-    count = 0
+    count = np.int64(0)
     last = last_of(c, c.queue, pool)
     for place in range(last - left, last):
         job = c.queue.item[place]
@@ -263,7 +264,7 @@ def _gather(c, heads, pool, backfill, score, candidates, left):
             candidates[count] = job
             score[count] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
             count += 1
-    sort(score, candidates, 0, count)
+    sort(score, candidates, np.int64(0), count)
     return count
 
 

@@ -13,6 +13,7 @@ from ._jit import U, maker, part, routine
 from .pools import RESOURCES
 
 FRONT, BACK = range(2)
+TAKES, FREES = np.int64(-1), np.int64(1)  # signs
 SLACK = 1024  # places before the first step that are not worth moving the others
 
 
@@ -120,7 +121,7 @@ def _insert(steps, pool, place, instant):
         steps.window[pool, FRONT] = first
         steps.window[pool, BACK] = last
     if first > 0 and place - first < last - place:
-        _move_down(steps, pool, first, place, 1)
+        _move_down(steps, pool, first, place, np.int64(1))
         steps.window[pool, FRONT] = first - 1
         place -= 1
     else:
@@ -153,7 +154,7 @@ def _join(steps, pool, place):
         _move_up(steps, pool, first, place)
         steps.window[pool, FRONT] = first + 1
         return 0
-    _move_down(steps, pool, place + 1, last, 1)
+    _move_down(steps, pool, place + 1, last, np.int64(1))
     steps.window[pool, BACK] = last - 1
     return 1
 

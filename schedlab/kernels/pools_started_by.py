@@ -7,7 +7,7 @@ import numpy as np
 
 from ._jit import kernel, part
 from .cluster import BEGUN, NAN, NOW, WAITS
-from .pools import PASSED, SPAN, advance, begin, exceeds, first_of, last_of, new_pools, sort_pool
+from .pools import PASSED, SPAN, UNORDERED, advance, begin, exceeds, first_of, last_of, new_pools, sort_pool
 from .pools_easy import new_heads, reserve
 from .questions import look
 from .sorted_pairs import NEVER, place_of
@@ -28,7 +28,7 @@ def pools_started_by(jobs, machine, order, no_order, veto, run_of, start_of, res
     heads = new_heads(pools)
     score = np.empty(n if order.moving else 0, np.float64)
     label = np.zeros(n, np.int8)
-    while advance(c, _next(c, start_of), order, no_order, False, veto):
+    while advance(c, _next(c, start_of), order, no_order, UNORDERED, veto):
         look(c, order.question)
         before = c.clock[BEGUN]
         if _next(c, start_of) > c.clock[NOW]:

@@ -117,6 +117,7 @@ class Conservative(Queued):
         if isinstance(case.machine, KaryTree):
             return placement.simulate(conservative_tree, case, order, *passes)
         if isinstance(case.machine, Pools):
-            return pooled.simulate(pools_conservative, case, order, order, prepare_veto(None, case), *passes)
+            veto = prepare_veto(None, case)
+            return pooled.simulate(pools_conservative, case, order, order, False, veto, 0, *passes)
         rules = (order, *passes, case.per_event)
         return case.outcome(*interruptible(kernel.conservative, case.jobs, case.machine.procs, *rules))

@@ -8,10 +8,11 @@ from typing import Literal
 from schedlab._runtime.text import check_known
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import placement as on_nodes
+from schedlab.kernels.conservative import NO_COMPRESSION
 from schedlab.kernels.easy import easy
 from schedlab.kernels.easy_depth import easy_depth
 from schedlab.kernels.fcfs import fcfs
-from schedlab.kernels.pools_conservative import pools_depth
+from schedlab.kernels.pools_conservative import pools_conservative
 from schedlab.kernels.pools_easy import pools_easy
 from schedlab.machine import Flat, KaryTree, Pools
 from schedlab.workload.conventions import KILL_BACKFILLED, OVERRUN
@@ -308,7 +309,7 @@ class EASY(Queued):
         if isinstance(case.machine, Pools):
             if self.reservations == 1:
                 return pooled.simulate(pools_easy, case, *rules, True)
-            return pooled.simulate(pools_depth, case, *rules, depth)
+            return pooled.simulate(pools_conservative, case, *rules, depth, NO_COMPRESSION, False, False)
         rules += (MANY, LOOKS * len(case)) if self.reservations == 1 else (depth,)
         kernel = easy if self.reservations == 1 else easy_depth
         return case.outcome(*interruptible(kernel, case.jobs, case.machine.procs, *rules, case.per_event))
