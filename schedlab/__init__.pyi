@@ -17,6 +17,7 @@ from .experiment import grid as grid
 from .experiment import store as store
 from .experiment import sweep as sweep
 from .kernels import parts as parts
+from .kernels import pool_parts as pool_parts
 from .machine import Closed as Closed
 from .machine import Flat as Flat
 from .machine import KaryTree as KaryTree
@@ -45,6 +46,7 @@ from .schedule.statistics import paired as paired
 from .schemes.base import Case as Case
 from .schemes.base import Scheme as Scheme
 from .schemes.compiled import compiled_scheme as compiled_scheme
+from .schemes.compiled_pools import compiled_pool_scheme as compiled_pool_scheme
 from .schemes.composing import compositions as compositions
 from .schemes.conservative import Conservative as Conservative
 from .schemes.fromlog import FromLog as FromLog

@@ -36,6 +36,7 @@ LINES = {  # one line about each room, for the contents of the reference
     "metrics": "measures of schedules and of jobs",
     "papers": "the papers, their figures and ledgers",
     "parts": "the building blocks of compiled schemes",
+    "pool_parts": "the building blocks of compiled schemes for pools",
     "schemes": "orders of the queue, and schemes by name",
     "statistics": "intervals and comparisons",
     "testing": "checks for a policy or scheme of your own",

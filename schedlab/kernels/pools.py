@@ -51,9 +51,10 @@ ENDS, KNOWN, BEGINS = range(3)  # what a window does, in this order at one insta
 
 # Places in Pools.news, by pool: whether something has happened at this instant, whether resources were freed or windows
 # changed in it, the arrivals of this instant, the last of these jobs, whether a job completed before its estimated end,
-# completions, whether reservations are void, and whether a job was passed over in the last pass.
-TOUCHED, FREED, ARRIVALS, LATEST, EARLIER, ENDED, VOID, PASSED = range(8)
-NEWS = 8
+# completions, whether reservations are void, whether a job was passed over in the last pass, and, in a user's scheme,
+# what is wrong with a start, and of which job (`pool_parts`).
+TOUCHED, FREED, ARRIVALS, LATEST, EARLIER, ENDED, VOID, PASSED, FAULT, CULPRIT = range(10)
+NEWS = 10
 BEGIN, END, SINCE = range(3)  # places in a row of Pools.span,
 CELL, AMOUNT = range(2)  # of Pools.share,
 MOST, COUNT = range(2)  # and of Pools.bound
@@ -108,7 +109,7 @@ class Pools(NamedTuple):
     bound: np.ndarray  # int64 of shape (n_cells, 2): `MOST` and `COUNT` of `Limits`; the latter is modified in place
     requeues: bool
     ended: np.ndarray  # int64 of shape (most, 3): job, start and end of each run that a window ended
-    news: np.ndarray  # int64 of shape (n_pools, 8)
+    news: np.ndarray  # int64 of shape (n_pools, 10)
     entry: np.ndarray  # int64 of shape (n_jobs,): the place of a running job in `begun`
 
 
@@ -359,19 +360,55 @@ def begin(c, place):
 
 @part
 def first_of(c, pairs, pool):
-    """Return the first place of a pool's stretch of the queue or the running jobs, or of where it would be."""
+    """Return the first place of a pool's stretch of the queue or the running jobs, or of where it would be.
+
+    Parameters
+    ----------
+    c : Pools
+        The state of the simulation.
+    pairs : SortedPairs
+        ``c.queue`` or ``c.running``.
+    pool : int
+        Number of the pool.
+
+    Returns
+    -------
+    int
+    """
     return front(pairs) if pool == 0 else place_of(pairs, pool * SPAN, NOBODY)
 
 
 @part
 def last_of(c, pairs, pool):
-    """Return the place after a pool's stretch."""
+    """Return the place after a pool's stretch.
+
+    Parameters
+    ----------
+    c, pairs, pool
+        As in `first_of`.
+
+    Returns
+    -------
+    int
+    """
     return back(pairs) if pool == c.capacity.shape[0] - 1 else place_of(pairs, (pool + 1) * SPAN, NOBODY)
 
 
 @part
 def exceeds(c, job):
-    """Tell whether the start of a waiting job would exceed a limit; then it is passed over."""
+    """Tell whether the start of a waiting job would exceed a limit; then it is passed over.
+
+    Parameters
+    ----------
+    c : Pools
+        The state of the simulation.
+    job : int
+        A waiting job.
+
+    Returns
+    -------
+    bool
+    """
     for i in range(c.share.shape[1]):
         cell = c.share[job, i, CELL]
         if cell >= 0 and c.bound[cell, COUNT] + c.share[job, i, AMOUNT] > c.bound[cell, MOST]:
@@ -382,7 +419,21 @@ def exceeds(c, job):
 
 @part
 def fits(c, pool, job):
-    """Tell whether a waiting job fits from now: for its whole estimate, beside what runs and is closed."""
+    """Tell whether a waiting job fits from now: for its whole estimate, beside what runs and is closed.
+
+    Parameters
+    ----------
+    c : Pools
+        The state of the simulation.
+    pool : int
+        The job's pool.
+    job : int
+        A waiting job.
+
+    Returns
+    -------
+    bool
+    """
     for i in range(RESOURCES):
         if c.demand[job, i] > c.free[pool, i]:
             return False

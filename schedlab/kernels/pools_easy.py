@@ -83,7 +83,7 @@ def pools_easy(jobs, machine, order, backfill, ordered, veto, backfills, halt):
                         _backfill_newcomer(c, heads, pool, veto)
                     continue
                 sort_pool(c, pool, order, score)
-                waiting = _start_heads(c, heads, pool, backfills)
+                waiting = start_heads(c, heads, pool, backfills)
                 if backfills and waiting > 0:
                     if ordered:
                         count = _gather(c, heads, pool, backfill, score, candidates, waiting)
@@ -111,7 +111,7 @@ def _still_blocked(c, heads, pool, order, veto):
 
 
 @routine
-def _start_heads(c, heads, pool, backfills):
+def start_heads(c, heads, pool, backfills):
     """Start jobs down the queue of a pool to the head, which does not fit; return how many stand behind the head."""
     c.news[pool, PASSED] = 0
     heads.job[pool] = NOBODY
@@ -198,8 +198,24 @@ def _has_room(c, pool, job, extra):
 
 
 @part
-def _may_start(c, heads, pool, job):
-    """Tell whether a candidate fits from now and leaves the head room from its shadow time."""
+def may_start(c, heads, pool, job):
+    """Tell whether a candidate fits from now and leaves the head room from its shadow time.
+
+    Parameters
+    ----------
+    c : Pools
+        The state of the simulation.
+    heads : Heads
+        The reservations.
+    pool : int
+        The job's pool, in which a head is blocked.
+    job : int
+        A waiting job.
+
+    Returns
+    -------
+    bool
+    """
     if not fits(c, pool, job):
         return False
     shadow = heads.shadow[pool]
@@ -213,7 +229,7 @@ def _may_start(c, heads, pool, job):
 
 
 @part
-def _start_behind_head(c, heads, pool, place):
+def start_behind_head(c, heads, pool, place):
     job = c.queue.item[place]
     if c.clock[NOW] + c.jobs.estimate[job] > heads.shadow[pool]:
         for i in range(RESOURCES):
@@ -241,17 +257,17 @@ def _backfill(c, heads, pool, veto, left):
             short |= demand[row, i] > free[at, i]
             more |= demand[row, i] > extra[at, i]
         fails = short or (more and c.jobs.estimate[row] > longest)
-        if (limited and exceeds(c, job)) or fails or not _may_start(c, heads, pool, job) or is_vetoed(c, veto, job):
+        if (limited and exceeds(c, job)) or fails or not may_start(c, heads, pool, job) or is_vetoed(c, veto, job):
             place += 1
         else:
-            place = _start_behind_head(c, heads, pool, place)
+            place = start_behind_head(c, heads, pool, place)
 
 
 @part
 def _backfill_newcomer(c, heads, pool, veto):
     job = c.news[pool, LATEST]
-    if not exceeds(c, job) and _may_start(c, heads, pool, job) and not is_vetoed(c, veto, job):
-        _start_behind_head(c, heads, pool, place_of(c.queue, pool * SPAN + c.rank[job], job))
+    if not exceeds(c, job) and may_start(c, heads, pool, job) and not is_vetoed(c, veto, job):
+        start_behind_head(c, heads, pool, place_of(c.queue, pool * SPAN + c.rank[job], job))
 
 
 @part
@@ -260,7 +276,7 @@ def _gather(c, heads, pool, backfill, score, candidates, left):
     last = last_of(c, c.queue, pool)
     for place in range(last - left, last):
         job = c.queue.item[place]
-        if not exceeds(c, job) and _may_start(c, heads, pool, job):
+        if not exceeds(c, job) and may_start(c, heads, pool, job):
             candidates[count] = job
             score[count] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
             count += 1
@@ -272,5 +288,5 @@ def _gather(c, heads, pool, backfill, score, candidates, left):
 def _backfill_in_own_order(c, heads, pool, veto, candidates, count):
     for i in range(count):
         job = candidates[i]
-        if not exceeds(c, job) and _may_start(c, heads, pool, job) and not is_vetoed(c, veto, job):
-            _start_behind_head(c, heads, pool, place_of(c.queue, pool * SPAN + c.rank[job], job))
+        if not exceeds(c, job) and may_start(c, heads, pool, job) and not is_vetoed(c, veto, job):
+            start_behind_head(c, heads, pool, place_of(c.queue, pool * SPAN + c.rank[job], job))

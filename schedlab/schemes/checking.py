@@ -28,8 +28,8 @@ def checked(scheme: "Scheme", case: "Case", outcome: Outcome) -> Outcome:
 def _is_own(scheme):
     """Tell whether a kernel of this package made the schedule: checking takes 40 % of the time of EASY's."""
     simulate, simulate_sites = type(scheme).simulate.__module__, type(scheme).simulate_sites.__module__
-    # In `base`, `decide` is called, in `compiled`, a user's compiled function.
-    users = (f"{__package__}.base", f"{__package__}.compiled")
+    # In `base`, `decide` is called, in `compiled` and `compiled_pools`, a user's compiled function.
+    users = (f"{__package__}.base", f"{__package__}.compiled", f"{__package__}.compiled_pools")
     return simulate.startswith("schedlab.") and simulate not in users and simulate_sites.startswith("schedlab.")
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import overload
+from typing import ClassVar, overload
 
 import numba
 import numpy as np
@@ -41,21 +41,26 @@ class CompiledScheme(Queued):
     in_order: bool = field(default=False, kw_only=True)
 
     overruns = OVERRUN
+    maker: ClassVar[str] = "compiled_scheme"
+    takes: ClassVar[tuple[str, ...]] = ("c",)  # parameters of the function, besides the memory
+    counts: ClassVar[tuple[str, ...]] = ("jobs", "procs")  # parameters of a function that makes the memory
 
     def __post_init__(self):
         super().__post_init__()
-        expected = "compiled_scheme takes a function of (c) or (c, memory)"
+        forms = f"({', '.join(self.takes)}) or ({', '.join((*self.takes, 'memory'))})"
+        expected = f"{self.maker} takes a function of {forms}"
         if not inspect.isfunction(self.function):
             raise TypeError(f"{expected}, got {self.function!r}")
         signature = inspect.signature(self.function)
-        count = len(signature.parameters)
-        if count not in (1, 2):
+        more = len(signature.parameters) - len(self.takes)
+        if more not in (0, 1):
             raise TypeError(f"{expected}, got {self.function.__name__}{signature}")
         whole = isinstance(self.memory, Integral) and not isinstance(self.memory, bool)
         if not callable(self.memory) and not (whole and self.memory >= 0):
-            raise TypeError(f"memory is {self.memory!r}, expected the number of values, or a function of (jobs, procs)")
-        if (count == 2) != (callable(self.memory) or self.memory > 0):
-            wrong = "takes a memory: give memory=" if count == 2 else "takes no memory: leave out memory="
+            counts = ", ".join(self.counts)
+            raise TypeError(f"memory is {self.memory!r}, expected the number of values, or a function of ({counts})")
+        if (more == 1) != (callable(self.memory) or self.memory > 0):
+            wrong = "takes a memory: give memory=" if more else "takes no memory: leave out memory="
             raise TypeError(f"{self.function.__name__}{signature} {wrong}")
 
     def __reduce_ex__(self, protocol):
@@ -70,18 +75,11 @@ class CompiledScheme(Queued):
 
     @explained
     def simulate(self, case: Case) -> Outcome:
-        run = _kernel_of(self.function, self.keeps)
-        try:
-            start, promise, fault, waits = interruptible(run, *self._arguments(case))
-        except numba.core.errors.NumbaError as error:
-            raise self._not_compiled(str(error)) from None
+        start, promise, fault, waits = self._run(case)
         if fault >= 0:
             late = case.number(int(np.flatnonzero(start == fault)[-1]))
             raise SchemeError(f"{self} at {fault} s: more processors are held than the machine has; job {late} starts")
-        if waits >= 0:
-            count = int((start < 0).sum())
-            still = f"{count} job{'s' * (count > 1)} still wait: first job {case.number(int(waits))}"
-            raise SchemeError(f"{self}: no job runs, none will arrive, and {still}")
+        self._check_waiting(case, start, waits)
         return case.outcome(start, promise)
 
     def compile(self, case: Case) -> None:
@@ -92,7 +90,24 @@ class CompiledScheme(Queued):
         case : Case
             Any case: its types count, not its jobs.
         """
-        compile_for(_kernel_of(self.function, self.keeps), (*self._arguments(case), np.zeros(1, np.int64)))
+        compile_for(self._kernel(), (*self._arguments(case), np.zeros(1, np.int64)))
+
+    def _kernel(self):
+        return kernel_of(self.function, self.keeps, _simulation, len(self.takes))
+
+    def _run(self, case):
+        """Run the kernel; return what it does."""
+        try:
+            return interruptible(self._kernel(), *self._arguments(case))
+        except numba.core.errors.NumbaError as error:
+            raise self._not_compiled(str(error)) from None
+
+    def _check_waiting(self, case, start, waits):
+        """Raise if jobs were never started: `waits` is the first of them, -1 for none."""
+        if waits >= 0:
+            count = int((start < 0).sum())
+            still = f"{count} job{'s' * (count > 1)} still wait: first job {case.number(int(waits))}"
+            raise SchemeError(f"{self}: no job runs, none will arrive, and {still}")
 
     def _arguments(self, case):
         procs = case.machine.procs
@@ -177,17 +192,20 @@ class _Cache(KernelCache):
 _kernels = {}  # by what the function is and uses (the function itself if it has no digest), and how it is run
 
 
-def _kernel_of(function, noted):
-    """Return the kernel that calls a function at each pass; make it unless it exists for the function as it is now."""
+def kernel_of(function: Callable, noted: bool, simulation: Callable, takes: int):
+    """Return the kernel that calls a function at each pass; make it unless it exists for the function as it is now.
+
+    `simulation` makes the function to compile; `takes` is how many arguments there are besides the memory.
+    """
     try:
-        code = f"{digest(function)}{'_noted' if noted else ''}"
+        code = f"{digest(function)}{'_noted' if noted else ''}_{takes}"
     except NoDigestError:  # something that it uses has no digest: compiled once per process
         code = None
-    key = code or (function, noted)
+    key = code or (function, noted, takes)
     if key not in _kernels:
-        takes_memory = len(inspect.signature(function).parameters) == 2
-        decide = part(function) if takes_memory else _with_memory(part(function))
-        simulate = _simulation(decide, noted)
+        takes_memory = len(inspect.signature(function).parameters) > takes
+        decide = part(function) if takes_memory else WITH_MEMORY[takes](part(function))
+        simulate = simulation(decide, noted)
         simulate.__name__ = simulate.__qualname__ = function.__name__
         if code:  # machine code from the disk finds its constants by this name: no other kernel may have the same
             simulate.__qualname__ += f"_{code}"
@@ -201,6 +219,17 @@ def _with_memory(decide):
         decide(c)
 
     return decides
+
+
+def _with_pool_and_memory(decide):
+    @part
+    def decides(c, pool, memory):
+        decide(c, pool)
+
+    return decides
+
+
+WITH_MEMORY = {1: _with_memory, 2: _with_pool_and_memory}
 
 
 def _simulation(decide, noted):

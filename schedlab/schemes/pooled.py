@@ -65,6 +65,14 @@ def pooled_of(trace, machine: Pools, places: np.ndarray, origin: int) -> Pooled:
     return Pooled(_padded(demand), _padded(machine.capacity), _windows(trace, machine, origin), limits, requeues)
 
 
+def pooled_alone(procs: np.ndarray, most: int) -> Pooled:
+    """Return the arrays of jobs on a single pool of processors, without windows and limits."""
+    none = np.zeros((4, 0), np.int64)
+    windows = Windows(np.zeros(2, np.int64), *none[:3], np.zeros((0, RESOURCES), np.int64), none.T.copy())
+    limits = Limits(*np.zeros((2, len(procs), 0), np.int64), none[0])
+    return Pooled(_padded(procs[:, None]), _padded(np.array([[most]])), windows, limits, True)
+
+
 def _padded(amounts):
     result = np.zeros((len(amounts), RESOURCES), np.int64)
     result[:, : amounts.shape[1]] = amounts
