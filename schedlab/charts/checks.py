@@ -71,3 +71,12 @@ def check_limit(limit: int) -> None:
     if not (isinstance(limit, Integral) and 1 <= limit <= MOST_ROWS):
         number = f"{limit:,}" if isinstance(limit, Integral) else repr(limit)
         raise ValueError(f"limit must be a whole number from 1 to {MOST_ROWS:,}, got {number}")
+
+
+def two_names(names, *schedules) -> tuple[str, str]:
+    """Return what two schedules are called: these names, or by default their schemes; raise for other than two."""
+    if names is None:
+        return tuple(str(schedule.scheme) for schedule in schedules)
+    if isinstance(names, str) or len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"names are {names!r}, expected two texts: one for each schedule")
+    return tuple(names)

@@ -13,7 +13,7 @@ from ..workload.trace import Trace
 from ..workload.variations import WEEK
 from ._altair import alt
 from .axes import DURATIONS, PER_JOB, axis, logarithmic
-from .checks import MOST_ROWS, check_columns, check_kind, check_limit, counted
+from .checks import MOST_ROWS, check_columns, check_kind, check_limit, counted, two_names
 from .job_colours import owners
 from .overlays import across, having
 from .palette import INK, coloured, turned
@@ -123,7 +123,7 @@ def distribution(
     chart = alt.layer(line, *layers, data=steps, width=wide, height=HEIGHT)
     if subtitle is None:
         drawn = [part for part in named.values() if isinstance(part, Schedule | Trace)]
-        subtitle = "; ".join(dict.fromkeys(map(about, drawn)))
+        subtitle = about(*drawn)
     title = f"Distribution of the {_title(column).partition(' (')[0]}" if title is None else title
     thinning = f"{most} points of each curve" if thinned else ""
     return headed(chart, title, WIDE, subtitle, zeros, thinning, size=(width, height))
@@ -260,6 +260,7 @@ def scatter(
     column: str = "wait_time",
     limit: int = MOST_ROWS,
     *,
+    names: tuple[str, str] | None = None,
     window=None,
     up_to: float | None = None,
     title: str | None = None,
@@ -286,8 +287,10 @@ def scatter(
         are counted (`Trace.counted`).
     up_to : float, optional
         End of both axes, beyond which nothing is drawn. Times in seconds. Default: the largest value.
+    names : (str, str), optional
+        What the schedules are called, such as the names of two machines. Default: their schemes.
     title, subtitle, width, height : optional
-        By default both schemes; the trace, its load and its jobs (both, where they differ).
+        By default both names; the trace, its load and its jobs (both, where they differ).
 
     Examples
     --------
@@ -304,7 +307,7 @@ def scatter(
     mask = a.trace.some_counted(window)
     first = first[mask]
     second = second[mask]
-    names = [str(a.scheme), str(b.scheme)]
+    names = two_names(names, a, b)
     x, y = first.to_numpy(dtype=float), second.to_numpy(dtype=float)
     ends, drawn, zeros = logarithmic(column, np.concatenate([x, y]), up_to)
     every = -(-len(x) // limit)
@@ -346,7 +349,7 @@ def scatter(
         chart,
         f"{names[1]} against {names[0]}" if title is None else title,
         SQUARE,
-        "; ".join(dict.fromkeys((about(a), about(b)))) if subtitle is None else subtitle,
+        about(a, b) if subtitle is None else subtitle,
         f"{names[1]} is better for {np.mean(y < x):.1%} of jobs and worse for {np.mean(y > x):.1%}",
         f"mean difference {np.mean(y - x) / scale:+,.3g}" + (" hours" if column in DURATIONS else ""),
         f"one job in {every:,} is drawn" if every > 1 else "",

@@ -7,7 +7,7 @@ from ..schedule import Schedule
 from ..show import means
 from ._altair import alt
 from .axes import axis
-from .checks import check_kind
+from .checks import check_kind, two_names
 from .clock import KNOWN, Clock, last_known, length, window_of
 from .palette import BLUE, INK, ORANGE, VERMILION
 from .pooled import BANDS, bands, demands_of, has_pools, open_over_time, parts_of, windows_of
@@ -25,6 +25,7 @@ def profile(
     window=None,
     *,
     against=None,
+    names: tuple[str, str] | None = None,
     title: str | None = None,
     subtitle: str | None = None,
     width: float | None = None,
@@ -47,6 +48,8 @@ def profile(
         what happened by a log, up to the last submission, unless most ran after it.
     against : Schedule, optional
         Another schedule of the same log, drawn as a thin line. On `schedlab.Pools` it may be of another machine.
+    names : (str, str), optional
+        What the two schedules are called, such as the names of two machines. Default: their schemes.
     title, subtitle, width, height : optional
         By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
 
@@ -121,7 +124,8 @@ def profile(
     key += [KNOWN] * (window is None and against is None and last_known(schedule) is not None)
     if against is not None:
         same = str(against.scheme) == str(schedule.scheme) and against.machine != schedule.machine
-        key.append(f"area: {schedule.scheme}; line: {against.scheme}{' on another machine' * same}")
+        area, line = two_names(names, schedule, against)
+        key.append(f"area: {area}; line: {line}{' on another machine' * (same and names is None)}")
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle
     return headed(whole, title, WIDE, subtitle, "; ".join(key), size=(width, height))

@@ -236,15 +236,19 @@ def headed(chart, title: str, width: int, *subtitle: str, size: tuple = (None, N
     return resize(chart, *size)
 
 
-def about(subject) -> str:
-    """Say what a chart shows, a schedule or a trace: the trace (the name of a stand-in says so), its load, its jobs."""
+def about(*subjects) -> str:
+    """Say what a chart shows, schedules or traces: the trace (the name of a stand-in says so), its load, its jobs."""
+    notes = [note for subject in subjects if hasattr(subject, "trace") for note in subject.notes]
+    return "; ".join(dict.fromkeys([*map(_about, subjects), *notes]))
+
+
+def _about(subject):
     trace = getattr(subject, "trace", subject)
     if subject is trace:
         return f"{trace.title}, {_load_words('offered', trace.offered_load())}, {trace.jobs_text}"
     what, load = ("effective", trace.effective_load) if trace.has_speedup else ("offered", trace.offered_load)
     load = load(subject.overrun) * trace.procs / subject.machine.procs
-    jobs = f"{trace.title}, {_load_words(what, load)}, {trace.jobs_text} on {subject.machine}"
-    return "; ".join([jobs, *subject.notes])
+    return f"{trace.title}, {_load_words(what, load)}, {trace.jobs_text} on {subject.machine}"
 
 
 def _load_words(what, load):

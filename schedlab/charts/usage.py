@@ -100,7 +100,7 @@ def usage(
     measure = LABELS[y][0]
     if title is None:
         title = f"{measure[0].upper()}{measure[1:]} by {' and '.join(side.name for side in sides)}"
-    subtitle = "; ".join(dict.fromkeys(map(about, parts.values()))) if subtitle is None else subtitle
+    subtitle = about(*parts.values()) if subtitle is None else subtitle
     return headed(chart, title, wide, subtitle, note, KNOWN if cut else "", size=(width, height))
 
 

@@ -1,76 +1,110 @@
 """The workbench: explore a workload and try policies on it, and the figures that it is made of."""
 
-import warnings
-from dataclasses import fields, replace
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import partial
+from typing import NamedTuple
 
 import ipywidgets
-import pandas as pd
 
 from ... import charts
 from ..._runtime.text import check_known
 from ...charts._altair import alt
 from ...experiment import remember
-from ...schedule.simulation import simulate
-from ...schedule.statistics import IntervalWarning, paired
+from ...machine import Flat, KaryTree, Pools
+from ...schedule import Schedule
 from ...schemes import Scheme, by_name
 from ...schemes import scheme as scheme_named
 from ...schemes.orders import NAMES, OF_USERS
 from ...workload import archive
-from ...workload.conventions import OVERRUN
+from ...workload.conventions import KEEP, OVERRUN
 from ...workload.edges import has_waits
 from ...workload.labels import labels
 from ...workload.loading import load_trace
 from ...workload.trace import Trace
 from ...workload.variations import WEEK
-from ..page import duration, unit_of
+from ..page import duration
+from .comparing import difference, side_by_side
 from .controls import NOTHING, WHOLE_LABEL, wide
 from .live_figure import Live, live
+from .sides import (
+    Side,
+    chosen_machines,
+    drawn_together,
+    ends_at_estimates,
+    in_short,
+    labels_of,
+    machines_of,
+    pools_of,
+    refusals,
+    sides_of,
+)
 
 OF_WEEKS = ("over time", "Gantt chart")  # views of the chosen weeks
 FROM_LOG = "log"  # the name of the schedule that really happened
-GROUPS = {"scheme": ["order"], "view": ["view", "week", "weeks"], "workload": ["trace", "overrun"]}
-MEASURES = {
-    "wait_time": "mean wait",
-    "median_wait_time": "median wait",
-    "p95_wait_time": "95th percentile of the wait",
-    "bounded_slowdown": "mean bounded slowdown",
-    "utilization": "utilization (%)",
-    "loss_of_capacity_share": "loss of capacity (%)",
-    "mean_queue": "mean queue (jobs)",
-    "killed": "killed at their estimate (jobs)",
+GROUPS = {
+    "scheme": ["against", "order"],
+    "machine": ["against_machine"],
+    "view": ["view", "pool", "week", "weeks"],
+    "workload": ["trace", "overrun"],
 }
-SHARES = ("utilization", "loss_of_capacity_share")
-WAITS = [name for name in MEASURES if name.endswith("wait_time")]
+WHOLE = "all pools"
 
 
-def explore(*traces: Trace | str) -> "Live":
-    """Explore a workload and try policies on it, in a live figure.
+def explore(*traces: Trace | str, machine: Flat | KaryTree | Pools | Mapping | int | None = None) -> "Live":
+    """Explore a workload and try policies and machines on it, in a live figure.
 
     It opens on a comparison of two schemes, and says the difference in a sentence. Choose the load, the schemes, the
     trace, the overrun rule, and the view: how waits are distributed, the machine and the queue over time, the Gantt
     charts of some weeks, the waits job by job, or arrivals by weekday and hour. The table below shows the measures of
-    both schemes and their difference, with intervals if both settle (`Schedule.settles`). Raises ValueError if no trace
-    is given and no log is available locally.
+    both schemes and their difference, with intervals if both settle (`Schedule.settles`).
+
+    With several machines by name, it opens on EASY on the second machine, compared with EASY on the first. Of a machine
+    of several pools, one pool can be shown alone. The load is that of the trace on its own processors: it is reached by
+    scaling run times and estimates, so submissions and closed windows stay at their dates. Schemes that cannot run on a
+    machine are not offered, and a line says why. What really happened is on the trace's own machine.
 
     Parameters
     ----------
     *traces : Trace or str
         Traces to choose from, beginning with the first. Named logs are loaded when chosen. Archive logs that are
-        available locally are offered too.
+        available locally are offered too, unless there is a machine.
+    machine : Flat, KaryTree, Pools, mapping or int, optional
+        As in `simulate`; or several by name, to choose from: ``{"as it is": pools, "16 more GPUs": more}``. A mapping
+        of numbers is one machine of partitions.
 
     Returns
     -------
     Live
         As `live` returns.
 
+    Raises
+    ------
+    ValueError
+        If no trace is given and no log is available locally, or a machine is given without a trace.
+    TypeError
+        For anything else than a machine.
+
     Examples
     --------
     >>> import schedlab as sl
     >>> bench = sl.widgets.explore(sl.model_trace("lublin", jobs=500, machine=64))
     >>> bench.controls["view"].value = "Gantt chart"
+
+    A machine of pools, and what more nodes would change:
+
+    >>> from schedlab.workload.sacct import example_path
+    >>> trace = sl.read_sacct(example_path(), machine=192, partition=["short", "long"])
+    >>> closed = sl.Closed("2024-03-06 08:00", "2024-03-06 16:00")
+    >>> today, larger = (sl.Pools(short=sl.Pool(64), long=sl.Pool(procs), closed=closed) for procs in (128, 256))
+    >>> bench = sl.widgets.explore(trace, machine={"as it is": today, "more nodes": larger})
+    >>> bench.controls["pool"].value = "long"
     """
+    machines = machines_of(machine)
+    if machines and not traces:
+        raise ValueError("explore needs a trace whose jobs run on the machine: explore(trace, machine=...)")
     listed = archive.list_traces()
-    logs = {name: name for name in listed.loc[listed["local"] != "", "name"]}
+    logs = {name: name for name in listed.loc[listed["local"] != "", "name"] if not machines}
     traces = [trace if isinstance(trace, Trace) else archive.resolve(trace) for trace in traces]
     named = dict(zip(labels([*traces, *logs]), traces, strict=False))
     offered = logs | named
@@ -81,56 +115,85 @@ def explore(*traces: Trace | str) -> "Live":
     week = ipywidgets.IntSlider(0, 0, weeks_of(_trace(offered[first])) - 1, **WHOLE_LABEL)
     schemes = [name for name, make in by_name().items() if make.func.needs in (None, "waits")]
     loads = [("as it is", NOTHING), *((f"{load / 100:.2f}", load / 100) for load in range(30, 125, 5))]
-    return live(
-        bench,
-        code=code_of_bench,
-        limits=limits_of_bench,
-        groups=GROUPS,
-        load=ipywidgets.SelectionSlider(options=loads, index=0, layout=wide("offered load"), **WHOLE_LABEL),
-        scheme=schemes,
-        against=schemes,
-        order=list(NAMES),
-        trace=offered,
-        overrun=list(OVERRUN),
-        view=list(VIEWS),
-        week=week,
-        weeks=[1, 2, 4, 8, 13, 26, 52],
-    )
+    pools = dict.fromkeys(pool for choice in machines.values() for pool in pools_of(choice))
+    settings = {"machine": machines.get("")}
+    choices = {}
+    if machines and "" not in machines:
+        names = list(machines)
+        settings = {"machines": machines, "machine": names[1 % len(names)], "against_machine": names[0]}
+        settings["against"] = "easy"
+        choices = {"machine": names, "against_machine": names}
+    controls = {
+        "load": ipywidgets.SelectionSlider(options=loads, index=0, layout=wide("offered load"), **WHOLE_LABEL),
+        "scheme": schemes,
+        "machine": choices.get("machine"),
+        "against": schemes,
+        "against_machine": choices.get("against_machine"),
+        "order": list(NAMES),
+        "trace": offered,
+        "overrun": list(OVERRUN),
+        "view": list(VIEWS),
+        "pool": {WHOLE: None} | {str(pool): pool for pool in pools} if pools else None,
+        "week": week,
+        "weeks": [1, 2, 4, 8, 13, 26, 52],
+    }
+    controls = {name: values for name, values in controls.items() if values is not None}
+    code = partial(code_of_bench, **{name: value for name, value in settings.items() if name not in controls})
+    return live(partial(bench, **settings), code=code, limits=limits_of_bench, groups=GROUPS, **controls)
 
 
-def limits_of_bench(trace, load, scheme, against, view):
+def limits_of_bench(trace, load, scheme, against, view, machine=None, against_machine=None, machines=None, pool=None):
     """Say what the controls of `explore` can do, as the limits of `live`."""
     trace, schemes, last = _trace(trace), by_name(), weeks_of(_trace(trace)) - 1
-    compared = [scheme_named(name) for name in (scheme, against)]
-    simulated = [scheme for scheme in compared if scheme.simulated]
-    rules = [rule for rule in OVERRUN if all(rule in scheme.overruns for scheme in simulated)]
+    sides = sides_of(scheme, "fcfs", against, machine, against_machine, machines)
+    used = chosen_machines(machine, against_machine, machines)
+    simulated = [side for side in sides if side.scheme.simulated]
+    ends = any(ends_at_estimates(side.machine) for side in simulated)
+    allowed = [rule for rule in OVERRUN if not (ends and rule == KEEP)]
+    rules = [rule for rule in allowed if all(rule in side.scheme.overruns for side in simulated)]
     names = [name for name, make in schemes.items() if make.func.simulated or (load is None and has_waits(trace))]
     happening = f"“{FROM_LOG}” is what happened"
     other_load = f"{happening}, at no other load" if load is not None and has_waits(trace) else ""
     nobody = trace.columns.is_unknown("user")
     limits = {
-        "scheme": (names, other_load),
-        "against": (names, other_load),
-        "overrun": (rules, "not every rule is for both schemes"),
+        "overrun": (rules, "jobs in pools end at their estimates" if ends else "not every rule is for both schemes"),
         "order": ([name for name in NAMES if not (nobody and name in OF_USERS)], ""),
-        "view": (list(VIEWS), ""),
         "week": last if last else "the trace has one week",
     }
+    for name, on in zip(("scheme", "against"), used, strict=True):
+        refused = refusals(trace, on)
+        reason = "; ".join(filter(None, (other_load, in_short(refused))))
+        limits[name] = ([known for known in names if known not in refused], reason)
     if not last:
         limits["weeks"] = limits["week"]
     if view not in OF_WEEKS:
         limits["week"] = limits["weeks"] = "this view is of the whole trace"
-    if trace.header.unix_start_time is None:
-        limits["view"] = ([name for name in VIEWS if name != "arrivals"], "arrivals need dates, which the trace lacks")
-    if len(simulated) < len(compared):
+    shared = [name for name in pools_of(used[0]) if name in pools_of(used[1])]
+    limits["pool"] = ([None, *shared], "not every pool is on both machines")
+    if len(simulated) < len(sides):
         limits["load"] = f"{happening}, at no other load"
-    if not compared[0].simulated:
+        limits["pool"] = ([None], f"{happening}, and knows no pools")
+    limits["view"] = _views(trace, sides, pool if pool in limits["pool"][0] else None)
+    for name, side in zip(("machine", "against_machine"), sides, strict=True):
+        if not side.scheme.simulated:
+            limits[name] = f"{happening}, on the machine of the trace"
+    if not sides[0].scheme.simulated:
         limits["order"] = f"{happening}, in its own order"
     if not simulated:
         limits["overrun"] = (rules[:1], f"{happening}, whatever the rule")
     elif not trace.beyond_estimates()[0]:
         limits["overrun"] = (rules[:1], "no job outlives its estimate")
     return limits
+
+
+def _views(trace, sides, pool):
+    """Return the views that can be drawn, and why others cannot."""
+    left_out = {}
+    if trace.header.unix_start_time is None:
+        left_out["arrivals"] = "arrivals need dates, which the trace lacks"
+    if not drawn_together(sides[0].machine, sides[1].machine, pool, trace):
+        left_out["over time"] = "machines of different sizes are not drawn over time together"
+    return [name for name in VIEWS if name not in left_out], "; ".join(left_out.values())
 
 
 def bench(
@@ -143,6 +206,10 @@ def bench(
     view: str = "waits",
     week: int = 0,
     weeks: int = 4,
+    machine: Flat | KaryTree | Pools | Mapping | int | str | None = None,
+    against_machine: Flat | KaryTree | Pools | Mapping | int | str | None = None,
+    machines: Mapping[str, Flat | KaryTree | Pools | int] | None = None,
+    pool: str | int | None = None,
 ) -> tuple:
     """Draw one view of a trace under two schemes, and compare their measures.
 
@@ -171,6 +238,14 @@ def bench(
         First week shown. Weeks count from 0.
     weeks : int
         Weeks shown. The whole trace is simulated.
+    machine : Flat, KaryTree, Pools, mapping, int or str, optional
+        Machine. As in `simulate`, or the name of one of `machines`.
+    against_machine : Flat, KaryTree, Pools, mapping, int or str, optional
+        Machine to compare with. By default the same.
+    machines : mapping of str to machine, optional
+        Machines by their names.
+    pool : str or int, optional
+        Pool shown. All are simulated; by default all are shown.
 
     Returns
     -------
@@ -184,10 +259,38 @@ def bench(
     """
     check_known("view", view, VIEWS)
     trace = _trace(trace)
-    compared = (_ordered(scheme, order), scheme_named(against))
-    schedule, other = (_simulated(trace, load, each, overrun) for each in compared)
-    chart = VIEWS[view](schedule, other, _window(schedule, week, weeks), difference(schedule, other))
-    return chart, charts.table(*side_by_side(schedule, other))
+    sides = sides_of(scheme, order, against, machine, against_machine, machines)
+    schedules = [_simulated(trace, load, *side[:2], overrun) for side in sides]
+    window = _window(schedules[0], week, weeks)
+    shown = Shown(*(_part(schedule, pool) for schedule in schedules), labels_of(*sides), window, _span(trace))
+    chart = VIEWS[view](shown, difference(*shown[:2], *(side.phrase for side in sides), pool))
+    return chart, charts.table(*side_by_side(*shown[:2], shown.labels))
+
+
+class Shown(NamedTuple):
+    """What a view shows: a schedule and the one to compare it with, their labels, the weeks, and the end of axes."""
+
+    schedule: Schedule
+    other: Schedule
+    labels: tuple[str, str]
+    window: tuple[int, int]
+    up_to: float
+
+    @property
+    def named(self) -> dict[str, Schedule]:
+        """The schedule to compare with and the other one, by label: one if they are called the same."""
+        return {self.labels[1]: self.other, self.labels[0]: self.schedule}
+
+
+def _part(schedule, pool):
+    """Return the schedule of a pool, or of all."""
+    if pool is None:
+        return schedule
+    check_known("pool", pool, schedule.pools)
+    part = schedule.pools[pool]
+    if not len(part):
+        raise ValueError(f"{schedule.trace.name} has no jobs in pool {pool!r}; choose another one")
+    return part
 
 
 def waits(
@@ -214,7 +317,7 @@ def waits(
     """
     trace = _trace(trace)
     schemes = dict.fromkeys(map(scheme_named, (against, scheme)))
-    schedules = [_simulated(trace, load, scheme, "kill") for scheme in schemes]
+    schedules = [_simulated(trace, load, scheme, None, "kill") for scheme in schemes]
     means = (f"{duration(run.metrics()['wait_time'])} under {run.scheme}" for run in reversed(schedules))
     title = f"Mean wait: {', '.join(means)}"
     return charts.distribution(schedules, up_to=_span(trace), title=title)
@@ -226,38 +329,17 @@ def _span(trace):
     return float(submit.iloc[-1] - submit.iloc[0])
 
 
-def _both(schedule, other):
-    """Return the schedule to compare with and the other one, by scheme: one if they are of the same scheme."""
-    return {str(other.scheme): other, str(schedule.scheme): schedule}
-
-
-def difference(schedule, other):
-    """Say in a sentence how long jobs wait under two schemes."""
-    ours, theirs = schedule.metrics()["wait_time"], other.metrics()["wait_time"]
-    sentence = f"Under {schedule.scheme} a job waits {duration(ours)} on average"
-    if str(schedule.scheme) != str(other.scheme):
-        more = "less than" if ours < theirs else "more than"
-        if ours == theirs or (theirs and abs(ours / theirs - 1) < 0.005):
-            more = "as long as"
-        elif theirs and 0.5 <= ours / theirs <= 2:
-            more = f"{abs(ours / theirs - 1):.0%} {more}"
-        sentence += f", {more} under {other.scheme} ({duration(theirs)})"
-    queues = dict.fromkeys(str(run.scheme) for run in (schedule, other) if not run.settles)
-    return sentence + f"; under {' and '.join(queues)} the queue never settles" * bool(queues)
-
-
-# The function for each view. It takes the schedule, the one to compare with, the window in seconds of the log, and the
-# title.
+# The function for each view. It takes what is shown and the title.
 VIEWS = {
-    "waits": lambda schedule, other, window, title: charts.distribution(
-        _both(schedule, other), up_to=_span(schedule.trace), title=title
+    "waits": lambda shown, title: charts.distribution(shown.named, up_to=shown.up_to, title=title),
+    "over time": lambda shown, title: charts.profile(
+        shown.schedule, shown.window, against=shown.other, names=shown.labels, title=title
     ),
-    "over time": lambda schedule, other, window, title: charts.profile(schedule, window, against=other, title=title),
-    "Gantt chart": lambda schedule, other, window, title: charts.gantts(_both(schedule, other), window, title=title),
-    "job by job": lambda schedule, other, window, title: charts.scatter(
-        other, schedule, up_to=_span(schedule.trace), title=title
+    "Gantt chart": lambda shown, title: charts.gantts(shown.named, shown.window, title=title),
+    "job by job": lambda shown, title: charts.scatter(
+        shown.other, shown.schedule, names=shown.labels[::-1], up_to=shown.up_to, title=title
     ),
-    "arrivals": lambda schedule, other, window, title: _arrivals(schedule.trace),
+    "arrivals": lambda shown, title: _arrivals(shown.schedule.trace),
 }
 
 
@@ -266,39 +348,6 @@ def _arrivals(trace):
         needed = "has no dates (no UnixStartTime), which this view needs; choose another view"
         raise ValueError(f"{trace.name} {needed}")
     return charts.arrivals(trace)
-
-
-def side_by_side(schedule, other):
-    """Return the measures of two schedules with the paired difference, and a caption that says how certain it is."""
-    ours, theirs = schedule.metrics()[list(MEASURES)], other.metrics()[list(MEASURES)]
-    names, scale = dict(MEASURES), pd.Series(1.0, ours.index)
-    for wait in WAITS:
-        both = (ours[wait] * theirs[wait]) ** 0.5 or max(ours[wait], theirs[wait])  # readable for both
-        unit, scale[wait] = unit_of(both)
-        names[wait] += f" ({unit})"
-    scale[list(SHARES)] = 0.01  # as percentages
-    ours, theirs = ours / scale, theirs / scale
-    columns, caption = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}, ""
-    if len(columns) == 2:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", IntervalWarning)  # the caption says it
-            pairs = {name: paired(schedule, other, name).difference for name in ("wait_time", "bounded_slowdown")}
-        columns["difference"] = ours - theirs
-        settled = schedule.settles and other.settles
-        if settled:
-            intervals = pd.Series({name: _between(pair, scale[name]) for name, pair in pairs.items()})
-            columns["95 % interval"] = intervals.reindex(ours.index).fillna("")
-        columns["change (%)"] = (100 * (ours / theirs - 1)).where(theirs > 0)
-        notes = dict.fromkeys(note for pair in pairs.values() for note in pair.notes)
-        about = "Intervals of the paired difference by batch means"
-        caption = "; ".join([about, *notes]) if settled else f"No intervals: {'; '.join(notes)}"
-    table = pd.DataFrame(columns).rename(index=names).rename_axis("measure").reset_index()
-    return table, caption
-
-
-def _between(interval, scale):
-    ends = (end / scale for end in (interval.low, interval.high))
-    return " to ".join(f"{end:,.0f}" if abs(end) >= 1000 else f"{end:.3g}" for end in ends)
 
 
 @remember(4)
@@ -312,14 +361,8 @@ def _workload(trace, load, overrun):
 
 
 @remember(8)  # keyed by the given trace: digesting each scaled copy would take 30 ms at every move of a slider
-def _simulated(trace, load, scheme, overrun):
-    return simulate(_workload(trace, load, overrun), scheme, overrun=overrun)
-
-
-def _ordered(scheme, order):
-    """Return a scheme with an order of its queue; the recorded schedule has its own order."""
-    scheme = scheme_named(scheme)
-    return replace(scheme, order=order) if scheme.simulated else scheme
+def _simulated(trace, load, scheme, machine, overrun):
+    return Side(scheme, machine).schedule(_workload(trace, load, overrun), overrun)
 
 
 def weeks_of(trace):
@@ -333,26 +376,56 @@ def _window(schedule, week, weeks):
     return begin, min(begin + weeks * WEEK, int(last))
 
 
-def code_of_bench(trace, load, overrun, scheme, order, against, view, week, weeks):
+def code_of_bench(
+    trace,
+    load,
+    overrun,
+    scheme,
+    order,
+    against,
+    view,
+    week,
+    weeks,
+    machine=None,
+    against_machine=None,
+    machines=None,
+    pool=None,
+):
     """Return the code that draws the same view without `bench`."""
-    scheme, other = _ordered(scheme, order), scheme_named(against)
+    sides = sides_of(scheme, order, against, machine, against_machine, machines)
     # Not "trace = trace...": running it for a second load would scale the already scaled trace.
     source = "trace" if isinstance(trace, Trace) else f"sl.load_trace({trace!r})"
     source += "" if load is None else f".scale_load({load}, overrun={overrun!r})"
     source += f"  # trace is the one given to explore: {trace.title!r}" if isinstance(trace, Trace) else ""
-    run, beside = (f"sl.simulate(workload, {_call(each)}, overrun={overrun!r})" for each in (scheme, other))
-    schedule = _simulated(_trace(trace), load, scheme, overrun)
-    window = f"window={_window(schedule, week, weeks)}"
-    both = f"{{{str(other)!r}: {beside}, {str(scheme)!r}: {run}}}"
-    end = f"up_to={_span(schedule.trace):.0f}"
+    choices = machine, machine if against_machine is None else against_machine
+    part = "" if pool is None else f".pools[{pool!r}]"
+    run, beside = (
+        f"sl.simulate(workload, {_call(side.scheme)}{_on(side, choice)}, overrun={overrun!r}){part}"
+        for side, choice in zip(sides, choices, strict=True)
+    )
+    trace = _trace(trace)
+    label, other = labels_of(*sides)
+    window = f"window={_window(_simulated(trace, load, *sides[0][:2], overrun), week, weeks)}"
+    both = f"{{{other!r}: {beside}, {label!r}: {run}}}"
+    end = f"up_to={_span(trace):.0f}"
+    apart = any(side.name for side in sides)
     drawn = {
         "waits": f"sl.charts.distribution({both}, {end})",
-        "over time": f"sl.charts.profile({run}, {window}, against={beside})",
+        "over time": f"sl.charts.profile({run}, {window}, against={beside}{f', names={(label, other)}' * apart})",
         "Gantt chart": f"sl.charts.gantts({both}, {window})",
-        "job by job": f"sl.charts.scatter({beside}, {run}, {end})",
-        "arrivals": "sl.charts.arrivals(workload)",
+        "job by job": f"sl.charts.scatter({beside}, {run}, {end}{f', names={(other, label)}' * apart})",
+        "arrivals": f"sl.charts.arrivals({f'{run}.trace' if part else 'workload'})",
     }
-    return f"import schedlab as sl\nworkload = {source}\n{drawn[view]}"
+    lines = ["import schedlab as sl"]
+    lines += ["# machine is what was given to explore"] * any(side.machine is not None for side in sides)
+    return "\n".join([*lines, f"workload = {source}", drawn[view]])
+
+
+def _on(side, choice):
+    """Return the argument that says on which machine a side is."""
+    if side.machine is None:
+        return ""
+    return f", machine=machine[{choice!r}]" if isinstance(choice, str) else ", machine=machine"
 
 
 def _call(scheme):
