@@ -88,7 +88,7 @@ def profile(
         tooltip = [at, *(alt.Tooltip(f"{name}:Q", title=title, format=",.4~g") for name, title in tips.items())]
         mark = {"type": "area", "interpolate": "step-after", "color": colour, "opacity": 0.75}
         area = alt.Chart(mark=mark, width=WIDE, height=height).encode(x=x, y=y, tooltip=tooltip)
-        more = [*more, *(alt.Chart(data, mark=thin).encode(x=clock.x("time", labels=False), y=y) for data in other)]
+        more = [*more, *(alt.Chart(data, mark=thin).encode(x=x, y=y) for data in other)]
         if parts:  # too low for a title beside it
             heading = {"text": name, "fontSize": 12, "fontWeight": "normal", "offset": 4}
             return alt.layer(*below, area, *more, title=heading)

@@ -22,22 +22,26 @@ SHARES = ("utilization", "loss_of_capacity_share")
 WAITS = [name for name in MEASURES if name.endswith("wait_time")]
 
 
-def difference(schedule, other, phrase="", other_phrase="", pool=None):
-    """Say in a sentence how long jobs wait on two sides; `Side.phrase` is by default the scheme."""
-    side, other_side = phrase or str(schedule.scheme), other_phrase or str(other.scheme)
+def difference(schedule, other, machines=("", ""), pool=None):
+    """Say in a sentence how long jobs wait under two schemes, or on two machines, of which the names are given."""
+    under = [f"under {run.scheme}" for run in (schedule, other)]
+    on = [f"on “{name}”" if name else "" for name in machines]
+    side, other_side = (" ".join(filter(None, parts)) for parts in zip(under, on, strict=True))
+    short, other_short = on if under[0] == under[1] and all(on) else (side, other_side)
     ours, theirs = schedule.metrics()["wait_time"], other.metrics()["wait_time"]
     job = "a job" if pool is None else f"a job in {pool}"
-    sentence = f"Under {side} {job} waits {duration(ours)} on average"
+    sentence = f"{side[0].upper()}{side[1:]} {job} waits {duration(ours)} on average"
     if side != other_side:
         more = "less than" if ours < theirs else "more than"
         if ours == theirs or (theirs and abs(ours / theirs - 1) < 0.005):
             more = "as long as"
         elif theirs and 0.5 <= ours / theirs <= 2:
             more = f"{abs(ours / theirs - 1):.0%} {more}"
-        sentence += f", {more} under {other_side} ({duration(theirs)})"
-    runs = {side: schedule, other_side: other}
+        sentence += f", {more} {other_short} ({duration(theirs)})"
+    runs = {short: schedule, other_short: other}
     queues = [name for name, run in runs.items() if not run.settles]
-    return sentence + f"; under {' and '.join(queues)} the queue never settles" * bool(queues)
+    queues[1:] = [name if all(on) else name.removeprefix("under ") for name in queues[1:]]
+    return sentence + f"; {' and '.join(queues)} the queue never settles" * bool(queues)
 
 
 def side_by_side(schedule, other, labels=None):

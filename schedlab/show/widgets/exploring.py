@@ -118,11 +118,12 @@ def explore(*traces: Trace | str, machine: Flat | KaryTree | Pools | Mapping | i
     pools = dict.fromkeys(pool for choice in machines.values() for pool in pools_of(choice))
     settings = {"machine": machines.get("")}
     choices = {}
-    if machines and "" not in machines:
+    if "" not in machines and machines:
         names = list(machines)
-        settings = {"machines": machines, "machine": names[1 % len(names)], "against_machine": names[0]}
-        settings["against"] = "easy"
-        choices = {"machine": names, "against_machine": names}
+        settings = {"machines": machines, "machine": names[0]}
+        if len(names) > 1:
+            settings |= {"machine": names[1], "against_machine": names[0], "against": "easy"}
+            choices = {"machine": names, "against_machine": names}
     controls = {
         "load": ipywidgets.SelectionSlider(options=loads, index=0, layout=wide("offered load"), **WHOLE_LABEL),
         "scheme": schemes,
@@ -163,7 +164,8 @@ def limits_of_bench(trace, load, scheme, against, view, machine=None, against_ma
     for name, on in zip(("scheme", "against"), used, strict=True):
         refused = refusals(trace, on)
         reason = "; ".join(filter(None, (other_load, in_short(refused))))
-        limits[name] = ([known for known in names if known not in refused], reason)
+        once = bool(machines) and name == "against" and limits["scheme"][1] == reason  # they are far from each other
+        limits[name] = ([known for known in names if known not in refused], "" if once else reason)
     if not last:
         limits["weeks"] = limits["week"]
     if view not in OF_WEEKS:
@@ -262,12 +264,12 @@ def bench(
     sides = sides_of(scheme, order, against, machine, against_machine, machines)
     schedules = [_simulated(trace, load, *side[:2], overrun) for side in sides]
     window = _window(schedules[0], week, weeks)
-    shown = Shown(*(_part(schedule, pool) for schedule in schedules), labels_of(*sides), window, _span(trace))
-    chart = VIEWS[view](shown, difference(*shown[:2], *(side.phrase for side in sides), pool))
-    return chart, charts.table(*side_by_side(*shown[:2], shown.labels))
+    comparison = Comparison(*(_part(schedule, pool) for schedule in schedules), labels_of(*sides), window, _span(trace))
+    chart = VIEWS[view](comparison, difference(*comparison[:2], [side.name for side in sides], pool))
+    return chart, charts.table(*side_by_side(*comparison[:2], comparison.labels))
 
 
-class Shown(NamedTuple):
+class Comparison(NamedTuple):
     """What a view shows: a schedule and the one to compare it with, their labels, the weeks, and the end of axes."""
 
     schedule: Schedule
@@ -280,6 +282,16 @@ class Shown(NamedTuple):
     def named(self) -> dict[str, Schedule]:
         """The schedule to compare with and the other one, by label: one if they are called the same."""
         return {self.labels[1]: self.other, self.labels[0]: self.schedule}
+
+    @property
+    def subtitle(self) -> str | None:
+        """The trace and the notes, since pools take many words; None for other machines."""
+        runs = self.schedule, self.other
+        if not any(isinstance(run.machine, Pools) for run in runs):
+            return None
+        trace = self.schedule.trace
+        notes = dict.fromkeys(note for run in runs for note in run.notes)
+        return "; ".join([f"{trace.title}, {trace.jobs_text}", *notes])
 
 
 def _part(schedule, pool):
@@ -331,15 +343,22 @@ def _span(trace):
 
 # The function for each view. It takes what is shown and the title.
 VIEWS = {
-    "waits": lambda shown, title: charts.distribution(shown.named, up_to=shown.up_to, title=title),
-    "over time": lambda shown, title: charts.profile(
-        shown.schedule, shown.window, against=shown.other, names=shown.labels, title=title
+    "waits": lambda comparison, title: charts.distribution(
+        comparison.named, up_to=comparison.up_to, title=title, subtitle=comparison.subtitle
     ),
-    "Gantt chart": lambda shown, title: charts.gantts(shown.named, shown.window, title=title),
-    "job by job": lambda shown, title: charts.scatter(
-        shown.other, shown.schedule, names=shown.labels[::-1], up_to=shown.up_to, title=title
+    "over time": lambda comparison, title: charts.profile(
+        comparison.schedule, comparison.window, against=comparison.other, names=comparison.labels, title=title
     ),
-    "arrivals": lambda shown, title: _arrivals(shown.schedule.trace),
+    "Gantt chart": lambda comparison, title: charts.gantts(comparison.named, comparison.window, title=title),
+    "job by job": lambda comparison, title: charts.scatter(
+        comparison.other,
+        comparison.schedule,
+        names=comparison.labels[::-1],
+        up_to=comparison.up_to,
+        title=title,
+        subtitle=comparison.subtitle,
+    ),
+    "arrivals": lambda comparison, title: _arrivals(comparison.schedule.trace),
 }
 
 

@@ -20,11 +20,6 @@ class Side(NamedTuple):
     machine: Flat | KaryTree | Pools | int | None
     name: str = ""
 
-    @property
-    def phrase(self) -> str:
-        """The scheme, and the machine if it has a name: EASY on “16 more GPUs”."""
-        return f"{self.scheme} on “{self.name}”" if self.name else str(self.scheme)
-
     def schedule(self, trace, overrun) -> Schedule:
         return simulate(trace, self.scheme, machine=self.machine, overrun=overrun)
 
@@ -46,8 +41,8 @@ def sides_of(scheme, order, against, machine, against_machine, machines) -> tupl
         choices = zip((machine, against_machine), used, strict=True)
         names = [choice if isinstance(choice, str) else str(on) for choice, on in choices]
     schemes = ordered(scheme, order), scheme_named(against)
-    simulated = (Side(each, on, name) for each, on, name in zip(schemes, used, names, strict=True))
-    return tuple(side if side.scheme.simulated else Side(side.scheme, None) for side in simulated)
+    sides = map(Side, schemes, used, names)
+    return tuple(side if side.scheme.simulated else Side(side.scheme, None) for side in sides)
 
 
 def ordered(scheme, order) -> Scheme:
@@ -60,7 +55,7 @@ def labels_of(side: Side, other: Side) -> tuple[str, str]:
     """Return what two sides are called in charts: by their schemes, and by their machines where these differ."""
     if side.name and other.name and str(side.scheme) == str(other.scheme):
         return side.name, other.name
-    return tuple(f"{each.scheme}, {each.name}" if each.name else str(each.scheme) for each in (side, other))
+    return tuple(", ".join(filter(None, (str(scheme), name))) for scheme, _, name in (side, other))
 
 
 def machines_of(machine) -> dict[str, Flat | KaryTree | Pools | int]:
@@ -99,7 +94,7 @@ def pools_of(machine) -> list[str | int]:
 
 def drawn_together(machine, other, pool, trace) -> bool:
     """Tell whether `charts.profile` draws schedules of two machines together: in pools, or of equal size."""
-    machine, other = (_of_pool(each, pool, trace) for each in (machine, other))
+    machine, other = (_of_pool(choice, pool, trace) for choice in (machine, other))
     return (isinstance(machine, Pools) and not isinstance(machine, Partitions)) or machine.procs == other.procs
 
 
@@ -139,4 +134,4 @@ def in_short(refused: Mapping[str, str]) -> str:
     if not refused:
         return ""
     reasons = dict.fromkeys(message.rpartition(": ")[2] for message in refused.values())
-    return f"{', '.join(refused)} cannot run on this machine: {'; '.join(reasons)}"
+    return f"without {', '.join(refused)}: {'; '.join(reasons)}"
