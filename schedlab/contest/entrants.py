@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -11,13 +11,14 @@ import pandas as pd
 
 from ..experiment.grids import several, table_of
 from ..experiment.memory import remember
-from ..machine import Flat, KaryTree
-from ..schedule.bounds import lower_bounds
+from ..machine import Flat, KaryTree, Partitions, Pools
+from ..schedule.bounds import check_run_times, lower_bounds
 from ..schedule.metrics import TAU, bounded_slowdown, classes
-from ..schedule.simulation import simulate
+from ..schedule.simulation import machine_for, simulate
 from ..schemes import DPSA, EASY, FCFS, Conservative, FairShareMoldable, Flooding, OpportuneShredding, Scheme
 from ..schemes import scheme as scheme_named
-from ..schemes.cases import check_trace
+from ..schemes.cases import case_of, check_trace
+from ..schemes.composing import refusal
 from ..workload.conventions import OVERRUN, run_times
 from ..workload.labels import labels
 from ..workload.loading import load_trace
@@ -40,6 +41,7 @@ MEASURES = (
 BOUNDED = ("wait_time", "turnaround", "bounded_slowdown", "makespan")  # measures that have lower bounds
 CLASSES = ("SN", "SW", "LN", "LW")  # short or long, narrow or wide: the classes "kurian" of `metrics.classes`
 JUDGED = (*MEASURES, "gini", "unfair", *(f"{name} {code}" for code in CLASSES for name in BOUNDED[:3]))
+REFUSED = ["log", "scheme", "reason"]  # columns of `Arena.refused`
 BETWEEN = "; "  # separates the names of tied schemes, since some contain commas
 
 
@@ -59,7 +61,7 @@ class Entrant:
         Takes a trace and a seed, and returns the trace that the scheme gets, such as one with moldable jobs. It must
         keep the number of jobs and their order.
     machine : function, optional
-        Takes a trace, and returns the machine, such as a `KaryTree`.
+        Takes a trace, and returns the machine, such as a `KaryTree`. Default: that of the arena.
 
     Examples
     --------
@@ -80,7 +82,7 @@ class Entrant:
     name: str = ""
     kind: str = ""
     change: Callable[[Trace, int], Trace] | None = None
-    machine: Callable[[Trace], Flat | KaryTree] | None = None
+    machine: Callable[[Trace], Flat | KaryTree | Pools] | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "scheme", scheme_named(self.scheme))
@@ -171,34 +173,85 @@ def entrants_of(schemes):
 
 @dataclass(frozen=True)
 class Setting:
-    """How the copies of an arena are made: the loads, the seeds, and how far submissions move."""
+    """How the copies of an arena are made: the loads, the seeds, how far submissions move, and their machine."""
 
     loads: tuple[float, ...]
     seeds: tuple[int, ...]
     shake: int = SHAKE
     by: str = "run_time"
     tau: float = TAU
+    machine: Flat | KaryTree | Pools | int | Callable[[Trace], Flat | KaryTree | Pools] | None = None
 
 
-def runs_of(traces, entrants, setting, how):
+def machine_of(choice, trace):
+    """Return the machine of a trace: that of a function of the trace, or a machine as `simulate` takes it."""
+    return machine_for(choice(trace) if callable(choice) else choice, trace)
+
+
+def check_machine(machine):
+    """Return the machine of an arena; a mapping is `Partitions`."""
+    if isinstance(machine, Mapping):
+        return Partitions(machine)
+    if machine is None or callable(machine) or isinstance(machine, Flat | KaryTree | Pools):
+        return machine
+    if isinstance(machine, int) and not isinstance(machine, bool):
+        return machine
+    raise TypeError(f"machine is {machine!r}, expected a machine such as sl.Pools(...), or a function of a trace")
+
+
+def refusals_of(traces, entrants, setting, bounded) -> pd.DataFrame:
+    """Return who cannot run on a machine, and why: log, scheme, reason; raise if a job does not fit, or nobody runs.
+
+    Only machines that are not the traces' own are looked at. With `bounded`, machines that have no bounds are refused.
+    """
+    rows = []
+    for log, trace in traces.items():
+        if setting.machine is not None:
+            machine = machine_of(setting.machine, trace)
+            case_of(trace, FCFS(), machine)  # raises for a job that does not fit
+            if bounded:
+                check_run_times(machine, OVERRUN[0])
+        reasons = {entrant.name: _refusal(trace, entrant, setting) for entrant in entrants}
+        refused = {name: reason for name, reason in reasons.items() if reason}
+        if len(refused) == len(entrants):
+            listed = "; ".join(dict.fromkeys(refused.values()))
+            raise ValueError(f"no scheme can run {log} on its machine: {listed}")
+        rows += [{"log": log, "scheme": name, "reason": reason} for name, reason in refused.items()]
+    return pd.DataFrame(rows, columns=REFUSED)
+
+
+def _refusal(trace, entrant, setting):
+    choice = entrant.machine or setting.machine
+    if choice is None:
+        return ""
+    trace = trace if entrant.change is None else entrant.change(trace, setting.seeds[0])
+    return refusal(trace, entrant.scheme, machine_of(choice, trace))
+
+
+def runs_of(traces, entrants, setting, refused, how):
     # All entrants in turn, so that each copy is made once.
     several = [({"scheme": entrant.name, "kind": entrant.kind}, {"entrant": entrant}) for entrant in entrants]
-    return _tabled(_measured, traces, setting, several, how | {"activity": "simulating"})
+    pairs = set(zip(refused["log"], refused["scheme"], strict=True))
+    return _tabled(_measured, traces, setting, several, pairs, how | {"activity": "simulating"})
 
 
 def bounds_of(traces, setting, rounds, how):
-    return _tabled(_bounded, traces, setting, [({}, {"rounds": rounds})], how | {"activity": "bounding"})
+    return _tabled(_bounded, traces, setting, [({}, {"rounds": rounds})], (), how | {"activity": "bounding"})
 
 
-def _tabled(function, traces, setting, several, how):
+def _tabled(function, traces, setting, several, refused, how):
     """Run a function on each copy of each trace at each load, once for each of several names and values of a run."""
     common = {"shake": setting.shake, "by": setting.by, "tau": setting.tau}
+    machine = {} if setting.machine is None else {"machine": setting.machine}
     names, runs = [], []
     for (log, trace), load, seed in product(traces.items(), setting.loads, setting.seeds):
         for named, values in several:
+            if (log, named.get("scheme")) in refused:
+                continue
             names.append({"log": log, "load": load, "seed": seed} | named)
-            runs.append({"trace": trace, "load": load, "seed": seed} | common | values)
-    return table_of(function, runs, names, common, **how)
+            runs.append({"trace": trace, "load": load, "seed": seed} | common | machine | values)
+    settings = common | {name: getattr(value, "__name__", str(value)) for name, value in machine.items()}
+    return table_of(function, runs, names, settings, **how)
 
 
 @remember(4)
@@ -207,19 +260,20 @@ def _copy(trace, load, seed, shake, by):
 
 
 @remember(4)
-def _first_come(trace, load, seed, shake, by):
-    return simulate(_copy(trace, load, seed, shake, by), FCFS()).start
+def _first_come(trace, load, seed, shake, by, machine):
+    copy = _copy(trace, load, seed, shake, by)
+    return simulate(copy, FCFS(), machine=machine_of(machine, copy)).start
 
 
-def _measured(trace, load, seed, shake, by, entrant, tau):
+def _measured(trace, load, seed, shake, by, entrant, tau, machine=None):
     copy = _copy(trace, load, seed, shake, by)
     changed = copy if entrant.change is None else entrant.change(copy, seed)
     if len(changed) != len(copy):
         raise ValueError(f"change of {entrant} gave {len(changed):,} jobs, expected the {len(copy):,} of the copy")
-    schedule = simulate(changed, entrant.scheme, machine=entrant.machine and entrant.machine(changed))
+    schedule = simulate(changed, entrant.scheme, machine=machine_of(entrant.machine or machine, changed))
     measures = schedule.metrics(tau=tau)[list(MEASURES)].to_dict()
     measures["gini"] = schedule.gini()
-    late = schedule.start > _first_come(trace, load, seed, shake, by)
+    late = schedule.start > _first_come(trace, load, seed, shake, by, machine)
     measures["unfair"] = float(late[copy.some_counted()].mean())
     return measures | _by_class(copy, schedule, tau)
 
@@ -241,5 +295,6 @@ def _by_class(copy, schedule, tau):
     }
 
 
-def _bounded(trace, load, seed, shake, by, tau, rounds):
-    return lower_bounds(_copy(trace, load, seed, shake, by), tau=tau, rounds=rounds)["bound"].to_dict()
+def _bounded(trace, load, seed, shake, by, tau, rounds, machine=None):
+    copy = _copy(trace, load, seed, shake, by)
+    return lower_bounds(copy, machine_of(machine, copy), tau=tau, rounds=rounds)["bound"].to_dict()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from os import PathLike
@@ -14,6 +14,7 @@ from .._runtime.text import check_known
 from .._runtime.words import Rescaled
 from ..experiment.grids import several
 from ..experiment.stores import Store
+from ..machine import Flat, KaryTree, Pools
 from ..schedule.bounds import ROUNDS, check_rigid
 from ..schedule.metrics import TAU
 from ..schedule.statistics import NOISE, ratio_over_seeds, t_quantile
@@ -27,12 +28,15 @@ from .entrants import (
     ENTRANTS,
     JUDGED,
     LOADS,
+    REFUSED,
     RIGID,
     SHAKE,
     Entrant,
     Setting,
     bounds_of,
+    check_machine,
     entrants_of,
+    refusals_of,
     runs_of,
     traces_by_name,
 )
@@ -53,6 +57,7 @@ def arena(
     by: Rescaled = "run_time",
     tau: float = TAU,
     confidence: float = 0.95,
+    machine: Flat | KaryTree | Pools | Mapping | int | Callable[[Trace], Flat | KaryTree | Pools] | None = None,
     threads: int | None = None,
     progress: bool = True,
     store: str | PathLike | Store | None = None,
@@ -83,6 +88,12 @@ def arena(
         Threshold of the bounded slowdown.
     confidence : float
         Confidence with which a scheme wins a cell.
+    machine : Flat, KaryTree, Pools, mapping, int or function, optional
+        The machine of all entrants that have none of their own, as in `simulate`, or a function that takes a trace and
+        returns it. Default: that of each trace. Loads are those of the traces on their own processors. Closed windows
+        stay at their dates, also where ``by="interarrival"`` moves submissions. Entrants that cannot run on it do not
+        compete, and are listed in `Arena.refused`. In pools, bounds count the processors of each pool only
+        (`lower_bounds`).
     threads, progress, store
         As in `grid`.
 
@@ -93,8 +104,9 @@ def arena(
     Raises
     ------
     ValueError, TypeError
-        For an unknown measure, scheme or trace, or two entrants of one name; for a trace of jobs that are not rigid,
-        unless ``rounds=None`` leaves out the bounds.
+        For an unknown measure, scheme or trace, or two entrants of one name; for a trace of jobs that are not rigid, or
+        a machine whose closed windows end jobs, unless ``rounds=None`` leaves out the bounds; for a job that does not
+        fit on the machine, or if no entrant can run on it.
 
     Examples
     --------
@@ -103,6 +115,15 @@ def arena(
     >>> result = sl.arena(trace, ["fcfs", "easy"], load=0.8, seed=range(3), measure="wait_time")
     >>> result.wins()[["load", "winner", "tied"]].values.tolist()
     [[0.8, 'EASY', '']]
+
+    On a machine of pools:
+
+    >>> from schedlab.workload.sacct import example_path
+    >>> trace = sl.read_sacct(example_path(), machine=192, partition=["short", "long"])
+    >>> pools = sl.Pools(short=sl.Pool(64), long=sl.Pool(128), limits=sl.Limit("user", running=8))
+    >>> result = sl.arena(trace, ["fcfs", "easy", "dpsan"], load=0.8, seed=range(2), machine=pools)
+    >>> result.runs["scheme"].unique().tolist(), result.refused["scheme"].tolist()
+    (['FCFS', 'EASY'], ['DPSAn'])
     """
     check_known("measure", measure, JUDGED)
     _check(rounds, tau, confidence)
@@ -115,12 +136,14 @@ def arena(
     called = traces_by_name(trace)
     for trace in called.values() if rounds is not None else ():
         check_rigid(trace)  # before anything is simulated
-    setting = Setting(_numbers("load", load, Real), _numbers("seed", seed, Integral), shake, by, tau)
+    loads, seeds = _numbers("load", load, Real), _numbers("seed", seed, Integral)
+    setting = Setting(loads, seeds, shake, by, tau, check_machine(machine))
     entrants = entrants_of(several("scheme", scheme))
     how = {"threads": threads, "progress": progress, "store": store}
-    runs = runs_of(called, entrants, setting, how)
+    refused = refusals_of(called, entrants, setting, rounds is not None)
+    runs = runs_of(called, entrants, setting, refused, how)
     bounds = pd.DataFrame() if rounds is None else bounds_of(called, setting, rounds, how)
-    return Arena(runs, bounds, setting, measure, confidence, called)
+    return Arena(runs, bounds, setting, measure, confidence, called, refused=refused)
 
 
 def logs() -> list[str]:
@@ -164,6 +187,8 @@ class Arena:
         The measure that decides who wins, and how surely.
     traces, load : dict of str to Trace, function
         The traces by their names in `runs`; kept results have none, so the function loads them by name.
+    refused : DataFrame
+        One row per log and entrant that cannot run on its machine there: log, scheme, reason.
 
     Examples
     --------
@@ -183,12 +208,14 @@ class Arena:
     confidence: float = 0.95
     traces: dict[str, Trace] = field(default_factory=dict)
     load: Callable[[str], Trace] = load_trace
+    refused: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=REFUSED))
 
     def __repr__(self) -> str:
         several = {"scheme": self.runs["scheme"].nunique(), "log": self.runs["log"].nunique()}
         several |= {"load": len(self.setting.loads), "run": len(self.runs)}
         schemes, logs, loads, runs = (f"{count:,} {name}{'s' * (count != 1)}" for name, count in several.items())
-        return f"<Arena: {schemes} on {logs} at {loads}, {runs}>"
+        names = ", ".join(self.refused["scheme"].unique())
+        return f"<Arena: {schemes} on {logs} at {loads}, {runs}{f'; refused: {names}' if names else ''}>"
 
     def judged_by(self, measure: str) -> Arena:
         """Return the same results, judged by another measure.
@@ -230,9 +257,14 @@ class Arena:
         names = self.runs["log"].unique()
         traces = {name: self.traces[name] if name in self.traces else self.load(name) for name in names}
         how = {"threads": threads, "progress": progress, "store": store}
-        more = runs_of(traces, entrants, self.setting, how)
-        kept = self.runs[~self.runs["scheme"].isin([entrant.name for entrant in entrants])]
-        return replace(self, runs=pd.concat([kept, more], ignore_index=True), traces=traces)
+        refused = refusals_of(traces, entrants, self.setting, False)
+        more = runs_of(traces, entrants, self.setting, refused, how)
+        names = [entrant.name for entrant in entrants]
+        runs, refused = (
+            pd.concat([table[~table["scheme"].isin(names)], new], ignore_index=True)
+            for table, new in ((self.runs, more), (self.refused, refused))
+        )
+        return replace(self, runs=runs, traces=traces, refused=refused)
 
     def with_traces(
         self,
@@ -257,12 +289,14 @@ class Arena:
         called, setting = traces_by_name(traces), self.setting
         if twice := sorted(set(called) & set(self.runs["log"])):
             raise ValueError(f"{twice[0]} is in the arena already")
-        how = {"shake": setting.shake, "by": setting.by, "tau": setting.tau, "rounds": rounds, "store": store}
+        how = {"shake": setting.shake, "by": setting.by, "tau": setting.tau, "machine": setting.machine}
+        how |= {"rounds": rounds, "store": store}
         more = arena(called.values(), schemes, setting.loads, setting.seeds, threads=threads, progress=progress, **how)
-        runs, bounds = (
-            pd.concat([getattr(part, name) for part in (self, more)], ignore_index=True) for name in ("runs", "bounds")
-        )
-        return replace(self, runs=runs, bounds=bounds, traces=self.traces | more.traces)
+        tables = {
+            name: pd.concat([getattr(part, name) for part in (self, more)], ignore_index=True)
+            for name in ("runs", "bounds", "refused")
+        }
+        return replace(self, **tables, traces=self.traces | more.traces)
 
     def cells(self, measure: str | None = None) -> pd.DataFrame:
         """Return the mean of a measure over the copies, by log, load and scheme, with its lower bound if there is one.

@@ -121,10 +121,7 @@ def lower_bounds(
     check_rigid(trace)
     trace = trace.without_lead_in()
     machine = machine_for(machine, trace)
-    if overrun == KILL_BACKFILLED or (isinstance(machine, KaryTree) and any(machine.saved())):
-        raise ValueError("bounds need jobs with known run times; here run times depend on the schedule")
-    if isinstance(machine, Pools) and machine.on_closure == "kill" and machine.interrupts:
-        raise ValueError("bounds need jobs with known run times; here closed windows may end jobs, on_closure='kill'")
+    check_run_times(machine, overrun)
     case, _ = case_of(trace, EASY(), Flat(machine.procs) if isinstance(machine, KaryTree) else machine, overrun)
     parts = [part for part in case.parts() if len(part)] if isinstance(machine, Pools) else [case]
     # Other resources, windows and limits can only delay jobs: what holds without them holds.
@@ -142,6 +139,14 @@ def lower_bounds(
     table.insert(0, "bound", table.max(axis=1))
     table.insert(1, "by", table[list(PROOFS)].idxmax(axis=1))
     return table
+
+
+def check_run_times(machine: Flat | KaryTree | Pools, overrun: str) -> None:
+    """Raise if run times depend on the schedule."""
+    if overrun == KILL_BACKFILLED or (isinstance(machine, KaryTree) and any(machine.saved())):
+        raise ValueError("bounds need jobs with known run times; here run times depend on the schedule")
+    if isinstance(machine, Pools) and machine.on_closure == "kill" and machine.interrupts:
+        raise ValueError("bounds need jobs with known run times; here closed windows may end jobs, on_closure='kill'")
 
 
 def check_rigid(trace: Trace) -> None:

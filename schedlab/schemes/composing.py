@@ -114,6 +114,16 @@ def _said(scheme, order=None, **settings):
     return YES
 
 
+def refusal(trace: Trace, scheme: Scheme, machine) -> str:
+    """Return what a scheme says if it cannot run on a machine, asked about the first job of a trace; "" if it can."""
+    case, _ = case_of(trace.head(1), scheme, machine)
+    try:
+        scheme.check_whole(case)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 def in_order(scheme: Scheme, order) -> Scheme:
     """Return a scheme with another order of its queue (as in `EASY`); raise if the order cannot be chosen."""
     if not is_dataclass(scheme) or "order" not in {field.name for field in fields(scheme)}:

@@ -10,7 +10,7 @@ from ...schedule import Schedule
 from ...schedule.simulation import machine_for, simulate
 from ...schemes import Scheme, by_name
 from ...schemes import scheme as scheme_named
-from ...schemes.cases import case_of
+from ...schemes.composing import refusal
 
 
 class Side(NamedTuple):
@@ -115,18 +115,10 @@ def refusals(trace, machine) -> dict[str, str]:
     """Return the named schemes that do not run on a machine, and what they say about it."""
     if machine is None:
         return {}
-    reasons = {}
-    machine, first = machine_for(machine, trace), trace.head(1)
-    for name, make in by_name().items():
-        scheme = make()
-        if not scheme.simulated or scheme.needs is not None:
-            continue
-        case, _ = case_of(first, scheme, machine)
-        try:
-            scheme.check_whole(case)
-        except ValueError as error:
-            reasons[name] = str(error)
-    return reasons
+    machine = machine_for(machine, trace)
+    schemes = {name: make() for name, make in by_name().items() if make.func.simulated and make.func.needs is None}
+    reasons = {name: refusal(trace, scheme, machine) for name, scheme in schemes.items()}
+    return {name: reason for name, reason in reasons.items() if reason}
 
 
 def in_short(refused: Mapping[str, str]) -> str:
