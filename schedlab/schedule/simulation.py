@@ -44,7 +44,7 @@ def simulate(
         ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``. For moldable jobs
         (`Trace.with_speedup`): ``IterativeMoldable()``, or ``"iterative"``, ``"shares"``, ``"greedy"``. ``"log"`` gives
         the schedule that really happened (`recorded`), whatever `overrun` and `events` are.
-    machine : Flat, KaryTree, Partitions, mapping or int, optional
+    machine : Flat, KaryTree, Pools, Partitions, mapping or int, optional
         If omitted, the trace's own machine. Any other must be large enough for the widest job. On a tree, FCFS and EASY
         place jobs on nodes. ``{"short": 64, "long": 128}`` makes `Partitions`, each with its own processors and queue;
         use ``schedule.metrics(by="partition")`` and `Schedule.partitions` to tell them apart.

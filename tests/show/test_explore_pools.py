@@ -215,6 +215,17 @@ def test_with_a_machine_only_the_given_traces_are_offered(trace):
     assert of_code(named, trace=trace, machine={"as it is": cluster()}) == drawn(named)
 
 
+def test_names_of_machines_and_pools_are_text(trace):
+    name = "<img src=x>'] + 1 #"
+    pools = {name: sl.Pool(128, partitions=("batch", "debug", "gpu")), "b": sl.Pool(1)}
+    machines = {name: sl.Pools(pools), "other": sl.Pools(pools, closed=CLOSED)}
+    panel = sl.widgets.explore(trace, machine=machines)
+    panel.controls["pool"].value = name
+    assert error_of(panel) == ""
+    assert "<img" not in panel._table.value + panel._reasons.value + panel._reasons_of_more.value
+    assert of_code(panel, trace=trace, machine=machines) == drawn(panel)
+
+
 def test_a_tree_is_a_machine_too(trace):
     panel = sl.widgets.explore(trace.head(50), machine={"tree": sl.KaryTree(2, 7), "flat": sl.Flat(128)})
     panel.controls["machine"].value = "tree"
