@@ -14,7 +14,7 @@ def cells_of(gantt, values: np.ndarray) -> pd.DataFrame:
 
     The color is the mean of what holds the cell if `values`, one of each job, are numbers, else the largest part.
     """
-    (begin, end), (columns, rows) = gantt.window, CELLS
+    (begin, end), (columns, rows) = gantt.window, gantt.cells
     numbers = values.dtype.kind in "iuf"
     # One layer each for: the sum of the numbers, what is held with a number, all that is held; or what each name holds.
     codes, names = (np.full(len(values), 2), ()) if numbers else pd.factorize(values)
@@ -24,10 +24,10 @@ def cells_of(gantt, values: np.ndarray) -> pd.DataFrame:
         row, bottom, top = gantt.rectangles(first, first + MANY)
         across = columns * (np.stack([gantt.start, gantt.until])[:, row] - begin) / (end - begin)
         up = rows * (np.stack([bottom, top]) - gantt.low) / (gantt.high - gantt.low)
-        _add_corners(layers, codes[row], across, up)
+        _add_corners(layers, rows, codes[row], across, up)
         if numbers:
-            _add_corners(layers, np.zeros(len(row), int), across, up, np.where(finite, values, 0.0)[row])
-            _add_corners(layers, np.ones(len(row), int), across, up, finite[row].astype(float))
+            _add_corners(layers, rows, np.zeros(len(row), int), across, up, np.where(finite, values, 0.0)[row])
+            _add_corners(layers, rows, np.ones(len(row), int), across, up, finite[row].astype(float))
     filled = layers.reshape(-1, columns + 2, rows + 2).cumsum(axis=1).cumsum(axis=2)[:, :columns, :rows]
     if numbers:
         total, with_number, held = filled
@@ -45,22 +45,22 @@ def cells_of(gantt, values: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({**sides, "color": colour.ravel(), "held": np.round(share, 3)})[share > 0.0005]
 
 
-def _add_corners(layers, layer, across, up, weights=1.0):
+def _add_corners(layers, rows, layer, across, up, weights=1.0):
     """Add rectangles to layers of cells, so that a cumulative sum along both axes gives the covered share of each cell.
 
     A side within cell i, at i + f, adds 1 - f to cell i and f to the next. The layers are modified in place, and are
-    larger by two cells along each axis. `layer` is that of each rectangle, `across` and `up` are its sides in cells,
-    and `weights` what it adds to a cell that it covers.
+    larger by two cells along each axis, than `rows` along processors. `layer` is that of each rectangle, `across` and
+    `up` are its sides in cells, and `weights` what it adds to a cell that it covers.
     """
     for (i, x), (j, y) in product(enumerate(across), enumerate(up)):
         left, low = np.floor(x).astype("int64"), np.floor(y).astype("int64")
         right, high = x - left, y - low
-        place = layer * layers.shape[1] + left * (CELLS[1] + 2) + low
+        place = layer * layers.shape[1] + left * (rows + 2) + low
         signed = weights if i == j else -weights
         for step, part in (
             (0, (1 - right) * (1 - high)),
             (1, (1 - right) * high),
-            (CELLS[1] + 2, right * (1 - high)),
-            (CELLS[1] + 3, right * high),
+            (rows + 2, right * (1 - high)),
+            (rows + 3, right * high),
         ):
             layers += np.bincount(place + step, signed * part, layers.size).reshape(layers.shape)

@@ -94,7 +94,7 @@ def gantt(
     """
     if limit is not None:
         check_limit(limit)
-    cells = limit is None and opened is None
+    cells = CELLS if limit is None and opened is None else None
     settings = (window, color, label, estimates, processors, opened, limit or MOST_ROWS, WIDE // 2, cells, always)
     (chart,), left_out, planned = _drawn([schedule], *settings)
     if marks:
@@ -121,7 +121,7 @@ def gantts(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.VConcatChart:
-    """Draw Gantt charts below one another, with a common time axis and common colours.
+    """Draw Gantt charts below one another, with a common time axis and common colours, as `gantt` draws each.
 
     Parameters
     ----------
@@ -144,8 +144,9 @@ def gantts(
     >>> title = "EASY lets jobs 4 and 6 start ahead of job 3"
     >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number", title=title)
     """
-    most = MOST_ROWS // max(len(schedules), 1)
-    settings = (window, color, label, estimates, processors, opened, most, PANEL)
+    count = max(len(schedules), 1)
+    cells = (CELLS[0], max(CELLS[1] // count, 1)) if opened is None else None
+    settings = (window, color, label, estimates, processors, opened, MOST_ROWS // count, PANEL, cells)
     plots, left_out, planned = _drawn([*schedules.values()], *settings)
     named = zip(schedules, plots, strict=True)
     panels = [plot.properties(title={"text": name, "fontSize": 13}) for name, plot in named]
@@ -155,7 +156,7 @@ def gantts(
     return headed(chart, title, WIDE, subtitle, *left_out, planned, moving, size=(width, height))
 
 
-def _drawn(schedules, window, color, label, estimates, processors, opened, limit, height, cells=False, always=None):
+def _drawn(schedules, window, color, label, estimates, processors, opened, limit, height, cells, always=None):
     """Draw each schedule, in a common window and with common colours; return what a subtitle must say, too."""
     for schedule in schedules:
         check_kind(schedule, Schedule)
@@ -218,6 +219,7 @@ class _Gantt:
     def __init__(self, schedule, window, processors, limit, opened, cells, always):
         begin, end = self.window = window
         self.schedule, self.clock = schedule, Clock(schedule.trace, begin, end)
+        self.cells = cells  # along time and processors; None: never in cells
         self.moves = opened is not None
         self.apart = schedule.outcome.in_pieces
         pieces = schedule.outcome.pieces
@@ -242,7 +244,7 @@ class _Gantt:
         its_own = pieces.job == (-1 if always is None else schedule.trace.table.index.get_loc(always))
         largest = seen[np.argsort(-np.where(its_own, np.inf, area)[seen], kind="stable")]
         drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
-        self.in_cells = cells and area[drawn].sum() < area.sum() / 2
+        self.in_cells = cells is not None and area[drawn].sum() < area.sum() / 2
         self.drawn = drawn = seen if self.in_cells else drawn
         jobs = _jobs_of_pieces(schedule, drawn) if self.apart else schedule.jobs
         repeated = pieces.job.size > len(schedule) and not self.apart
@@ -257,7 +259,7 @@ class _Gantt:
         left, missing = seen.size - drawn.size, 1 - self.area.sum() / area.sum()
         what = "pieces" if self.apart else "runs" if repeated else "jobs"
         if self.in_cells:
-            wide, high = (end - begin) / CELLS[0], (self.high - self.low) / CELLS[1]
+            wide, high = (end - begin) / cells[0], (self.high - self.low) / cells[1]
             self.left_out = (
                 f"all {seen.size:,} {what}; a cell covers {length(wide)} x {high:,.3g} processors; colour: who uses "
                 "most of it; opacity: how much is used"

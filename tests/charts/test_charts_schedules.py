@@ -958,6 +958,17 @@ def test_what_would_leave_out_most_is_drawn_in_cells(in_cells):
     assert "colour: who uses most of it; opacity: how much is used" in said(chart)
 
 
+def test_gantt_charts_below_one_another_share_the_cells(in_cells):
+    spec = charts.gantts({"a": in_cells, "b": in_cells}).to_dict()
+    (table,) = {str(table): table for table in spec["datasets"].values()}.values()
+    held = cover(in_cells, (in_cells.submit[0], in_cells.end.max()), (12, 2), np.ones(len(in_cells)))
+    assert sorted(row["held"] for row in table) == pytest.approx(sorted(held[held > 0.0005]), abs=0.001)
+    assert f"all {len(in_cells)} jobs; a cell covers " in " ".join(spec["title"]["subtitle"])
+    opened = ((in_cells.submit[0], in_cells.submit[5]), (0, 3))
+    moved = charts.gantts({"a": in_cells, "b": in_cells}, opened=opened).to_dict()  # what is zoomed has rectangles
+    assert "of the processor-hours), left out" in " ".join(moved["title"]["subtitle"])
+
+
 def test_cells_of_numbers_are_means_and_a_limit_asks_for_rectangles(in_cells):
     found = rows(charts.gantt(in_cells, color="wait"))
     waits = in_cells.jobs["wait_time"].to_numpy() / 3600
