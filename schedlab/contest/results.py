@@ -136,7 +136,8 @@ def arena(
     called = traces_by_name(trace)
     for trace in called.values() if rounds is not None else ():
         check_rigid(trace)  # before anything is simulated
-    loads, seeds = _numbers("load", load, Real), _numbers("seed", seed, Integral)
+    loads = _numbers("load", load, Real)
+    seeds = _numbers("seed", seed, Integral)
     setting = Setting(loads, seeds, shake, by, tau, check_machine(machine))
     entrants = entrants_of(several("scheme", scheme))
     how = {"threads": threads, "progress": progress, "store": store}

@@ -50,14 +50,16 @@ def side_by_side(schedule, other, labels=None):
     ours, theirs = (pd.concat([run.metrics()[list(MEASURES)], _in_use(run)]) for run in (schedule, other))
     measures = dict.fromkeys([*ours.index, *theirs.index])
     ours, theirs = ours.reindex(measures), theirs.reindex(measures)
-    names, scale = dict(MEASURES), pd.Series(1.0, ours.index)
+    names = dict(MEASURES)
+    scale = pd.Series(1.0, ours.index)
     for wait in WAITS:
         both = (ours[wait] * theirs[wait]) ** 0.5 or max(ours[wait], theirs[wait])  # readable for both
         unit, scale[wait] = unit_of(both)
         names[wait] += f" ({unit})"
     scale[[name for name in measures if name in SHARES or name not in MEASURES]] = 0.01  # as percentages
     ours, theirs = ours / scale, theirs / scale
-    columns, caption = {side: ours, other_side: theirs}, ""
+    columns = {side: ours, other_side: theirs}
+    caption = ""
     if len(columns) == 2:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IntervalWarning)  # the caption says it
