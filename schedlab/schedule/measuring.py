@@ -78,7 +78,8 @@ class Measuring:
         DataFrame, where `confidence` is given
             One row per measure, or per (class, measure) for each class that has jobs: mean, low, high, batches,
             batch_size (jobs), warm_up (jobs), and a note with reasons to doubt the interval, which an `IntervalWarning`
-            points out. If the queue does not settle (`settles`), low and high are nan.
+            points out. If the queue does not settle (`settles`), low and high are nan. Of a class, these are the
+            queue of its own jobs, and that of the machine, or of each pool in which they wait.
         Series, or DataFrame where `by` is given
             It displays with units (`schedlab.metrics.Measures`); anything computed from it is plain pandas.
 
@@ -121,7 +122,8 @@ class Measuring:
         per_job, measured = self._per_job(tau), self.measured(window)
         labels = None if by is None else self.classes(by)
         if confidence is not None:
-            how = {"warm_up": warm_up, "unsettled": self._unsettled(measured)}
+            unsettled = self._unsettled(measured) if labels is None else self._unsettled_by(labels, window)
+            how = {"warm_up": warm_up, "unsettled": unsettled}
             labels = None if labels is None else labels[measured.jobs]
             counted = per_job.loc[measured.jobs, list(MEANS)]
             return metrics.MeasureTable(statistics.intervals(counted, confidence, labels, **how))
@@ -283,12 +285,45 @@ class Measuring:
         """Why the queue does not settle (`schedlab.statistics.unsettled`); empty if it does."""
         return self._unsettled(self.measured())
 
-    def _unsettled(self, measured):
+    def _unsettled(self, measured, queue="its queue"):
         timeline = self._timeline(None if measured.whole else measured[1:3])
-        time = timeline["time"].to_numpy()
-        queue = timeline["queued"].to_numpy()
-        reason = statistics.unsettled(time, queue, self.submit[measured.jobs][-1])
+        return self._reason(timeline["time"].to_numpy(), timeline["queued"].to_numpy(), measured, queue)
+
+    def _reason(self, time, queued, measured, queue):
+        """Say why a queue over time does not settle; "" if it does."""
+        reason = statistics.unsettled(time, queued, self.submit[measured.jobs][-1]).replace("its queue", queue)
         return f"{self.scheme} does not settle within the log at this load: {reason}" if reason else ""
+
+    def _unsettled_by(self, labels, window):
+        """Say for each job why a queue of its class does not settle: its own, or one in which its jobs wait."""
+        measured = self.measured(window)
+        several = isinstance(self.machine, Pools) and len(self.machine.pools) > 1
+        pools = list(self.pools.items()) if several else []
+        of_all = "" if several else self._unsettled(measured)
+        codes, _ = pd.factorize(labels, use_na_sentinel=False)
+        reasons = pd.Series("", index=labels.index)
+        for code in np.unique(codes[measured.jobs]):
+            mine = codes == code
+            texts = [of_all]
+            for i in np.unique(self.case.places[mine & measured.jobs]) if several else ():
+                name, part = pools[i]
+                texts.append(part._unsettled(part.measured(window), f"the queue of {self.machine.part} {name}"))
+            texts.append(self._reason(*self._queue_of(mine, measured), measured, "the queue of these jobs"))
+            reasons[mine] = next(filter(None, texts), "")
+        return reasons
+
+    def _queue_of(self, jobs, measured):
+        """Return instants (seconds) from the begin to the end of what is measured, and how many of some jobs queue."""
+        outcome = self.outcome
+        came = outcome.submit
+        left = outcome.start
+        if outcome.interrupted is not None:  # jobs that a closed window ended come again
+            came, left = outcome.queued()
+            jobs = jobs[outcome.pieces.job]
+        came, left = (np.sort(self.seconds(times[jobs])) for times in (came, left))
+        time = np.unique(np.concatenate([came, left, [measured.begin, measured.end]]))
+        time = time[(time >= measured.begin) & (time <= measured.end)]
+        return time, np.searchsorted(came, time, "right") - np.searchsorted(left, time, "right")
 
     def users(self, window=None) -> pd.DataFrame:
         """Return each user's share of the machine, largest area first (`schedlab.metrics.user_shares`).

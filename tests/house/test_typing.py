@@ -34,6 +34,8 @@ trace.head(5).scale_load(0.9, by="interarrival").jobs["run_time"].mean()
 sl.sweep([trace], ["fcfs", sl.EASY()], load=[0.7, 0.9], seed=range(3)).groupby("scheme")["wait_time"].mean()
 sl.charts.gantt(schedule).to_dict()
 schedule.metrics(by="size", confidence=0.95).round(2)
+sl.paired(schedule, schedule, "wait_time").ratio.low.is_integer()
+sl.paired(schedule, schedule, "wait_time", by="partition").difference.round(2)
 sl.papers.sabin2006.figure2(size="quick").chart
 """
 # A cell ends with what it shows.

@@ -23,13 +23,13 @@ import pandas as pd
 from schedlab._runtime.text import check_known, suggestion
 
 from .batches import PILE_UP, Interval, IntervalWarning, batch_means, intervals, is_stationary, unsettled, warm_up
-from .pairs import Comparison, paired
+from .pairs import Comparison, Comparisons, paired
 from .student import check_confidence, t_beyond, t_quantile
 
 __all__ = [
-    "NOISE", "PILE_UP", "Comparison", "Interval", "IntervalWarning", "batch_means", "crossing", "geometric_changes",
-    "geometric_means", "intervals", "is_stationary", "jackknife", "over_seeds", "paired", "ratio_over_seeds",
-    "ratios_of_means", "t_beyond", "t_quantile", "unsettled", "warm_up",
+    "NOISE", "PILE_UP", "Comparison", "Comparisons", "Interval", "IntervalWarning", "batch_means", "crossing",
+    "geometric_changes", "geometric_means", "intervals", "is_stationary", "jackknife", "over_seeds", "paired",
+    "ratio_over_seeds", "ratios_of_means", "t_beyond", "t_quantile", "unsettled", "warm_up",
 ]  # fmt: skip
 
 NOISE = 0.5  # percent: a smaller change counts as none, however narrow its interval, and charts write it as 0

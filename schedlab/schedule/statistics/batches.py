@@ -174,7 +174,12 @@ def check_warm_up(confidence: float | None, warm_up: int | str) -> None:
 
 
 def intervals(
-    table: pd.DataFrame, confidence: float = 0.95, classes=None, *, warm_up: int | str = 0, unsettled: str = ""
+    table: pd.DataFrame,
+    confidence: float = 0.95,
+    classes=None,
+    *,
+    warm_up: int | str = 0,
+    unsettled: str | pd.Series = "",
 ) -> pd.DataFrame:
     """Return an interval by batch means for each column of a table, or for each class and column.
 
@@ -189,8 +194,8 @@ def intervals(
         As in `batch_means`.
     classes : Series, optional
         The class of each job. A batch then holds jobs of one class only.
-    unsettled : str
-        Why the means have no intervals (`Schedule.unsettled`); their ends are then nan.
+    unsettled : str or Series of str
+        Why the means have no intervals (`Schedule.unsettled`), "" if they have; for classes, of each job of a class.
 
     Examples
     --------
@@ -201,24 +206,39 @@ def intervals(
     >>> table[["low", "mean", "high"]].round(1).values.tolist()  # hours
     [[0.8, 1.4, 4.6], [1.8, 2.4, 5.6]]
     """
-    reasons = (unsettled,) if unsettled else ()
     if classes is None:
-        means = {name: batched_mean(table[name], confidence, warm_up, reasons) for name in table.columns}
-    else:
-        means = {
-            (label, name): batched_mean(part[name], confidence, warm_up, reasons)
-            for label, part in table.groupby(classes, observed=True, dropna=False)
-            for name in table.columns
-        }
+        means = {name: batched_mean(table[name], confidence, warm_up, _reasons(unsettled)) for name in table.columns}
+        warn_of(noted(means))
+        return table_of(means, ["measure"])
+    means = {
+        (label, name): batched_mean(part[name], confidence, warm_up, _reasons(unsettled, part.index[0]))
+        for label, part in table.groupby(classes, observed=True, dropna=False)
+        for name in table.columns
+    }
+    warn_of(noted(means))
+    return table_of(means, [classes.name, "measure"])
+
+
+def table_of(means: dict, names: list) -> pd.DataFrame:
+    """Return intervals as a table, with an index of these names."""
     columns = ["mean", "low", "high", "batches", "batch_size", "warm_up"]
     rows = [[*attrgetter(*columns)(interval), "; ".join(interval.notes)] for interval in means.values()]
-    names = None if classes is None else [classes.name, "measure"]
-    index = pd.Index(means, name="measure") if classes is None else pd.MultiIndex.from_tuples(means, names=names)
-    noted = [name for name, interval in means.items() if interval.notes]
-    if noted:
-        example = f"{' '.join(map(str, np.atleast_1d(noted[0])))}: {means[noted[0]].notes[0]}"
-        warn_of([f"{len(noted)} of {len(means)} intervals carry a note, such as {example}"])
+    index = pd.Index(means, name=names[0]) if len(names) == 1 else pd.MultiIndex.from_tuples(means, names=names)
     return pd.DataFrame(rows, index=index, columns=[*columns, "note"])
+
+
+def noted(means: dict) -> list[str]:
+    """Return a sentence on the intervals of a table that carry notes, if there are any."""
+    names = [name for name, interval in means.items() if interval.notes]
+    if not names:
+        return []
+    example = f"{' '.join(map(str, np.atleast_1d(names[0])))}: {means[names[0]].notes[0]}"
+    return [f"{len(names)} of {len(means)} intervals carry a note, such as {example}"]
+
+
+def _reasons(unsettled, job=None):
+    text = unsettled if isinstance(unsettled, str) else unsettled[job]
+    return (text,) if text else ()
 
 
 def _trimmed(values, left_out):

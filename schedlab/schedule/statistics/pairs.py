@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf, nan, sqrt
+from typing import overload
 
 import numpy as np
 
 from schedlab import show
 from schedlab.schedule import metrics
 
-from .batches import Interval, batched_mean, batching, in_batches, warn_of
+from .batches import Interval, batched_mean, batching, in_batches, noted, table_of, warn_of
 from .student import t_quantile
 
 
@@ -27,10 +28,43 @@ class Comparison:
         return show.page(*parts)
 
 
+@dataclass(frozen=True)
+class Comparisons:
+    """Two schedules of the same jobs compared by class (`paired`): differences (a - b) and ratios (a / b) as tables.
+
+    Both have one row for each class that has jobs, index (class, measure), with mean, low, high, batches, batch_size
+    (jobs), warm_up (jobs), and a note with reasons to doubt the interval, or why there is none.
+    """
+
+    difference: metrics.MeasureTable
+    ratio: metrics.MeasureTable
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for name, table in (("Differences", self.difference), ("Ratios", self.ratio)):
+            parts += [show.line("", strong=name), table._repr_html_()]
+        return show.page(*parts)
+
+
+@overload
 def paired(
-    a, b, measure: str | Callable = "bounded_slowdown", confidence: float = 0.95, *, warm_up: int | str = 0, window=None
-) -> Comparison:
-    """Compare two schedules of the same jobs, job by job.
+    a, b, measure: str | Callable = ..., confidence: float = ..., *, by: None = ..., warm_up=..., window=...
+) -> Comparison: ...
+@overload
+def paired(
+    a, b, measure: str | Callable = ..., confidence: float = ..., *, by: object, warm_up=..., window=...
+) -> Comparisons: ...
+def paired(
+    a,
+    b,
+    measure: str | Callable = "bounded_slowdown",
+    confidence: float = 0.95,
+    *,
+    by=None,
+    warm_up: int | str = 0,
+    window=None,
+) -> Comparison | Comparisons:
+    """Compare two schedules of the same jobs, job by job: all jobs, or each class of them.
 
     Both schedules met the same arrivals, so most of the uncertainty cancels. The interval on the difference is far
     narrower than the intervals of the two means suggest.
@@ -42,7 +76,10 @@ def paired(
     measure : str or function
         A column of `Schedule.jobs`, or a function of that table that gives a number for each job.
     confidence, warm_up : optional
-        As in `batch_means`; the warm-up is that of the differences.
+        As in `batch_means`; the warm-up is that of the differences (of each class).
+    by : optional
+        Classes of jobs, as in `Schedule.metrics`; those of `a`, where they depend on the schedule. A mean over all jobs
+        may hide that a change helps one partition and harms another.
     window : (begin, end), optional
         Only the jobs submitted in [begin, end): dates at the machine, or seconds on the clock of the log. Default: all
         that are counted (`Trace.counted`).
@@ -53,6 +90,9 @@ def paired(
         Intervals on mean(a) - mean(b), by batch means of the differences in the order of submission, and on mean(a) /
         mean(b), by Fieller's theorem on batch means of the pairs. If a schedule does not settle (`Schedule.settles`),
         their ends are nan.
+    Comparisons, where `by` is given
+        The same for each class, as tables; a batch then holds jobs of one class only. The ends are nan unless, in both
+        schedules, the queue of these jobs settles, and so does that of the machine, or of each pool in which they wait.
 
     Examples
     --------
@@ -62,6 +102,12 @@ def paired(
     >>> compared = sl.paired(sjf, easy, "wait_time")
     >>> [round(seconds / 60) for seconds in (compared.difference.low, compared.difference.high)]
     [-36, -4]
+
+    By the size of the jobs, in minutes: the small jobs gain, of the large ones it is not sure:
+
+    >>> table = sl.paired(sjf, easy, "wait_time", by="size").difference
+    >>> (table.loc[["1", "33-64"], ["low", "high"]] / 60).round().values.tolist()
+    [[-51.0, -3.0], [-18.0, 208.0]]
 
     References
     ----------
@@ -73,12 +119,33 @@ def paired(
         raise ValueError(f"{a.trace.name} and {b.trace.name} are not the same jobs with the same submit times")
     counted = a.trace.some_counted(window)
     x, y = (_measured(schedule, measure)[counted] for schedule in (a, b))
-    unsettled = tuple(dict.fromkeys(filter(None, (part._unsettled(part.measured(window)) for part in (a, b)))))
-    difference = replace(batched_mean(x - y, confidence, warm_up, unsettled), unit=_unit(measure))
-    x, y = x[difference.warm_up :], y[difference.warm_up :]
-    comparison = Comparison(difference, _ratio(x, y, confidence, difference.warm_up, unsettled))
-    warn_of(dict.fromkeys((*comparison.difference.notes, *comparison.ratio.notes)))
-    return comparison
+    unit = _unit(measure)
+    if by is None:
+        reasons = [schedule._unsettled(schedule.measured(window)) for schedule in (a, b)]
+        comparison = _compared(x, y, confidence, warm_up, reasons, unit)
+        warn_of(dict.fromkeys((*comparison.difference.notes, *comparison.ratio.notes)))
+        return comparison
+    labels = a.classes(by)
+    reasons = [schedule._unsettled_by(labels, window).to_numpy()[counted] for schedule in (a, b)]
+    name = measure if isinstance(measure, str) else getattr(measure, "__name__", "measure")
+    differences = {}
+    ratios = {}
+    for label, jobs in labels[counted].groupby(labels[counted], observed=True, dropna=False).indices.items():
+        texts = [text[jobs[0]] for text in reasons]
+        comparison = _compared(x[jobs], y[jobs], confidence, warm_up, texts, unit)
+        differences[label, name] = comparison.difference
+        ratios[label, "ratio"] = comparison.ratio
+    warn_of(noted(differences | ratios))
+    names = [labels.name, "measure"]
+    return Comparisons(*(metrics.MeasureTable(table_of(means, names)) for means in (differences, ratios)))
+
+
+def _compared(x, y, confidence, warm_up, reasons, unit):
+    """Compare two samples, given why the queues of either do not settle ("" if they do)."""
+    unsettled = tuple(dict.fromkeys(filter(None, reasons)))
+    difference = replace(batched_mean(x - y, confidence, warm_up, unsettled), unit=unit)
+    left_out = difference.warm_up
+    return Comparison(difference, _ratio(x[left_out:], y[left_out:], confidence, left_out, unsettled))
 
 
 def _measured(schedule, measure):
