@@ -8,6 +8,7 @@ from .axes import AXES, IN_HOURS
 from .changes import changes
 from .checks import MOST_ROWS
 from .compare import beside_model, distribution, scatter, weekly
+from .differences import differences
 from .files import save, svg
 from .gang import memberships, shares, slices
 from .grouped import bars, ratios
@@ -27,8 +28,8 @@ from .waiting import waited
 
 __all__ = [
     "AXES", "CHARACTERS", "DASHES", "HEIGHT", "IN_HOURS", "LAB", "MOST_ROWS", "PAGE", "WIDTH", "arrivals",
-    "bars", "beside_model", "changes", "colours", "compositions", "dashes", "distribution", "gantt", "gantts",
-    "heatmap", "height_of", "lines", "marks", "memberships", "on_page", "paper_style", "points", "profile",
-    "ratios", "register", "resized", "save", "scatter", "setup", "shares", "slices", "specified", "stacked",
-    "svg", "table", "themed", "thumbnail", "tree", "usage", "waited", "weekly",
+    "bars", "beside_model", "changes", "colours", "compositions", "dashes", "differences", "distribution",
+    "gantt", "gantts", "heatmap", "height_of", "lines", "marks", "memberships", "on_page", "paper_style",
+    "points", "profile", "ratios", "register", "resized", "save", "scatter", "setup", "shares", "slices",
+    "specified", "stacked", "svg", "table", "themed", "thumbnail", "tree", "usage", "waited", "weekly",
 ]  # fmt: skip

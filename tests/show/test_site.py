@@ -22,6 +22,7 @@ SHOWN = (  # in the browser: the pages that show most, and one of each kind
     "notebooks/06-placement-pascual.html",
     "notebooks/07-arena.html",
     "notebooks/10-semantics.html",
+    "notebooks/11-clusters-today.html",
     "reference/index.html",
     "reference/generated/schedlab.EASY.html",
     "reference/generated/schedlab.charts.lines.html",
