@@ -143,9 +143,9 @@ def _table(comparisons):
 
 def _drawn(rows, names, measure):
     down = alt.Y("row:N", title=None, sort=names, axis=alt.Axis(labelLimit=LIMIT, ticks=False, domain=False))
-    along = alt.X(
-        "mean:Q", title=measure, axis=axis(format="+,~r", tickCount=8), scale=alt.Scale(zero=True, nice=False)
-    )
+    signed = "abs(datum.value) > 1e-9 ? format(datum.value, '+,~r') : '0'"
+    ticks = axis(labelExpr=signed, tickCount=8)
+    along = alt.X("mean:Q", title=measure, axis=ticks, scale=alt.Scale(zero=True, nice=False, padding=10))
     colour = alt.Color("colour:N", scale=None)
     tooltip = [
         alt.Tooltip("panel:N", title="class"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 import altair as alt
 import pandas as pd
 import pytest
+import vl_convert
 
 import schedlab as sl
 from schedlab.charts.changes import BETTER, WORSE
@@ -71,6 +72,7 @@ def test_durations_are_in_hours_and_written_to_one_place(pairs):
         layer["encoding"]["x"].get("title") for layer in chart.to_dict()["spec"]["layer"] if "x" in layer["encoding"]
     }
     assert "difference of the mean wait (hours)" in titles
+    assert vl_convert.vegalite_to_svg(chart.to_dict()).count(">0<") == 1  # the tick at 0 has no sign
     slow = {"a": compared({"cpu": (0.25, 0.125, 0.5, "")}, "bounded_slowdown")}
     assert drawn(sl.charts.differences(slow)).loc[("a", "cpu"), "mean"] == 0.25
     assert drawn(sl.charts.differences(slow))["text"].tolist() == ["+0.250"]

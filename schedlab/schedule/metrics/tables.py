@@ -153,10 +153,11 @@ class MeasureTable(pd.DataFrame):
         if len(plain) > MOST_ROWS:
             plain = pd.concat([plain.head(MOST_ROWS // 2), plain.tail(MOST_ROWS // 2)])
         if set(plain.columns) >= VALUES:  # one measure per row
-            rows, middle = plain.index.get_level_values(-1), plain["mean"]
+            rows = plain.index.get_level_values(-1)
+            largest = plain[sorted(VALUES)].replace([np.inf, -np.inf], np.nan).abs().max(axis=1)
             cells = {}
             for name, column in plain.items():
-                values = zip(rows, column, middle, strict=True)
+                values = zip(rows, column, largest, strict=True)
                 cells[name] = [_cell(row if name in VALUES else name, value, like) for row, value, like in values]
         else:
             cells = {
