@@ -84,23 +84,23 @@ def differences(
     rows = Rows(table, ["mean"], "mean", ["row", "panel", "note"])
     rows.contain("mean")
     rows.cut_off("mean", baseline=[0])
-    shown = rows.shown
+    table = rows.shown
     interval = rows.interval or ["mean", "mean"]
-    known = shown[interval].notna().all(axis=1) & bool(rows.interval)
-    noted = known & (shown["note"] != "")
-    low, high = (shown[end] for end in interval)
+    known = table[interval].notna().all(axis=1) & bool(rows.interval)
+    noted = known & (table["note"] != "")
+    low, high = (table[end] for end in interval)
     sure = known & ~noted & ((low > 0) | (high < 0))
-    shown["colour"] = np.where(sure, np.where(shown["mean"] < 0, BETTER, WORSE), UNSURE)
-    same = known & (low == 0) & (high == 0) & (shown["mean"] == 0)
-    shown["text"] = np.where(same, NO_CHANGE, _written(shown["mean"]))
-    shown["doubtful"] = noted
-    shown["dot"] = np.select([same, known], ["", "filled"], "hollow")
+    table["colour"] = np.where(sure, np.where(table["mean"] < 0, BETTER, WORSE), UNSURE)
+    same = known & (low == 0) & (high == 0) & (table["mean"] == 0)
+    table["text"] = np.where(same, NO_CHANGE, _written(table["mean"]))
+    table["doubtful"] = noted
+    table["dot"] = np.select([same, known], ["", "filled"], "hollow")
     notes = [COLOURS, DOUBTFUL * bool(noted.any()), NONE * bool((~known).any()), CUT * rows.cut]
     notes = "; ".join(filter(None, notes))
     unit = " (hours)" if seconds else ""
     chart = _drawn(rows, list(comparisons), measure + unit)
     high = STEP * len(comparisons)
-    longest = max(map(len, shown["text"]), default=0) * CHARACTER + SYMBOL
+    longest = max(map(len, table["text"]), default=0) * CHARACTER + SYMBOL
     wide = BROAD
     if len(panels) == 1 and panels[0] == "":
         chart = chart.properties(width=wide, height=high)

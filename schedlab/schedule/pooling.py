@@ -42,7 +42,7 @@ class Pooling:
         schedule.__dict__["case"] = case  # made anew from the trace, it would renumber times and texts
         return schedule
 
-    def resources(self, window="makespan") -> pd.DataFrame:
+    def resources(self, window: str | tuple | None = "makespan") -> pd.DataFrame:
         """Return how much of each resource of each pool was open and held, index (pool, resource).
 
         Columns: capacity; open and held, in amount x hours; utilization, the share of what was open that was held.
@@ -74,7 +74,7 @@ class Pooling:
         capacity = {(pool, name): amount for pool, of in self._pools() for name, amount in of.amounts}
         return table.assign(capacity=[capacity[row] for row in table.index])
 
-    def held_over_time(self, window="makespan") -> pd.DataFrame:
+    def held_over_time(self, window: str | tuple | None = "makespan") -> pd.DataFrame:
         """Follow each resource of each pool over time: pool, resource, time (seconds), and from then on open and held.
 
         One row per instant at which either changes, from the begin of the window to its end.

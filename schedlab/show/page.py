@@ -18,6 +18,8 @@ USED, QUEUED = "#3d8fd1", "#e69f00"  # visible on white and on black
 STYLE = "color:var(--jp-ui-font-color1,inherit);line-height:1.5;overflow-x:auto"
 FAINT = "color:var(--jp-ui-font-color2,inherit)"
 CELL = "padding:.1em .8em .1em 0;border:none;background:none;white-space:nowrap"
+BREAKS = "white-space:normal;min-width:24em;"
+LONG = 60  # letters; a longer text in a table has line breaks where there is no room
 NOTE = "border-left:3px solid #d55e00;padding-left:.5em"
 
 
@@ -136,10 +138,12 @@ def table(names: Iterable[str], rows: Iterable[Iterable[str]], texts: Collection
     """Return a table; the columns at the places in `texts` hold text, the others numbers."""
 
     def cells(tag, values, style=""):
-        return "".join(
-            f'<{tag} style="{CELL};{style};text-align:{"left" if place in texts else "right"}">{escape(value)}</{tag}>'
-            for place, value in enumerate(values)
-        )
+        parts = []
+        for place, value in enumerate(values):
+            side = "left" if place in texts else "right"
+            breaks = BREAKS if len(value) > LONG else ""
+            parts.append(f'<{tag} style="{CELL};{style};{breaks}text-align:{side}">{escape(value)}</{tag}>')
+        return "".join(parts)
 
     head = cells("th", names, f"{FAINT};white-space:normal;vertical-align:bottom")
     body = "".join(f'<tr style="background:none">{row}</tr>' for row in (head, *(cells("td", row) for row in rows)))
