@@ -1,6 +1,7 @@
 """What notebook 11 says of the example cluster: which part of the distance to the recorded starts has which cause."""
 
 import random
+import re
 import warnings
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -105,10 +106,10 @@ def test_jobs_that_are_withdrawn_move_no_other():
 def cells():
     """What the notebook computes, by name."""
     notebook = nbformat.read(Path(__file__).parents[2] / "notebooks" / "11-clusters-today.ipynb", 4)
-    names = {}
+    names = {"sl": sl}
     with warnings.catch_warnings(), redirect_stdout(StringIO()):
         for cell in notebook.cells:
-            if cell.cell_type == "code" and "check_scheme" not in cell.source:
+            if cell.cell_type == "code" and not re.search(r"check_scheme|charts\.setup", cell.source):
                 exec(compile(cell.source, cell.id, "exec"), names)
     return names
 
@@ -122,6 +123,7 @@ def test_as_configured_has_the_recorded_waits_and_one_machine_has_not(cells):
     waits = {name: part.metrics(by="partition", window=weeks)["wait_time"] for name, part in cells["kinds"].items()}
     assert (waits["as configured"] / waits["recorded"]).between(0.97, 1.03).all()
     assert (waits["as one machine"] / waits["recorded"]).max() < 0.35
+    assert ((cells["off"]["low"] <= 0) & (cells["off"]["high"] >= 0)).all()
     shares = cells["shares"]["at the same second"]
     assert 0.7 < shares["all"] < 0.8  # about a quarter starts otherwise
     assert shares["himem"] > 0.9
