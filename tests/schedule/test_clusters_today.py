@@ -16,6 +16,7 @@ import pytest
 from example_cluster import END, MAINTENANCE, POOL, POOLS, RANK, SPARE
 
 import schedlab as sl
+from schedlab.charts import palette
 
 pytestmark = pytest.mark.filterwarnings("ignore::schedlab.workload.GpuWarning")
 
@@ -107,7 +108,8 @@ def cells():
     """What the notebook computes, by name."""
     notebook = nbformat.read(Path(__file__).parents[2] / "notebooks" / "11-clusters-today.ipynb", 4)
     names = {"sl": sl}
-    with warnings.catch_warnings(), redirect_stdout(StringIO()):
+    with warnings.catch_warnings(), redirect_stdout(StringIO()), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(palette, "_registered", dict(palette._registered))
         for cell in notebook.cells:
             if cell.cell_type == "code" and not re.search(r"check_scheme|charts\.setup", cell.source):
                 exec(compile(cell.source, cell.id, "exec"), names)
