@@ -20,7 +20,7 @@ from schedlab.workload.speedup import Laws
 from .checking import checked
 from .outcomes import Outcome
 from .pool_steps import decided
-from .pooled import Pooled, pooled_alone
+from .pooled import Pooled
 
 NEEDS = (None, "speedup", "sweeps", "waits")
 ENTRY_POINTS = "schedlab.schemes"  # the group in which other packages register their schemes
@@ -150,11 +150,6 @@ class Case:
             pool = self.machine.pools[place][0]
             parts.append(replace(part, places=np.zeros(len(part), np.int64), pooled=pooled, pool=pool))
         return parts
-
-    def as_pool(self) -> "Case":
-        """Return a case on a machine of processors as one on a single pool of them."""
-        places = np.zeros(len(self), np.int64)
-        return replace(self, places=places, pooled=pooled_alone(self.jobs.procs, self.machine.procs))
 
     @property
     def in_parts(self) -> bool:

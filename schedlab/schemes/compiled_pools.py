@@ -1,7 +1,7 @@
 """Compiled schemes on machines of several pools: a function that is called at each pass in a pool."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
 import numpy as np
@@ -29,7 +29,7 @@ from schedlab.machine import Flat, Pools
 from .base import Case, Outcome, can_promise
 from .compiled import CompiledScheme, kernel_of, note_promise
 from .orders import explained, prepare_veto
-from .pooled import machine_of, outcome_of
+from .pooled import machine_of, outcome_of, pooled_alone
 from .steps import SchemeError
 
 FAULTS = {
@@ -58,8 +58,7 @@ class CompiledPoolScheme(CompiledScheme):
 
     @explained
     def simulate(self, case: Case) -> Outcome:
-        if case.pooled is None:
-            case = case.as_pool()
+        case = _in_pools(case)
         start, promise, ended, fault, waits = self._run(case)
         now, pool, kind, job = fault
         if kind:
@@ -74,8 +73,7 @@ class CompiledPoolScheme(CompiledScheme):
         return kernel_of(self.function, self.keeps, _simulation, len(self.takes))
 
     def _arguments(self, case):
-        if case.pooled is None:
-            case = case.as_pool()
+        case = _in_pools(case)
         counts = len(case), len(case.pooled.capacity), len(case.pooled.windows.begin)
         memory = self.memory(*counts) if callable(self.memory) else np.zeros((counts[1], self.memory), np.int64)
         return case.jobs, machine_of(case), self.queue(case), prepare_veto(None, case), memory
@@ -141,6 +139,14 @@ def compiled_pool_scheme(
     if function is None:
         return lambda function: CompiledPoolScheme(order, function=function, **settings)
     return CompiledPoolScheme(order, function=function, **settings)
+
+
+def _in_pools(case):
+    """Return a case as it is on pools: a machine of processors is one."""
+    if case.pooled is not None:
+        return case
+    places = np.zeros(len(case), np.int64)
+    return replace(case, places=places, pooled=pooled_alone(case.jobs.procs, case.machine.procs))
 
 
 def _simulation(decide, noted):
