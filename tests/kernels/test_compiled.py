@@ -203,7 +203,11 @@ def test_it_is_kept_until_what_it_uses_changes(tmp_path, monkeypatch):
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_no_two_kernels_have_the_same_name():
     """Numba finds the constants of machine code from the disk by its name: those of a namesake are another's."""
-    kernels = {compiled._kernel_of(function, noted) for function in (fcfs.function, idle) for noted in (False, True)}
+    kernels = {
+        compiled.kernel_of(function, noted, compiled._simulation, 1)
+        for function in (fcfs.function, idle)
+        for noted in (False, True)
+    }
     assert len({kernel.py_func.__qualname__ for kernel in kernels}) == 4
 
 
