@@ -78,8 +78,8 @@ class Measuring:
         DataFrame, where `confidence` is given
             One row per measure, or per (class, measure) for each class that has jobs: mean, low, high, batches,
             batch_size (jobs), warm_up (jobs), and a note with reasons to doubt the interval, which an `IntervalWarning`
-            points out. If the queue does not settle (`settles`), low and high are nan. Of a class, these are the
-            queue of its own jobs, and that of the machine, or of each pool in which they wait.
+            points out. If the queue does not settle (`settles`), low and high are nan. On several pools, that is
+            the queue of each pool; for a class, of those in which its jobs wait, and the queue of these jobs.
         Series, or DataFrame where `by` is given
             It displays with units (`schedlab.metrics.Measures`); anything computed from it is plain pandas.
 
@@ -122,7 +122,7 @@ class Measuring:
         per_job, measured = self._per_job(tau), self.measured(window)
         labels = None if by is None else self.classes(by)
         if confidence is not None:
-            unsettled = self._unsettled(measured) if labels is None else self._unsettled_by(labels, window)
+            unsettled = self._unsettled(window) if labels is None else self._unsettled_by(labels, window)
             how = {"warm_up": warm_up, "unsettled": unsettled}
             labels = None if labels is None else labels[measured.jobs]
             counted = per_job.loc[measured.jobs, list(MEANS)]
@@ -267,7 +267,7 @@ class Measuring:
 
     @property
     def settles(self) -> bool:
-        """Whether the queue settles, so that means over the jobs have intervals by batch means.
+        """Whether the queue settles, or that of each pool; means over the jobs then have intervals by batch means.
 
         Examples
         --------
@@ -283,11 +283,25 @@ class Measuring:
     @cached_property
     def unsettled(self) -> str:
         """Why the queue does not settle (`schedlab.statistics.unsettled`); empty if it does."""
-        return self._unsettled(self.measured())
+        return self._unsettled()
 
-    def _unsettled(self, measured, queue="its queue"):
+    def _unsettled(self, window=None, queue="its queue"):
+        """Say why the queue does not settle, or the first of several pools' that does not; "" if all do."""
+        measured = self.measured(window)
+        if self._in_several_pools:
+            return next(filter(None, self._unsettled_pools(measured.jobs, window)), "")
         timeline = self._timeline(None if measured.whole else measured[1:3])
         return self._reason(timeline["time"].to_numpy(), timeline["queued"].to_numpy(), measured, queue)
+
+    @property
+    def _in_several_pools(self):
+        return isinstance(self.machine, Pools) and len(self.machine.pools) > 1
+
+    def _unsettled_pools(self, jobs, window):
+        """Say why the queue of each pool that has some of the jobs does not settle."""
+        pools = list(self.pools.items())
+        for name, part in (pools[i] for i in np.unique(self.case.places[jobs])):
+            yield part._unsettled(window, f"the queue of {self.machine.part} {name}")
 
     def _reason(self, time, queued, measured, queue):
         """Say why a queue over time does not settle; "" if it does."""
@@ -297,17 +311,14 @@ class Measuring:
     def _unsettled_by(self, labels, window):
         """Say for each job why a queue of its class does not settle: its own, or one in which its jobs wait."""
         measured = self.measured(window)
-        several = isinstance(self.machine, Pools) and len(self.machine.pools) > 1
-        pools = list(self.pools.items()) if several else []
-        of_all = "" if several else self._unsettled(measured)
+        of_all = "" if self._in_several_pools else self._unsettled(window)
         codes, _ = pd.factorize(labels, use_na_sentinel=False)
         reasons = pd.Series("", index=labels.index)
         for code in np.unique(codes[measured.jobs]):
             mine = codes == code
             texts = [of_all]
-            for i in np.unique(self.case.places[mine & measured.jobs]) if several else ():
-                name, part = pools[i]
-                texts.append(part._unsettled(part.measured(window), f"the queue of {self.machine.part} {name}"))
+            if self._in_several_pools:
+                texts += self._unsettled_pools(mine & measured.jobs, window)
             texts.append(self._reason(*self._queue_of(mine, measured), measured, "the queue of these jobs"))
             reasons[mine] = next(filter(None, texts), "")
         return reasons

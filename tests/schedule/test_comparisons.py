@@ -142,6 +142,16 @@ def test_measures_of_classes_follow_the_same_rule(busy_gpu, pools):
     assert table.loc[("gpu", "wait_time"), "note"].startswith(takes("FCFS", "the queue of pool gpu"))
 
 
+def test_a_mean_over_all_pools_has_no_interval_if_one_of_them_does_not_settle(busy_gpu, pools):
+    fcfs, sjf = (sl.simulate(busy_gpu, scheme, machine=pools) for scheme in ("fcfs", "easy-sjf"))
+    assert not fcfs.settles
+    assert fcfs.unsettled.startswith(takes("FCFS", "the queue of pool gpu"))
+    assert math.isnan(sl.paired(sjf, fcfs, "wait_time").difference.low)
+    assert fcfs.metrics(confidence=0.95)[["low", "high"]].isna().all(axis=None)
+    both_calm = in_partitions(sorted(calm(60, "cpu") + calm(60, "gpu")), 2)
+    assert sl.simulate(both_calm, "fcfs", machine=pools).settles
+
+
 def test_a_class_has_no_interval_if_its_own_jobs_pile_up_though_the_queue_as_a_whole_settles():
     """Every day many jobs wait for hours; a single job waits for weeks, which the whole queue hardly shows."""
     many = [(day * DAY + second, 1_000 * (60 - second), "many") for day in range(100) for second in range(60)]

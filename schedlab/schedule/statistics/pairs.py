@@ -121,7 +121,7 @@ def paired(
     x, y = (_measured(schedule, measure)[counted] for schedule in (a, b))
     unit = _unit(measure)
     if by is None:
-        reasons = [schedule._unsettled(schedule.measured(window)) for schedule in (a, b)]
+        reasons = [schedule._unsettled(window) for schedule in (a, b)]
         comparison = _compared(x, y, confidence, warm_up, reasons, unit)
         warn_of(dict.fromkeys((*comparison.difference.notes, *comparison.ratio.notes)))
         return comparison
