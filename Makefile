@@ -23,7 +23,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help figures pictures docs kernels test test-nojit test-bounds test-plain test-lowest test-browser fuzz lab lint lock setup clean
+.PHONY: help figures pictures docs kernels web test test-nojit test-bounds test-plain test-lowest test-browser fuzz lab lint lock setup clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,12 @@ pictures: $(READY) ## Remake the picture of the README
 
 docs: kernels ## Build the site into build/site, without a network
 	$(BIN)/python notebooks/site/build.py
+
+web: $(READY) ## Make the WebAssembly module of the kernels anew (needs npm and a network)
+	@if uv --version >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python ".[web]"; \
+	else $(BIN)/python -m pip install --quiet ".[web]"; fi
+	npm install --silent --no-save --prefix build/web binaryen
+	$(BIN)/python -m schedlab.web.build
 
 test: kernels ## Run the tests on every core (ARGS="-k easy": only some of them)
 	$(BIN)/python -m pytest $(SPREAD) $(ARGS)

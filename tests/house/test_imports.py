@@ -24,14 +24,15 @@ PACKAGE = ROOT / "schedlab"
 # apart from the rest of its room: users find it there, but it needs what is above.
 ROOMS = (
     *("_runtime", "show", "kernels", "workload", "machine", "schemes", "schedule", "gang", "experiment", "charts"),
-    *("testing", "show.widgets", "contest", "papers", "contest.study", "show.report", "_runtime.precompile", "cli"),
+    *("testing", "show.widgets", "contest", "papers", "contest.study", "show.report", "_runtime.precompile"),
+    *("web", "cli"),
 )
 KERNELS_IMPORT = {"gc", "numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib", "threading"}
 KERNELS_KNOW = {("kernels._jit", f"_runtime.{name}") for name in ("paths", "compiling")}
 KERNELS_KNOW |= {("kernels._compiler", "_runtime.imports")}
 WHEN_SHOWN = {("schedule.why", "charts")}  # a result that draws itself imports charts only then
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
-COMPILING = {"schemes", "_runtime", "testing"}  # users' policies; `_runtime` hears of compiled kernels
+COMPILING = {"schemes", "_runtime", "testing", "web"}  # users' policies; `_runtime` hears of compiled kernels
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 PARQUET = {"pyarrow"}  # of the extra "parquet"
 STORING = {"experiment"}  # results, as Parquet
