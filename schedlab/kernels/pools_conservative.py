@@ -64,6 +64,8 @@ class Book(NamedTuple):
     reserved: np.ndarray  # int64 of shape (n_jobs,): the begin, `NEVER` for a job that has no reservation
     freed_until: np.ndarray  # int64 of shape (n_pools,): where what was freed since the last visits ends
     visits: np.ndarray  # int64 of shape (n_jobs,), scratch: jobs to visit, or candidates
+    waits: np.ndarray  # bool of shape (n_jobs,): whether a waiting job had a reservation at the end of a pass
+    waited: np.ndarray  # bool of shape (n_jobs,): and whether a job's last run was that of such a job
 
 
 @maker
@@ -71,16 +73,18 @@ def _new_book(n, pools, windows):
     steps = new_steps(pools, 3 * n + 2 * windows + 8)
     reserved = np.full(n, NEVER, np.int64)
     freed_until = np.zeros(pools, np.int64)
-    return Book(steps, new_pairs(2 * n), reserved, freed_until, np.empty(n, np.int64))
+    visits = np.empty(n, np.int64)
+    return Book(steps, new_pairs(2 * n), reserved, freed_until, visits, np.zeros(n, np.bool_), np.zeros(n, np.bool_))
 
 
 @kernel
 def pools_conservative(jobs, machine, order, backfill, ordered, veto, depth, compression, on_completion, repeat, halt):
     """Simulate conservative backfilling, or EASY with reservations for the first `depth` blocked jobs of each pool.
 
-    Return starts, first reservations and the runs that were ended. A depth of 0 is for conservative backfilling, which
-    has no candidates: `backfill`, `ordered` and `veto` are for EASY, and the arguments after the depth for conservative
-    backfilling, as in `conservative`. Others as in `pools_easy`. Compiled together, the two take a third less time.
+    Return starts, first reservations, the runs that were ended, and which jobs waited with a reservation. A depth of 0
+    is for conservative backfilling, which has no candidates: `backfill`, `ordered` and `veto` are for EASY, and the
+    arguments after the depth for conservative backfilling, as in `conservative`. Others as in `pools_easy`. Compiled
+    together, the two take a third less time.
     """
     place, demand, capacity, windows, limits, requeues, runs = machine
     n = jobs.submit.size
@@ -101,10 +105,10 @@ def pools_conservative(jobs, machine, order, backfill, ordered, veto, depth, com
                 if depth == 0:
                     _plan(c, book, pool, compression, on_completion, repeat)
                 else:
-                    _backfill(c, book.steps, pool, backfill, ordered, veto, depth, score, book.visits)
+                    _backfill(c, book, pool, backfill, ordered, veto, depth, score)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
-    return c.start, c.promise, interrupted(c)
+    return c.start, c.promise, interrupted(c), book.waited
 
 
 @part
@@ -201,8 +205,17 @@ def _visit(c, book, pool, job, place):
     if book.reserved[job] == NEVER:
         _reserve(c, book, pool, job)
     if book.reserved[job] > c.clock[NOW]:
+        book.waits[job] = True
         return place + 1
     _forget(c, book, pool, job)
+    return _begin(c, book, job, place)
+
+
+@part
+def _begin(c, book, job, place):
+    """Start the waiting job at a place, and note whether it waited with a reservation."""
+    book.waited[job] = book.waits[job]
+    book.waits[job] = False
     return begin(c, place)
 
 
@@ -283,35 +296,36 @@ def _compress(c, book, pool, compression):
 
 
 @routine
-def _backfill(c, steps, pool, backfill, ordered, veto, depth, score, candidates):
-    """Make a pass of EASY with several reservations in a pool; `score` and `candidates` are scratch."""
-    fill(c, steps, pool, c.clock[NOW])
-    count = _reserve_first(c, steps, pool, veto, depth, candidates)
+def _backfill(c, book, pool, backfill, ordered, veto, depth, score):
+    """Make a pass of EASY with several reservations in a pool; `score` is scratch."""
+    candidates = book.visits
+    fill(c, book.steps, pool, c.clock[NOW])
+    count = _reserve_first(c, book, pool, veto, depth, candidates)
     if ordered:
         for i in range(count):
             job = candidates[i]
             score[i] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
         sort(score, candidates, np.int64(0), count)
     for i in range(count):
-        _try(c, steps, pool, veto, candidates[i], BEHIND)
+        _try(c, book, pool, veto, candidates[i], BEHIND)
 
 
 @part
-def _try(c, steps, pool, veto, job, behind):
+def _try(c, book, pool, veto, job, behind):
     """Start a job if it is within the limits, fits and is not vetoed; tell whether it is blocked by others."""
     if exceeds(c, job):
         return False
-    if not fits_now(steps, pool, c.demand, job, c.jobs.estimate[job]):
+    if not fits_now(book.steps, pool, c.demand, job, c.jobs.estimate[job]):
         return True
     if not behind or not is_vetoed(c, veto, job):
         now = c.clock[NOW]
-        add(steps, pool, now, now + c.jobs.estimate[job], c.demand, job, TAKES)
-        begin(c, place_of(c.queue, pool * SPAN + c.rank[job], job))
+        add(book.steps, pool, now, now + c.jobs.estimate[job], c.demand, job, TAKES)
+        _begin(c, book, job, place_of(c.queue, pool * SPAN + c.rank[job], job))
     return False
 
 
 @routine
-def _reserve_first(c, steps, pool, veto, depth, candidates):
+def _reserve_first(c, book, pool, veto, depth, candidates):
     """Go down the queue, start jobs and reserve for the first that are blocked; list those behind, return how many."""
     first = first_of(c, c.queue, pool)
     last = last_of(c, c.queue, pool)
@@ -320,9 +334,10 @@ def _reserve_first(c, steps, pool, veto, depth, candidates):
     reserved = i = 0
     while i < last - first and reserved < depth and not c.halt[0]:
         job = candidates[i]
-        if _try(c, steps, pool, veto, job, reserved > 0):
-            instant = earliest(steps, pool, c.demand, job, c.jobs.estimate[job])
-            add(steps, pool, instant, instant + c.jobs.estimate[job], c.demand, job, TAKES)
+        if _try(c, book, pool, veto, job, reserved > 0):
+            instant = earliest(book.steps, pool, c.demand, job, c.jobs.estimate[job])
+            add(book.steps, pool, instant, instant + c.jobs.estimate[job], c.demand, job, TAKES)
+            book.waits[job] = True
             reserved += 1
             if c.promise[job] < 0:
                 c.promise[job] = instant

@@ -7,7 +7,7 @@ import numpy as np
 
 from ._jit import kernel, part
 from .cluster import BEGUN, NAN, NOW, WAITS
-from .pools import PASSED, SPAN, UNORDERED, advance, begin, exceeds, first_of, last_of, new_pools, sort_pool
+from .pools import PASSED, SPAN, UNORDERED, advance, begin, exceeds, first_of, fits, last_of, new_pools, sort_pool
 from .pools_easy import new_heads, reserve
 from .questions import look
 from .sorted_pairs import NEVER, place_of
@@ -18,8 +18,8 @@ from .started_by import EXTRA, RESERVATION, WITHIN
 def pools_started_by(jobs, machine, order, no_order, veto, run_of, start_of, reserved, halt):
     """Label each job with how its last run started: int8, as `started_by`.
 
-    `run_of` and `start_of` list the jobs and starts of all runs, by start; `reserved` marks jobs that held a
-    reservation; otherwise as `pools_easy`.
+    `run_of` and `start_of` list the jobs and starts of all runs, by start; `reserved` marks jobs that waited
+    with a reservation; otherwise as `pools_easy`.
     """
     place, demand, capacity, windows, limits, requeues, runs = machine
     n = jobs.submit.size
@@ -72,6 +72,8 @@ def _label(c, heads, pool, reserved, label, before):
             label[job] = RESERVATION
             continue
         if shadow == WAITS:
-            reserve(c, heads, pool, head)
-            shadow = heads.shadow[pool]
+            shadow = c.clock[NOW]
+            if not fits(c, pool, head):  # it may: its reservation is later, or a limit has held it back
+                reserve(c, heads, pool, head)
+                shadow = heads.shadow[pool]
         label[job] = WITHIN if c.clock[NOW] + c.jobs.estimate[job] <= shadow else EXTRA

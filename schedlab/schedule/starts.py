@@ -35,7 +35,7 @@ def started_by(schedule) -> pd.Categorical:
     start = np.maximum(outcome.start, jobs.submit)  # in a schedule of another simulator a job may start too early
     most = max(schedule.machine.procs, int(schedule.states[1].max(initial=0)))  # logs may hold more
     order = scheme.queue(case) or prepare("fcfs", case)
-    held = (outcome.promise >= 0) & (start > jobs.submit) & (not scheme.one_reservation)
+    held = outcome.had_reservation & (not scheme.one_reservation)
     if isinstance(schedule.machine, Pools):
         pieces = outcome.pieces
         by_start = np.argsort(pieces.start, kind="stable")

@@ -55,7 +55,9 @@ class Interrupted(NamedTuple):
         return Interrupted(place[self.job[mine]], self.start[mine], self.end[mine])
 
 
-COLUMNS = ("submit", "start", "run", "procs", "promise", "killed", "estimate", "backfilled")  # of an outcome
+FLAGS = ("killed", "backfilled", "reserved")
+OPTIONAL = ("estimate", "backfilled", "reserved")
+COLUMNS = ("submit", "start", "run", "procs", "promise", *FLAGS, "estimate")  # of an outcome
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,6 +80,8 @@ class Outcome:
         Expected run time on the processors that the scheme chose, if it chooses how many.
     backfilled : bool, shape (n_jobs,), optional
         True for jobs that started ahead of others, if the scheme reports it.
+    reserved : bool, shape (n_jobs,), optional
+        True for jobs that waited with a reservation before their last run, if the scheme reports it.
     nodes : Ranges, optional
         The processors of each piece, if the scheme chooses them.
     interrupted : Interrupted, optional
@@ -100,6 +104,7 @@ class Outcome:
     killed: np.ndarray | None = None
     estimate: np.ndarray | None = None
     backfilled: np.ndarray | None = None
+    reserved: np.ndarray | None = None
     nodes: Ranges | None = None
     interrupted: Interrupted | None = None
 
@@ -129,6 +134,14 @@ class Outcome:
                 array.flags.writeable = False
                 object.__setattr__(self, attribute.name, array)
 
+    @property
+    def had_reservation(self) -> np.ndarray:
+        """Whether each job waited with a reservation; if the scheme does not report it, whether it waited and got one.
+
+        The two differ where a job can wait without a reservation and get one when it starts: over a limit, for example.
+        """
+        return (self.start > self.submit) & (self.promise >= 0 if self.reserved is None else self.reserved)
+
     @classmethod
     def together(cls, case: "Case", outcomes: Sequence["Outcome"]) -> "Outcome":
         """Combine the outcomes of all `Case.parts` of a case.
@@ -141,6 +154,8 @@ class Outcome:
         columns = {}
         for name in COLUMNS:
             parts = [getattr(outcome, name) for outcome in outcomes]
+            if name == "reserved" and any(part is not None for part in parts):
+                parts = [outcome.had_reservation for outcome in outcomes]
             if all(part is not None for part in parts):
                 columns[name] = np.empty(len(case), np.result_type(*parts))
                 for i, part in enumerate(parts):
@@ -176,8 +191,8 @@ class Outcome:
         """
         count, whole = len(case), "whole numbers, int64"
         for name in COLUMNS:
-            column, kind = getattr(self, name), "True or False" if name in ("killed", "backfilled") else whole
-            if column is None and name in ("estimate", "backfilled"):
+            column, kind = getattr(self, name), "True or False" if name in FLAGS else whole
+            if column is None and name in OPTIONAL:
                 continue
             if np.shape(column) != (count,):
                 shape = "None" if column is None else f"of shape {column.shape}"

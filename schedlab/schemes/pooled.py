@@ -165,16 +165,16 @@ def machine_of(case) -> tuple:
 
 def simulate(kernel, case, *rules):
     """Run a kernel for pools; return the outcome."""
-    start, promise, ended = interruptible(kernel, case.jobs, machine_of(case), *rules)
-    return outcome_of(case, start, promise, *ended.T.copy())
+    start, promise, ended, *reserved = interruptible(kernel, case.jobs, machine_of(case), *rules)
+    return outcome_of(case, start, promise, *ended.T.copy(), *reserved)
 
 
-def outcome_of(case, start, promise, job, begun, until):
+def outcome_of(case, start, promise, job, begun, until, reserved=None):
     """Return the outcome of starts, promises, and the runs that windows ended: job, start and end of each."""
     if case.pooled.requeues:
-        return case.outcome(start, promise, interrupted=Interrupted(job, begun, until))
+        return case.outcome(start, promise, reserved=reserved, interrupted=Interrupted(job, begun, until))
     run = case.jobs.run.copy()
     run[job] = until - begun
     killed = np.zeros(len(case), bool) if case.cut is None else case.cut.copy()
     killed[job] = True
-    return case.outcome(start, promise, run=run, killed=killed)
+    return case.outcome(start, promise, reserved=reserved, run=run, killed=killed)
