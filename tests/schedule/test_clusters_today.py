@@ -125,7 +125,13 @@ def test_as_configured_has_the_recorded_waits_and_one_machine_has_not(cells):
     waits = {name: part.metrics(by="partition", window=weeks)["wait_time"] for name, part in cells["kinds"].items()}
     assert (waits["as configured"] / waits["recorded"]).between(0.97, 1.03).all()
     assert (waits["as one machine"] / waits["recorded"]).max() < 0.35
-    assert ((cells["off"]["low"] <= 0) & (cells["off"]["high"] >= 0)).all()
+    off = cells["off"].droplevel("measure")
+    assert ((off["low"] <= 0) & (off["high"] >= 0)).all()
+    assert set(off.index[off["note"] != ""]) == {"cpu", "himem"}  # two that may be too narrow
+    reach = off[["low", "high"]].abs().max(axis=1) / waits["recorded"]
+    assert 0.15 < reach["cpu"] < 0.17  # up to a sixth
+    assert reach.idxmax() == "debug"
+    assert 0.19 < reach["debug"] < 0.22  # up to a fifth
     shares = cells["shares"]["at the same second"]
     assert 0.7 < shares["all"] < 0.8  # about a quarter starts otherwise
     assert shares["himem"] > 0.9
@@ -147,6 +153,7 @@ def test_what_the_prose_says_of_each_change(cells):
     said = {
         "20 running jobs a user": [1, 0, 0, 0],
         "order of arrival": [-1, 0, 0, 1],
+        "no priority for debug": [0, 0, 0, 1],
         "fair share in each QOS": [-1, -1, 0, 0],
         "maintenance on Sunday": [0, 0, 0, 0],
         "16 more GPUs": [0, 0, 0, 0],
@@ -162,8 +169,12 @@ def test_what_the_prose_says_of_each_change(cells):
     assert [more[partition]["mean"] for partition in ("cpu", "himem", "debug")] == [0, 0, 0]
     assert "still correlated" in more["gpu"]["note"]
     assert more["gpu"]["high"] < 0
+    assert row_of(cells, "no priority for debug", "cpu")["low"] > row_of(cells, "order of arrival", "cpu")["high"]
+    differences = [pair.difference for pair in cells["pairs"].values()]
+    assert sum((table["high"] > table["low"]).sum() for table in differences) == 18
     means = [abs(row_of(cells, change, partition)["mean"]) for change in said for partition in partitions]
     assert max(means) == abs(more["gpu"]["mean"])
+    assert sorted(means)[-2] < max(means) / 2
 
 
 def test_more_gpus_help_in_each_week_and_most_in_the_last_two(cells):
