@@ -55,7 +55,7 @@ WAITING = {
     "ran already": "#BBBBBB",
     "submitted before it": "#56B4E9",
     "submitted after it": "#E69F00",
-    "started later": "#E4E4E4",
+    "started later": "#8C8C8C40",  # seen through: pale on white and on black
 }
 OUTCOMES = {"completed": "#0072B2", "failed": "#D55E00", "cancelled": "#E69F00"}  # how jobs ended in the log
 # What a PE does: useful work dark, waiting orange.
@@ -198,7 +198,12 @@ def _luminance(parts):
 
 
 def ink_on(colour: str) -> str:
-    """Return the colour of text that is easier to read on a colour, "#rrggbb": black or white."""
+    """Return the colour of text that is easier to read on a colour, "#rrggbb": black or white.
+
+    On a colour that is seen through, "#rrggbbaa", text has the ink of the page.
+    """
+    if len(colour) > len("#rrggbb"):
+        return INK
     return "black" if _luminance(_parts_of(colour)) > 0.179 else "white"  # there, both have a contrast of 4.6
 
 

@@ -153,7 +153,7 @@ def table(names: Iterable[str], rows: Iterable[Iterable[str]], texts: Collection
 
 def text(content: str) -> str:
     """Return preformatted text, such as a small table with aligned columns."""
-    return f'<pre style="{STYLE};background:none;margin:.3em 0">{escape(content)}</pre>'
+    return f'<pre style="{STYLE};word-break:normal;background:none;margin:.3em 0">{escape(content)}</pre>'
 
 
 def image(svg: str, label: str) -> str:

@@ -47,7 +47,8 @@ class PoolWorkload(Workload):
         rows = pd.DataFrame(self.rows, columns=["submit", "run", "estimate", "procs"])
         rows.insert(0, "job", self.numbers)
         columns = self.columns
-        rows = rows.assign(gpus=columns["gpus"], pool=columns[POOL], user=columns["user_id"])
+        names = np.array([name for name, _ in self.machine.pools])
+        rows = rows.assign(gpus=columns["gpus"], pool=names[columns[POOL]], user=columns["user_id"])
         return f"on {self.machine}, overrun {self.overrun}:\n{rows.to_string(index=False)}"
 
 

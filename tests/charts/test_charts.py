@@ -292,6 +292,12 @@ def test_letters_are_read_on_every_colour(colour):
     assert contrast(colour, chosen) >= 4.5
 
 
+def test_letters_on_a_colour_that_is_seen_through_have_the_ink_of_the_page():
+    pale = palette.WAITING["started later"]
+    assert len(pale) == len("#rrggbbaa")
+    assert palette.ink_on(pale) == palette.INK
+
+
 def _lab(colour):
     """Return CIE L*a*b* of a colour: distances in it are as people see them."""
     parts = palette._parts_of(colour)

@@ -7,6 +7,7 @@ from museum import plain_easy, plain_fcfs
 
 import schedlab as sl
 from schedlab.testing import apart, check_scheme
+from schedlab.testing.pool_workloads import tiny_in_pools
 from schedlab.testing.schemes import POOLS
 
 LIKE = "starts every job when EASY does"
@@ -94,3 +95,10 @@ def test_without_pools_they_are_not_looked_at():
 def test_schemes_that_run_on_no_pools_are_refused():
     with pytest.raises(ValueError, match="DPSA.* does not run on pools: leave out pools=True"):
         check_scheme("dpsaw", pools=True)
+
+
+def test_a_workload_names_the_pools_of_its_jobs():
+    workload = tiny_in_pools(1, ("kill",))[0]
+    place = str(workload).splitlines()[1].split().index("pool")
+    pools = [row.split()[place] for row in str(workload).splitlines()[2:]]
+    assert set(pools) == {name for name, _ in workload.machine.pools}
