@@ -98,6 +98,14 @@ def test_the_note_explains_only_what_is_drawn(pairs):
         assert word not in few
 
 
+def test_no_layer_is_empty(pairs):
+    """Vega warns of layers without rows, whose fields have no extent."""
+    few = marks(sl.charts.differences({"more": pairs["more"]}))
+    assert [mark["type"] for mark in few] == ["rule", "rule", "point", "text"]  # 0, intervals, means, numbers
+    whole = marks(sl.charts.differences(pairs))
+    assert [mark["type"] for mark in whole] == ["rule", "rule", "rule", "point", "point", "point", "text"]
+
+
 def test_classes_are_chosen_and_ordered(pairs):
     facet = sl.charts.differences(pairs, ["gpu", "cpu"]).to_dict()["facet"]
     assert facet["sort"] == ["gpu", "cpu"]
