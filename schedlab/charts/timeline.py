@@ -151,6 +151,9 @@ def gantts(
     named = zip(schedules, plots, strict=True)
     panels = [plot.properties(title={"text": name, "fontSize": 13}) for name, plot in named]
     chart, moving = _movable(alt.vconcat(*panels, spacing=12), opened)
+    differ = len(set(left_out)) > 1
+    named = zip(schedules, left_out, strict=True)
+    left_out = dict.fromkeys(f"{name}: {message}" if differ else message for name, message in named if message)
     if subtitle and left_out:  # in one line, where there is room
         subtitle, left_out = "; ".join([subtitle, *left_out]), ()
     return headed(chart, title, WIDE, subtitle, *left_out, planned, moving, size=(width, height))
@@ -175,7 +178,7 @@ def _drawn(schedules, window, color, label, estimates, processors, opened, limit
         for gantt, part in zip(filled, np.split(values, ends[:-1]), strict=True):
             last = gantt is gantts[-1]
             plots[gantt] = gantt.chart(part, *colours, label, height, gantts.index(gantt), last, estimates)
-    left_out = dict.fromkeys(gantt.left_out for gantt in filled if gantt.left_out)
+    left_out = [gantt.left_out for gantt in gantts]
     notes = [PLANNED] if any(gantt.planned for gantt in filled) else []
     notes += [ENDED] if any(gantt.ended.any() and not gantt.in_cells for gantt in filled) else []
     notes += [BANDS] if any(gantt.windows for gantt in gantts) else []

@@ -455,6 +455,16 @@ def test_the_smallest_jobs_are_left_out_and_counted(easy):
     assert expected in said(chart)
 
 
+def test_of_several_schedules_the_note_says_of_which_one_jobs_are_left_out():
+    trace = sl.model_trace("lublin", jobs=3_500, machine=64, seed=1)
+    schedules = {name: sl.simulate(trace, name) for name in ("fcfs", "easy")}
+    note = said(charts.gantts(schedules))
+    assert re.search("fcfs: [0-9,]+ of 3,500 jobs, the smallest .* easy: [0-9,]+ of 3,500 jobs, the smallest", note)
+    same = said(charts.gantts({"a": schedules["easy"], "b": schedules["easy"]}))
+    assert re.search("[0-9,]+ of 3,500 jobs", same)
+    assert "a: " not in same
+
+
 @pytest.mark.parametrize("limit", [0, 5001, 10.5, "all", [1, 2]])
 def test_a_limit_that_no_chart_takes(three, limit):
     for draw in (lambda: charts.gantt(three, limit=limit), lambda: charts.scatter(three, three, limit=limit)):

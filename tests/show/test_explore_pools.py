@@ -10,6 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab.show import widgets
 from schedlab.show.page import duration
+from schedlab.show.widgets import comparing
 from schedlab.show.widgets.controls import NOTHING, value_of
 
 BEGIN = 40_000  # of the closed window, in seconds of the log
@@ -112,6 +113,14 @@ def test_it_opens_on_the_second_machine_compared_with_the_first(trace, panel):
             called = {"procs": "processors", "gpus": "GPUs"}.get(resource, resource)
             assert rows.loc[f"{pool}: {called} in use (%)", name] == pytest.approx(100 * share)
     assert table.caption.endswith("; in use: the share of what was open")
+
+
+def test_what_differs_by_rounding_alone_is_no_difference(trace, monkeypatch):
+    shares = iter([0.455, np.nextafter(0.455, 1)])
+    monkeypatch.setattr(comparing, "_in_use", lambda _: pd.Series({"cpu: processors in use (%)": next(shares)}))
+    schedule = sl.simulate(trace, machine=MACHINES["as it is"])
+    table, _ = comparing.side_by_side(schedule, schedule, ("a", "b"))
+    assert table.set_index("measure").loc["cpu: processors in use (%)", ["difference", "change (%)"]].tolist() == [0, 0]
 
 
 def test_names_tell_schemes_machines_or_both_apart(trace, panel):

@@ -20,6 +20,7 @@ import pytest
 import schedlab as sl
 from schedlab import widgets
 from schedlab.show.page import duration, unit_of
+from schedlab.show.reading import MINUS
 from schedlab.workload import swf
 
 pytestmark = pytest.mark.tables
@@ -792,7 +793,7 @@ def test_there_are_intervals_if_both_schemes_settle():
     _, table = widgets.bench(trace, scheme="easy", order="sjf", against="easy")
     pairs = sl.paired(*(sl.simulate(trace, one) for one in ("easy-sjf", "easy")), "wait_time").difference
     assert table.caption == "Intervals of the paired difference by batch means"
-    low, high = (float(end.replace(",", "")) for end in table.data["95 % interval"][0].split(" to "))
+    low, high = (float(end.replace(MINUS, "-")) for end in table.data["95 % interval"][0].split(" to "))
     minutes = [pairs.low / 60, pairs.high / 60]
     assert table.data["measure"][0] == "mean wait (min)"
     assert [low, high] == pytest.approx(minutes, rel=0.005)  # three digits

@@ -2,11 +2,13 @@
 
 import warnings
 
+import numpy as np
 import pandas as pd
 
 from ...machine import Pools
 from ...schedule.statistics import IntervalWarning, paired
 from ..page import duration, unit_of
+from ..reading import MINUS
 
 MEASURES = {
     "wait_time": "mean wait",
@@ -57,6 +59,7 @@ def side_by_side(schedule, other, labels=None):
         unit, scale[wait] = unit_of(both)
         names[wait] += f" ({unit})"
     scale[[name for name in measures if name in SHARES or name not in MEASURES]] = 0.01  # as percentages
+    theirs = theirs.mask(np.isclose(ours, theirs, rtol=1e-9, atol=0), ours)  # no differences that are only rounding
     ours, theirs = ours / scale, theirs / scale
     columns = {side: ours, other_side: theirs}
     caption = ""
@@ -91,4 +94,5 @@ def _in_use(schedule):
 
 def _between(interval, scale):
     ends = (end / scale for end in (interval.low, interval.high))
-    return " to ".join(f"{end:,.0f}" if abs(end) >= 1000 else f"{end:.3g}" for end in ends)
+    texts = (f"{end:,.0f}" if abs(end) >= 1000 else f"{end:.3g}" for end in ends)
+    return " to ".join(texts).replace("-", MINUS)
