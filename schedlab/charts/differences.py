@@ -158,10 +158,10 @@ def _drawn(rows, names, measure):
         tooltip = tooltip[1:]
     zero = alt.Chart().mark_rule(color=INK, strokeWidth=1).encode(x=alt.XDatum(0))
     layers = [zero]
-    shown = rows.shown  # a layer of no rows would have no extent, of which Vega warns
+    table = rows.shown  # a layer of no rows would have no extent, of which Vega warns
     if rows.interval:
         low, high = rows.drawn(rows.interval)
-        whiskers = shown[shown[[low, high]].notna().all(axis=1)]
+        whiskers = table[table[[low, high]].notna().all(axis=1)]
         for doubtful, dash in ((False, [1, 0]), (True, DASHES)):
             if not (whiskers["doubtful"] == doubtful).any():
                 continue
@@ -173,13 +173,13 @@ def _drawn(rows, names, measure):
                 cut = having(drawn).transform_filter(f"datum.{end} !== datum.{drawn}")
                 arrow = cut.mark_point(shape=f"triangle-{side}", filled=True, size=50, opacity=1)
                 layers.append(arrow.encode(x=across(drawn, along), y=down, color=colour))
-    for kind in sorted({"filled", "hollow"}.intersection(shown["dot"])):
+    for kind in sorted({"filled", "hollow"}.intersection(table["dot"])):
         dot = having("mean").transform_filter(f"datum.dot === '{kind}'")
         dot = dot.mark_point(filled=kind == "filled", size=DOT, opacity=1, strokeWidth=EDGE)
         layers.append(dot.encode(x=along, y=down, color=colour, tooltip=tooltip))
     number = having("mean").mark_text(align="left", dx=8, fontSize=11, color=INK)
     layers.append(number.encode(x=alt.XValue("width"), y=down, text=alt.Text("text:N"), tooltip=tooltip))
-    return alt.layer(*layers, data=shown)
+    return alt.layer(*layers, data=table)
 
 
 def _written(values):
