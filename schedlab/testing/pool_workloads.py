@@ -49,7 +49,7 @@ class PoolWorkload(Workload):
         columns = self.columns
         names = np.array([name for name, _ in self.machine.pools])
         rows = rows.assign(gpus=columns["gpus"], pool=names[columns[POOL]], user=columns["user_id"])
-        return f"on {self.machine}, overrun {self.overrun}:\n{rows.to_string(index=False)}"
+        return f"on {self.machine},\noverrun {self.overrun}:\n{rows.to_string(index=False)}"
 
 
 def tiny_in_pools(count: int, overruns: tuple[str, ...]) -> list[PoolWorkload]:

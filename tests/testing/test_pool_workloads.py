@@ -99,6 +99,7 @@ def test_schemes_that_run_on_no_pools_are_refused():
 
 def test_a_workload_names_the_pools_of_its_jobs():
     workload = tiny_in_pools(1, ("kill",))[0]
-    place = str(workload).splitlines()[1].split().index("pool")
-    pools = [row.split()[place] for row in str(workload).splitlines()[2:]]
-    assert set(pools) == {name for name, _ in workload.machine.pools}
+    machine, rule, names, *rows = str(workload).splitlines()
+    assert (machine, rule) == (f"on {workload.machine},", "overrun kill:")
+    place = names.split().index("pool")
+    assert {row.split()[place] for row in rows} == {name for name, _ in workload.machine.pools}
