@@ -65,7 +65,8 @@ class Pool:
                 raise ValueError(f"{name} of a pool is {amount!r}, expected a whole number from 0 to below 2**53")
         if len(amounts) > MOST_RESOURCES:
             raise ValueError(f"a pool has {', '.join(amounts)}, expected at most {MOST_RESOURCES} resources")
-        served = (partitions,) if isinstance(partitions, str | int) else tuple(partitions)
+        served = (partitions,) if isinstance(partitions, str | Integral) else partitions
+        served = tuple(map(_plain, served))
         _set(self, amounts=tuple((name, int(amount)) for name, amount in amounts.items()), partitions=served, unit=unit)
 
     def __str__(self) -> str:
@@ -135,11 +136,13 @@ class Closed:
             if not _is_whole(amount) or amount < 1:
                 raise ValueError(f"{name} of a closed window is {amount!r}, expected a whole number of at least 1")
         amounts = tuple((name, int(amount)) for name, amount in amounts.items())
-        _set(self, begin=begin, end=end, pool=pool, announced=inf if announced is None else announced, amounts=amounts)
+        announced = inf if announced is None else announced
+        _set(self, begin=begin, end=end, pool=_plain(pool), announced=announced, amounts=amounts)
 
     def __str__(self) -> str:
         amounts = ", ".join(f"{_memory(n) if name == 'memory' else f'{n:,}'} {name}" for name, n in self.amounts)
-        what = f"{amounts} of {self.pool or 'each pool'}" if amounts else self.pool or "all pools"
+        of = ("each pool" if amounts else "all pools") if self.pool is None else self.pool
+        what = f"{amounts} of {of}" if amounts else of
         known = "" if self.announced == inf else f", announced {self.announced:,.0f} s before"
         return f"{what} closed from {self.begin} to {self.end}{known}"
 
@@ -173,14 +176,17 @@ class Limit:
             raise TypeError(f"a limit needs the name of a column such as 'user', got {column!r}")
         most = {"running": running, "procs": procs, "gpus": gpus}
         most = {kind: amount for kind, amount in most.items() if amount is not None}
-        if not most:
+        if not most or {} in most.values():
             raise ValueError(f"a limit by {column} limits nothing, give running=, procs= or gpus=")
         for kind, amount in most.items():
             for value in amount.values() if isinstance(amount, Mapping) else (amount,):
                 if not _is_whole(value) or not 1 <= value < MOST:
                     expected = "a whole number of at least 1; trace.where() leaves out jobs that may not run"
                     raise ValueError(f"limit by {column}: {kind} is {value!r}, expected {expected}")
-        frozen = {kind: tuple(n.items()) if isinstance(n, Mapping) else int(n) for kind, n in most.items()}
+        frozen = {
+            kind: tuple((_plain(value), int(most)) for value, most in n.items()) if isinstance(n, Mapping) else int(n)
+            for kind, n in most.items()
+        }
         _set(self, column=column, most=tuple(frozen.items()))
 
     def __str__(self) -> str:
@@ -238,9 +244,8 @@ class Pools:
 
     def __init__(self, pools=None, /, *, closed=(), limits=(), on_closure="requeue", column="partition", **named):
         check_known("on_closure", on_closure, ON_CLOSURE)
-        pools = {
-            name: pool if isinstance(pool, Pool) else Pool(pool) for name, pool in {**(pools or {}), **named}.items()
-        }
+        pools = {**(pools or {}), **named}
+        pools = {_plain(name): pool if isinstance(pool, Pool) else Pool(pool) for name, pool in pools.items()}
         if not pools:
             raise ValueError("a machine needs at least one pool, such as cpu=sl.Pool(procs=64)")
         check_procs(sum(dict(pool.amounts)["procs"] for pool in pools.values()))
@@ -428,6 +433,10 @@ class Pools:
 def _set(instance, **values):
     for name, value in values.items():
         object.__setattr__(instance, name, value)  # the class is frozen
+
+
+def _plain(name):
+    return name.item() if isinstance(name, np.generic) else name
 
 
 def _is_whole(amount):

@@ -9,7 +9,7 @@ import pandas as pd
 
 from schedlab._runtime.text import suggestion
 from schedlab.machine import Partitions, Pools
-from schedlab.workload.columns import codes_of
+from schedlab.schemes.pooled import values_of
 
 if TYPE_CHECKING:  # its module imports this one
     from .base import Schedule
@@ -152,10 +152,9 @@ class Pooling:
                 notes.append(f"{asking.sum():,} jobs ask for {resource} in pools that count none ({names})")
         for limit in machine.limits:
             named = {value for _, most in limit.most if not isinstance(most, int) for value, _ in most}
-            if texts := {value for value in named if isinstance(value, str)}:
-                known = codes_of(self.trace.columns, self.trace.names, limit.column)
-                for value in sorted(texts - known.keys()):
-                    notes.append(f"a limit names {limit.column} {value!r}, which no job has{suggestion(value, known)}")
+            known = values_of(self.trace, limit.column) if named else {}
+            for value in sorted(named - known.keys(), key=str):
+                notes.append(f"a limit names {limit.column} {value!r}, which no job has{suggestion(value, known)}")
         if runs := int(self.outcome.interruptions.sum()):
             jobs = int((self.outcome.interruptions > 0).sum())
             notes.append(f"closed windows ended {runs:,} runs of {jobs:,} jobs, which were queued again")

@@ -8,10 +8,11 @@ from schedlab._runtime.threads import interruptible
 from schedlab.kernels.pools import BEGINS, ENDS, KNOWN, RESOURCES, Limits, Windows
 from schedlab.machine import Pools
 from schedlab.machine.pools import MOST, check_apart
-from schedlab.workload.columns import codes_of
+from schedlab.workload.columns import codes_of, holds_numbers
 
 from .outcomes import Interrupted
 
+LATEST = 2**52  # seconds; with run times, keys of the kernels' queues stay below 2**53
 ALWAYS = -1  # in `Windows.known`: before the first submission
 
 
@@ -81,10 +82,12 @@ def _padded(amounts):
 
 def seconds_of(trace, window) -> tuple[int, int]:
     """Return begin and end of a closed window on the clock of the log; raise if the end is not after the begin."""
-    begin, end = (int(trace.seconds(instant)) for instant in (window.begin, window.end))
-    if begin >= end:
+    begin, end = (trace.seconds(instant) for instant in (window.begin, window.end))
+    if not max(abs(begin), abs(end)) < LATEST:
+        raise ValueError(f"{window}: expected a begin and an end of less than 2**52 seconds")
+    if int(begin) >= int(end):
         raise ValueError(f"{window}: expected an end after the begin")
-    return begin, end
+    return int(begin), int(end)
 
 
 def _windows(trace, machine, origin):
@@ -124,7 +127,8 @@ def _limits(trace, machine, demand):
                 values = np.unique(codes)
                 bound = dict.fromkeys(values.tolist(), allowed)
             else:
-                bound = _by_code(trace, limit.column, allowed)
+                known = values_of(trace, limit.column)
+                bound = {known[value]: number for value, number in allowed if value in known}  # notes tell the others
             cell_of = {value: len(most) + i for i, value in enumerate(bound)}
             most += bound.values()
             cell = np.array([cell_of.get(value, -1) for value in codes.tolist()], np.int64)
@@ -138,12 +142,14 @@ def _limits(trace, machine, demand):
     return Limits(*columns, np.array(most, np.int64))
 
 
-def _by_code(trace, column, allowed):
-    """Return a mapping by value as one by the value's number in `Trace.columns`."""
-    if all(isinstance(value, int) for value, _ in allowed):
-        return dict(allowed)
-    codes = codes_of(trace.columns, trace.names, column)
-    return {codes[value]: number for value, number in allowed if value in codes}  # `unknown_values` tells the others
+def values_of(trace, column) -> dict:
+    """Return the values of a column that a limit may name, each with its number in `Trace.columns`."""
+    name = trace.columns.name_of(column)
+    names = trace.names.get(name, {})
+    if not names and not holds_numbers(trace.columns, name):
+        return trace.columns.codes(column)
+    numbers = [*names, *np.unique(trace.columns[column]).tolist()]
+    return dict(zip(numbers, numbers, strict=True)) | {text: number for number, text in names.items()}
 
 
 def _check_alone(trace, limit, kind, amount, most):

@@ -146,6 +146,11 @@ def codes_of(columns: Columns, names: Mapping[str, Mapping[int, str]], word: str
         raise ValueError(f"no column {word!r}; known: {', '.join(columns.known)}{suggestion(word, columns.known)}")
     if named := names.get(name):
         return {text: number for number, text in named.items()}
-    if getattr(_with_a_kind(columns.table[name]).dtype, "kind", "O") in "biufmM":
+    if holds_numbers(columns, name):
         raise ValueError(f"column {name!r} holds numbers without names: a policy sees them as they are")
     return columns.codes(word)
+
+
+def holds_numbers(columns: Columns, name: str) -> bool:
+    """Tell whether a column of a log holds numbers, or dates."""
+    return getattr(_with_a_kind(columns.table[name]).dtype, "kind", "O") in "biufmM"

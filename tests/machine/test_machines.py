@@ -49,6 +49,7 @@ def pools(**settings):
         (lambda: sl.Closed(0, 5, announced=-1), "announced is -1, expected seconds before the begin, 0 or more"),
         (lambda: sl.Limit("user", running=0), "limit by user: running is 0, expected a whole number of at least 1"),
         (lambda: sl.Limit("user", procs={"x": 1.5}), "limit by user: procs is 1.5, expected a whole number"),
+        (lambda: sl.Limit("user", running={}), "a limit by user limits nothing, give running=, procs= or gpus="),
         (lambda: sl.Limit("user"), "a limit by user limits nothing, give running=, procs= or gpus="),
         (lambda: sl.Pools(a=4, limits=sl.Limit("user", gpus=2)), "no pool has gpus; they have procs"),
         (lambda: pools(limits=["user"]), "limits has 'user', expected limits such as sl.Limit"),
@@ -68,6 +69,8 @@ def test_bad_machines_are_refused(machine, message):
         (sl.Pools(a=4, b=sl.Pool(8, licenses=4), column="where"), "no column 'licenses' that says how much"),
         (sl.Pools(a=4, b=sl.Pool(8, unit="nodes"), column="where"), "no column says how many nodes jobs take"),
         (pools(closed=[sl.Closed(5, 5)]), "5 to 5: expected an end after the begin"),
+        (pools(closed=sl.Closed(0, float("inf"))), "0 to inf: expected a begin and an end of less than 2..52 seconds"),
+        (pools(closed=sl.Closed(0, 2**53)), "expected a begin and an end of less than 2..52 seconds"),
         (pools(closed=[sl.Closed("2024-01-01", 5)]), "a test has no UnixStartTime; give seconds"),
         (
             pools(closed=[sl.Closed(0, 10, pool="b"), sl.Closed(9, 12)]),
@@ -164,6 +167,33 @@ def test_what_a_reader_should_know_is_a_note():
         "1 jobs ask for gpus in pools that count none (a)",
         "a limit names qos 'shrt', which no job has; did you mean 'short'?",
     )
+
+
+@pytest.mark.parametrize(
+    ("column", "running", "starts", "values"),
+    [
+        ("user", {np.int64(7): 1, 8: 1}, [0, 10, 20], ["8"]),
+        ("user", {"7": 1}, [0, 0, 0], ["'7'"]),
+        ("team", {0: 1, 5: 1}, [0, 0, 0], ["0", "5"]),  # 0 is the code of the first text, and no value
+        ("team", {np.str_("x"): 1, 7: 1}, [0, 10, 20], ["7"]),
+        ("group", {"staff": 1, 4: 1, "root": 1}, [0, 10, 20], ["4", "'root'"]),
+        ("group", {3: 1}, [0, 10, 20], []),
+    ],
+)
+def test_limits_name_values_of_the_column_and_others_are_noted(column, running, starts, values):
+    jobs = trace([(0, 10, 10, 1)] * 3, user=7, team="x", group_id=3)
+    jobs = replace(jobs, people={"group_id": {3: "staff"}})
+    machine = sl.Pools({"all": 8}, limits=sl.Limit(column, running=running), column="none")
+    schedule = sl.simulate(jobs, machine=machine).validate()
+    assert schedule.start.tolist() == starts
+    assert schedule.notes == tuple(f"a limit names {column} {value}, which no job has" for value in values)
+
+
+def test_names_of_numpy_are_plain():
+    one, two = np.array([1, 2])
+    machine = sl.Pools({one: 4, two: sl.Pool(4, partitions=np.int64(9))}, closed=sl.Closed(0, 5, np.int64(1)))
+    assert repr(machine) == repr(sl.Pools({1: 4, 2: sl.Pool(4, partitions=9)}, closed=sl.Closed(0, 5, 1)))
+    assert str(sl.Closed(0, 5, 0)) == "0 closed from 0 to 5"
 
 
 WRONG = {
