@@ -13,6 +13,7 @@ from threading import Barrier
 import numpy as np
 
 from schedlab._runtime.threads import pool
+from schedlab.machine import Limit
 from schedlab.schedule import Schedule, ScheduleError
 from schedlab.schedule.simulation import simulate
 from schedlab.schemes import Outcome, Scheme
@@ -28,6 +29,7 @@ DRAWN = 60  # jobs: more are not drawn
 BY_NUMBER = "if its jobs have other numbers, whatever was simulated before"
 REPEATED = 5  # simulations in a thread
 STARTS = 8  # instants at which the future of a workload is changed
+NOBODY_REACHES = Limit("user", running=10**6)  # couples the pools, which are simulated one by one without limits
 FEW_MORE, MANY_MORE = 3, 150  # jobs that arrive in addition
 
 Fault = Callable[[Workload], tuple[str, Callable | None] | None]
@@ -297,6 +299,16 @@ def forgets(scheme: Scheme) -> Fault:
         outcomes = [None if (start := starts(scheme, case)) is None else start[-len(workload) :] for case in cases]
         fault = difference(workload, *outcomes, "after a long idle time", "if other jobs ran before that")
         return fault and (f"{fault[0]}; if that is meant, pass remembers=True", None)
+
+    return fault
+
+
+def beside(scheme: Scheme) -> Fault:
+    """The starts change if pools are simulated together: the scheme goes by the number of a pool, or by other pools."""
+
+    def fault(workload):
+        alone, together = (starts(scheme, workload.limited(*limits)) for limits in ([], [NOBODY_REACHES]))
+        return difference(workload, alone, together, "without limits", f"with at most {NOBODY_REACHES}")
 
     return fault
 

@@ -1,6 +1,6 @@
 """Tiny workloads on machines of several pools, with resources, closed windows and limits."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +43,11 @@ class PoolWorkload(Workload):
         object.__setattr__(self, "_jobs", copied(case).jobs)
         return case
 
+    def limited(self, *limits: Limit) -> "PoolWorkload":
+        """Return the same with other limits."""
+        settings = {name: getattr(self.machine, name) for name in ("closed", "on_closure", "column")}
+        return replace(self, machine=Pools(dict(self.machine.pools), limits=limits, **settings))
+
     def __str__(self) -> str:
         rows = pd.DataFrame(self.rows, columns=["submit", "run", "estimate", "procs"])
         rows.insert(0, "job", self.numbers)
@@ -77,6 +82,7 @@ def _machine(random, procs):
             announced = [None, 0, 2][random.integers(3)]
             closed.append(Closed(begin, end, name, announced, **amounts))
             begin = end
-    limits = [[], [Limit("user", running=2)], [Limit("user", procs=procs)]][random.integers(3)]
+    few = [Limit("user", running=1), Limit(POOL, running=2)]
+    limits = [[], few, [Limit(POOL, running=1), Limit("user", procs=procs)]][random.integers(3)]
     closure = ("requeue", "kill")[random.integers(2)]
     return Pools(pools, closed=closed, limits=limits, on_closure=closure, column=POOL)

@@ -27,6 +27,7 @@ from .workloads import DAY, WEEK, Coverage, Workload, overruns_of, realistic, ti
 APART = "ends, and stays within its arrays, in a process of its own"
 LAWS = "keeps the laws of scheduling"
 POOLS = "keeps the laws on machines of several pools"
+BESIDE = "does not depend on the number of a pool, or on pools beside it"
 AGAIN = "gives the same schedule again"
 KEEPS = "keeps nothing from one simulation to the next"
 NUMBERS = "does not depend on job numbers"
@@ -95,7 +96,8 @@ def check_scheme(
       executable, queue, partition, preceding job and think time. Others must be declared by `known`.
     - What happens before a long idle time has no influence on what happens after it.
     - If `pools`, it keeps the laws on tiny machines of several pools (`Pools`), too: no more of a resource is held than
-      a pool has open, limits hold, and windows that are announced end no job.
+      a pool has open, limits hold, and windows that are announced end no job. A limit that no job reaches, with which
+      the pools are simulated together and not one by one, changes nothing.
     - If `like` is given: every job starts exactly when it does under that scheme, with `pools` in pools, too. Use it to
       compare a compiled scheme with its plain form, or a scheme that claims to be EASY with EASY.
 
@@ -235,6 +237,8 @@ class _Run:
                 return
         small = sorted(self.few, key=len)[:3]
         yield look(THREADS, faults.threads(scheme, small), [*self.tiny[:: PARTS[THREADS]], *small])
+        if self.in_pools:
+            yield look(BESIDE, faults.beside(scheme), self.in_pools)
         yield self._clock(dated)
         if not clairvoyant:
             yield look(FUTURE, faults.knows(scheme, self.known), self._some(FUTURE))

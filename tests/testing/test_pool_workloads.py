@@ -6,9 +6,10 @@ import pytest
 from museum import plain_easy, plain_fcfs
 
 import schedlab as sl
+from schedlab.kernels.pool_parts import begin, exceeds, first_of, fits, last_of
 from schedlab.testing import apart, check_scheme
 from schedlab.testing.pool_workloads import tiny_in_pools
-from schedlab.testing.schemes import POOLS
+from schedlab.testing.schemes import BESIDE, POOLS
 
 LIKE = "starts every job when EASY does"
 
@@ -86,6 +87,37 @@ def test_another_schedule_in_pools_is_found():
     (failed,) = checked(easy_without_pools, "easy").failed
     assert failed.name == LIKE
     assert "on pools a (" in failed.found
+
+
+@sl.compiled_pool_scheme
+def stops_in_the_first_pool(c, pool):
+    place = first_of(c, c.queue, pool)
+    while place < last_of(c, c.queue, pool):
+        if not exceeds(c, c.queue.item[place]) and fits(c, pool, c.queue.item[place]):
+            place = begin(c, pool, place)
+        elif pool == 0:
+            break
+        else:
+            place += 1
+
+
+def test_a_scheme_that_goes_by_the_number_of_a_pool_is_found():
+    (failed,) = checked(stops_in_the_first_pool).failed
+    assert failed.name == BESIDE
+    assert re.match(r"job .* s without limits, at .* s with at most 1,000,000 running of each user", failed.found)
+
+
+@sl.compiled_pool_scheme
+def heeds_no_limit(c, pool):
+    place = first_of(c, c.queue, pool)
+    while place < last_of(c, c.queue, pool):
+        place = begin(c, pool, place) if fits(c, pool, c.queue.item[place]) else place + 1
+
+
+def test_a_scheme_that_heeds_no_limit_is_found():
+    (failed,) = checked(heeds_no_limit).failed
+    assert failed.name == POOLS
+    assert "is over a limit: exceeds(c, job) tells" in failed.found
 
 
 def test_without_pools_they_are_not_looked_at():
