@@ -56,7 +56,7 @@ class CompiledScheme(Queued):
         if more not in (0, 1):
             raise TypeError(f"{expected}, got {self.function.__name__}{signature}")
         whole = isinstance(self.memory, Integral) and not isinstance(self.memory, bool)
-        if not callable(self.memory) and not (whole and self.memory >= 0):
+        if not (_takes(self.memory, self.counts) if callable(self.memory) else whole and self.memory >= 0):
             counts = ", ".join(self.counts)
             raise TypeError(f"memory is {self.memory!r}, expected the number of values, or a function of ({counts})")
         if (more == 1) != (callable(self.memory) or self.memory > 0):
@@ -180,6 +180,17 @@ def compiled_scheme(
     if function is None:
         return lambda function: CompiledScheme(order, function=function, **settings)
     return CompiledScheme(order, function=function, **settings)
+
+
+def _takes(function, arguments):
+    """Tell whether a function can be called with so many arguments."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:  # it has no signature
+        return True
+    return True
 
 
 class _Cache(KernelCache):

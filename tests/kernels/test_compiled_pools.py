@@ -8,6 +8,7 @@ from kernels.test_pools import ORDERS, as_pools, as_trace, clusters
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
+from schedlab.kernels.parts import new_profile
 from schedlab.kernels.pool_parts import (
     NOW,
     begin,
@@ -199,6 +200,9 @@ def test_what_it_takes_is_said():
         sl.compiled_pool_scheme(fcfs)
     with pytest.raises(TypeError, match=r"takes no memory: leave out memory="):
         sl.compiled_pool_scheme(first_fit.function, memory=3)
+    flat = r"memory is <function new_profile.*>, expected .* or a function of \(jobs, pools, windows\)"
+    with pytest.raises(TypeError, match=flat):
+        sl.compiled_pool_scheme(conservative.function, memory=new_profile)
     with pytest.raises(ValueError, match="events are batched under first_fit, got 'each'"):
         sl.simulate(TRACE, first_fit, events="each")
     with pytest.raises(ValueError, match="overrun 'keep'"):
