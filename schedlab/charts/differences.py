@@ -72,7 +72,9 @@ def differences(
     """
     table, seconds, name = _table(comparisons)
     if classes is not None:
-        classes = [classes] if isinstance(classes, str) else list(classes)
+        classes = [classes] if isinstance(classes, str) else list(map(str, classes))
+        if not classes:
+            raise ValueError("there is no class to draw, give one or more, or leave out classes=")
         for label in classes:
             check_known("class", label, dict.fromkeys(table["panel"]))
     panels = list(dict.fromkeys(table["panel"])) if classes is None else classes
@@ -134,7 +136,7 @@ def _table(comparisons):
             units.add((measure, LABELS.get(measure, ("", ""))[1]))
             rows.append((str(label), name, row["mean"], row["low"], row["high"], row["note"]))
     if len(units) > 1:
-        measures = ", ".join(sorted(measure or "all jobs" for measure, _ in units))
+        measures = ", ".join(sorted(measure or f"all jobs{', in seconds' * (unit == 's')}" for measure, unit in units))
         raise ValueError(f"the comparisons are of several measures or kinds ({measures}), expected one")
     ((measure, unit),) = units
     columns = ["panel", "row", "mean", "mean_low", "mean_high", "note"]
@@ -184,6 +186,6 @@ def _drawn(rows, names, measure):
 
 def _written(values):
     """Write differences with their signs, all to the same place, so that the largest has three digits."""
-    largest = np.nanmax(np.abs(values), initial=0.0)
-    digits = max(0, 2 - math.floor(math.log10(largest))) if largest else 0
+    largest = values[np.isfinite(values)].abs().max()
+    digits = max(0, 2 - math.floor(math.log10(largest))) if largest > 0 else 0
     return ["" if math.isnan(value) else f"{value:+,.{digits}f}".replace("-", MINUS) for value in values]

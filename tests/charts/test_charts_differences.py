@@ -114,6 +114,18 @@ def test_classes_are_chosen_and_ordered(pairs):
     assert list(dict.fromkeys(rows.index.get_level_values("row"))) == list(pairs)
 
 
+def test_classes_that_are_numbers_are_chosen_by_them():
+    numbered = {"less": compared({2: (-HOUR, NAN, NAN, "short"), 3: (HOUR, NAN, NAN, "short")})}
+    rows = drawn(sl.charts.differences(numbered, [3]))
+    assert rows.index.tolist() == [("less", "3")]
+
+
+def test_an_unknown_difference_is_an_empty_row():
+    interval = Interval(NAN, NAN, NAN, 0.95, 0, 0, notes=("a value is infinite or missing",))
+    (rows,) = sl.charts.differences({"EASY": Comparison(interval, interval)}).to_dict()["datasets"].values()
+    assert (rows[0]["row"], rows[0]["mean"], rows[0]["text"]) == ("EASY", None, "")
+
+
 def test_whole_schedules_are_drawn_without_panels():
     interval = Interval(-HOUR, -2 * HOUR, -HOUR / 2, 0.95, 20, 10, unit="s")
     pair = Comparison(interval, replace(interval, unit=""))
@@ -132,9 +144,14 @@ def test_what_cannot_be_drawn_is_refused(pairs):
         sl.charts.differences({})
     with pytest.raises(ValueError, match="unknown class 'gpus'; known: cpu, gpu"):
         sl.charts.differences(pairs, ["gpus"])
+    with pytest.raises(ValueError, match="there is no class to draw, give one or more, or leave out classes="):
+        sl.charts.differences(pairs, [])
     slow = compared({"cpu": (0.25, 0.1, 0.5, "")}, "bounded_slowdown")
     with pytest.raises(ValueError, match=r"several measures or kinds \(bounded_slowdown, wait_time\), expected one"):
         sl.charts.differences(pairs | {"slow": slow})
+    whole = {unit: Comparison(*[Interval(5.0, NAN, NAN, 0.95, 0, 0, unit=unit)] * 2) for unit in ("s", "")}
+    with pytest.raises(ValueError, match=r"kinds \(all jobs, all jobs, in seconds\), expected one"):
+        sl.charts.differences(whole)
     with pytest.raises(TypeError, match="expected Mapping, got list"):
         sl.charts.differences([pairs["less"]])
     with pytest.raises(TypeError, match="expected Comparison or Comparisons, got MeasureTable"):

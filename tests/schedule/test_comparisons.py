@@ -1,6 +1,7 @@
 """Two schedules compared by class of jobs: intervals by batch means of each class, and none where a queue piles up."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -214,3 +215,26 @@ def test_one_queue_that_does_not_settle_leaves_no_class_an_interval():
     table = sl.paired(schedule, schedule, "wait_time", by="size").difference
     assert table[["low", "high"]].isna().all(axis=None)
     assert (table["note"] == schedule.unsettled).all()
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        ("scheme_name", "unknown column 'scheme_name'"),
+        ("who", "who gives 'ann', expected a number for each job, in the order of the jobs"),
+        (lambda jobs: 5, "<lambda> gives values of shape \\(\\), expected a number for each job"),
+        (lambda jobs: jobs["wait_time"][:-1], "<lambda> gives values of other jobs, or in another order, expected"),
+        (lambda jobs: jobs["wait_time"][::-1], "<lambda> gives values of other jobs, or in another order, expected"),
+    ],
+)
+@pytest.mark.parametrize("by", [None, "size"])
+def test_a_measure_that_is_not_a_number_for_each_job_is_refused(measure, message, by):
+    trace = trace_of([(0, 5, 5, 1), (1, 5, 5, 2)], machine=2)
+    schedule = sl.simulate(replace(trace, table=trace.table.assign(who="ann")), "easy")
+    with pytest.raises(ValueError, match=message):
+        sl.paired(schedule, schedule, measure, by=by)
+
+
+def test_missing_values_of_a_measure_are_unknown(pair):
+    compared = sl.paired(*pair, lambda jobs: jobs["wait_time"].astype("Int64").mask(jobs["wait_time"] > 9))
+    assert math.isnan(compared.difference.mean)

@@ -167,6 +167,7 @@ def test_constant_values_are_sure():
     [
         ({"confidence": 95}, "confidence must be between 0 and 1, got 95"),
         ({"confidence": 0}, "confidence must be between 0 and 1, got 0"),
+        ({"confidence": "0.9"}, "confidence must be between 0 and 1, got '0.9'"),
         ({"warm_up": "auto"}, "warm_up is 'auto', expected a number of values or \"mser\""),
         ({"warm_up": -1}, "warm_up is -1"),
         ({"warm_up": 0.5}, "warm_up is 0.5"),

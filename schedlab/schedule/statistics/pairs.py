@@ -6,6 +6,7 @@ from math import inf, nan, sqrt
 from typing import overload
 
 import numpy as np
+import pandas as pd
 
 from schedlab import show
 from schedlab.schedule import metrics
@@ -127,7 +128,7 @@ def paired(
         return comparison
     labels = a.classes(by)
     reasons = [schedule._unsettled_by(labels, window).to_numpy()[counted] for schedule in (a, b)]
-    name = measure if isinstance(measure, str) else getattr(measure, "__name__", "measure")
+    name = _name(measure)
     differences = {}
     ratios = {}
     for label, jobs in labels[counted].groupby(labels[counted], observed=True, dropna=False).indices.items():
@@ -149,8 +150,23 @@ def _compared(x, y, confidence, warm_up, reasons, unit):
 
 
 def _measured(schedule, measure):
+    """Return the measure of each job; raise if there is not a number for each, in the order of the jobs."""
     values = measure(schedule.jobs) if callable(measure) else schedule.column(measure)
-    return np.asarray(values, dtype="float64")
+    index = schedule.trace.table.index
+    count = np.shape(values)
+    wrong = f"values of shape {count}" if count != index.shape else ""
+    if isinstance(values, pd.Series) and not values.index.equals(index):
+        wrong = "values of other jobs, or in another order"
+    if not wrong:
+        try:
+            return pd.Series(values).to_numpy("float64", na_value=nan)
+        except (TypeError, ValueError):
+            wrong = repr(np.asarray(values)[0])
+    raise ValueError(f"{_name(measure)} gives {wrong}, expected a number for each job, in the order of the jobs")
+
+
+def _name(measure):
+    return measure if isinstance(measure, str) else getattr(measure, "__name__", "measure")
 
 
 def _unit(measure):

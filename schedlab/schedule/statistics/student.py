@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from math import atan, cos, pi, sin, sqrt, tan
+from numbers import Real
 
 import numpy as np
 
@@ -70,5 +71,5 @@ def _t_within(angle, df):
 
 
 def check_confidence(confidence):
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
+    if not (isinstance(confidence, Real) and 0 < confidence < 1):
+        raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
