@@ -190,9 +190,10 @@ def advance(c, alarm, order, backfill, ordered, veto):
     freed = next_end(c) == now
     while next_end(c) == now:
         complete(c)
+    runs = c.coming[c.capacity.shape[0] + 1]
     while next_event(c) == now:
-        freed = True
         happen(c, order, backfill, ordered, veto)
+    freed = freed or c.coming[c.capacity.shape[0] + 1] > runs
     if freed and limited:
         for pool in range(news.shape[0]):
             if news[pool, PASSED]:

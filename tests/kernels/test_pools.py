@@ -203,6 +203,21 @@ def test_two_pools_are_two_simulations(scheme):
             assert (schedule.outcome.interruptions[mine] == part.outcome.interruptions).all()
 
 
+def test_a_window_of_another_pool_gives_no_pass():
+    # On 4 processors; each user may run one job. At 1 job 3 starts and job 4 is held back by the limit, so a completion
+    # in any pool gives a pass. The window of the empty pool gives none: job 2 keeps its reservation at 8, where job 1
+    # should end.
+    rows = [(0, 0, 8, 4, "z"), (0, 1, 1, 2, "x"), (1, 2, 2, 2, "x"), (1, 1, 1, 1, "x")]
+    jobs = [Job(i, *row[:3], row[3:4], "a", {"user": row[4]}) for i, row in enumerate(rows, start=1)]
+    pools = {name: twin.Pool((4,), (name,)) for name in "ab"}
+    limits = [twin.Limit("user", running=1)]
+    for closed in ((), [twin.Closed(2, 3, "b")]):
+        machine = twin.Machine(pools, ("procs",), closed, limits)
+        scheme = sl.Conservative(compression="none")
+        schedule = sl.simulate(as_trace(jobs, machine), scheme, machine=as_pools(machine)).validate()
+        assert schedule.start.tolist() == [0, 8, 1, 3]
+
+
 def fewest_running(user_running):
     return user_running
 
