@@ -41,7 +41,8 @@ FORGETS = "forgets what lies before a long idle time"
 # Tiny workloads for an effort of 1: for a scheme that is as fast as a kernel, and for others.
 TINY = 600, 250
 IN_POOLS = 100  # tiny workloads on machines of pools
-PARTS = {FUTURE: 5, FORGETS: 3, CLOCK: 5, HOURS: 10, KEEPS: 10, AGAIN: 20, THREADS: 20}  # one tiny workload of so many
+# One tiny workload of so many; POOLS: of those on machines of pools, for the same schedule again.
+PARTS = {FUTURE: 5, FORGETS: 3, CLOCK: 5, HOURS: 10, KEEPS: 10, AGAIN: 20, THREADS: 20, POOLS: 5}
 # Realistic workloads in checks other than those of the laws and of `like`: so many of up to so many jobs, for a scheme
 # that is as fast as a kernel and for others, whose simulations may take so many seconds there.
 FEW, SHORT, QUICK = (100, 3), (400, 130), 0.1
@@ -219,9 +220,10 @@ class _Run:
             return
         scheme, start = self.scheme, {workload: outcome.start for workload, outcome in self.seen.items()}
         with faults.as_before():
-            twice = look(AGAIN, faults.again(scheme), self._some(AGAIN))
+            some = [*self._some(AGAIN), *self.in_pools[:: PARTS[POOLS]]]
+            twice = look(AGAIN, faults.again(scheme), some)
             if not twice.passed:
-                seeded = look(KEEPS, faults.again_with_seeds(scheme), self._some(AGAIN))
+                seeded = look(KEEPS, faults.again_with_seeds(scheme), some)
                 yield _with(twice, DRAWS) if seeded.passed else _with(seeded, HOLDS)
                 return
             yield twice

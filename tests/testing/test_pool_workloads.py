@@ -9,7 +9,7 @@ import schedlab as sl
 from schedlab.kernels.pool_parts import begin, exceeds, first_of, fits, last_of
 from schedlab.testing import apart, check_scheme
 from schedlab.testing.pool_workloads import tiny_in_pools
-from schedlab.testing.schemes import BESIDE, POOLS
+from schedlab.testing.schemes import BESIDE, KEEPS, POOLS
 
 LIKE = "starts every job when EASY does"
 
@@ -105,6 +105,26 @@ def test_a_scheme_that_goes_by_the_number_of_a_pool_is_found():
     (failed,) = checked(stops_in_the_first_pool).failed
     assert failed.name == BESIDE
     assert re.match(r"job .* s without limits, at .* s with at most 1,000,000 running of each user", failed.found)
+
+
+PASSES = []
+
+
+@sl.python_scheme
+def by_turns(state):
+    """Start first the oldest jobs, then the youngest, in every other pass in a pool."""
+    if state.pool is not None:
+        PASSES.append(state.now)
+    queue = list(state.queue)
+    for job in queue if len(PASSES) % 2 == 0 else queue[::-1]:
+        if state.fits(job):
+            state.start(job)
+
+
+def test_a_scheme_that_keeps_something_in_pools_only_is_found():
+    failed = checked(by_turns).failed[0]
+    assert failed.name == KEEPS
+    assert "on pools a (" in failed.found
 
 
 @sl.compiled_pool_scheme
