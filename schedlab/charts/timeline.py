@@ -149,7 +149,7 @@ def gantts(
     settings = (window, color, label, estimates, processors, opened, MOST_ROWS // count, PANEL, cells)
     plots, left_out, planned = _drawn([*schedules.values()], *settings)
     named = zip(schedules, plots, strict=True)
-    panels = [plot.properties(title={"text": name, "fontSize": 13}) for name, plot in named]
+    panels = [plot.properties(title={"text": str(name), "fontSize": 13}) for name, plot in named]
     chart, moving = _movable(alt.vconcat(*panels, spacing=12), opened)
     differ = len(set(left_out)) > 1
     named = zip(schedules, left_out, strict=True)

@@ -269,7 +269,7 @@ class Pools:
             if not isinstance(window, Closed):
                 raise TypeError(f"closed has {window!r}, expected windows such as sl.Closed(begin, end)")
             if window.pool is not None and window.pool not in pools:
-                known = f"known: {', '.join(map(str, pools))}{suggestion(window.pool, map(str, pools))}"
+                known = f"known: {', '.join(map(str, pools))}{suggestion(window.pool, pools)}"
                 raise ValueError(f"unknown pool of a closed window {window.pool!r}; {known}")
             for name, pool in pools.items():
                 has = dict(pool.amounts)

@@ -2,6 +2,7 @@
 
 import html
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -321,3 +322,17 @@ def test_charts_of_two_schedules_take_two_names(trace, names):
 
 def scatter(first, second, names):
     return sl.charts.scatter(first, second, names=names)
+
+
+@pytest.mark.parametrize("view", ["waits", "over time", "Gantt chart", "job by job"])
+def test_partitions_that_are_numbers_are_pools(view):
+    trace = sl.testing.trace_of([(0, 60, 60, 2), (1, 60, 60, 2), (2, 60, 60, 2)], machine=4)
+    trace = replace(trace, table=trace.table.assign(where=[1, 2, 2]))
+    machine = sl.Pools({1: 2, 2: 2}, column="where")
+    panel = sl.widgets.explore(trace, machine=machine)
+    panel.controls["view"].value = view
+    panel.controls["pool"].value = 2
+    assert error_of(panel) == ""
+    with pytest.raises(ValueError, match="unknown pool '2'; known: 1, 2$"):
+        sl.widgets.bench(trace, machine=machine, pool="2")
+    assert sl.charts.gantts(sl.simulate(trace, machine=machine).pools).vconcat[0].title["text"] == "1"

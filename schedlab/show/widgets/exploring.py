@@ -8,7 +8,7 @@ from typing import NamedTuple
 import ipywidgets
 
 from ... import charts
-from ..._runtime.text import check_known
+from ..._runtime.text import check_known, suggestion
 from ...charts._altair import alt
 from ...experiment import remember
 from ...machine import Flat, KaryTree, Pools
@@ -298,7 +298,9 @@ def _part(schedule, pool):
     """Return the schedule of a pool, or of all."""
     if pool is None:
         return schedule
-    check_known("pool", pool, schedule.pools)
+    if pool not in schedule.pools:
+        known = f"{', '.join(map(str, schedule.pools))}{suggestion(pool, schedule.pools)}"
+        raise ValueError(f"unknown pool {pool!r}; known: {known}")
     part = schedule.pools[pool]
     if not len(part):
         raise ValueError(f"{schedule.trace.name} has no jobs in pool {pool!r}; choose another one")
