@@ -16,9 +16,10 @@ these parts:
   `earliest`, `take`. A job can start if ``earliest`` returns the current instant. `c.promise[job]` is a job's first
   reservation, -1 until then, as in `schedlab.kernels.parts`.
 
-`begin` and `begin_behind_head` refuse a job of another pool, one that has no room, and one over a limit: the simulation
-then ends with an error. All other hazards are those of `schedlab.kernels.parts`. Where no limit couples the pools, they
-are simulated one by one, each as pool 0 and with its own resources only: do not go by the number of a pool.
+`begin` and `begin_behind_head` refuse a job that runs already, one of another pool, one that has no room, and one over
+a limit: the simulation then ends with an error. All other hazards are those of `schedlab.kernels.parts`. Where no limit
+couples the pools, they are simulated one by one, each as pool 0 and with its own resources only: do not go by the
+number of a pool.
 
 Examples
 --------
@@ -61,7 +62,7 @@ Conservative backfilling, with all reservations made anew at each pass:
 import numpy as np
 
 from ._jit import part
-from .cluster import NOW
+from .cluster import NOW, WAITS
 from .pools import CULPRIT, FAULT, NOBODY, RESOURCES, exceeds, first_of, fits, last_of
 from .pools import begin as begin_unchecked
 from .pools_conservative import fill
@@ -91,7 +92,7 @@ __all__ = [
     "take",
 ]
 
-OTHER_POOL, OVER_LIMIT, NO_ROOM = range(1, 4)  # what is wrong with a start
+OTHER_POOL, OVER_LIMIT, NO_ROOM, RUNS = range(1, 5)  # what is wrong with a start
 BACKFILLS = np.bool_(True)
 
 
@@ -143,18 +144,21 @@ def new_profiles(jobs: int, pools: int, windows: int) -> Steps:
 
 
 @part
-def _check(c, pool, place):
-    """Note what is wrong with the start of the job at a place of the queue; what is wrong first counts."""
+def _may_begin(c, pool, place):
+    """Tell whether the job at a place of the queue may start, and note what is wrong if not; the first wrong counts."""
     job = c.queue.item[place]
     if c.news[pool, FAULT]:
-        return
-    if c.place[job] != pool:
+        return False
+    if c.start[job] != WAITS:
+        c.news[pool, FAULT] = RUNS
+    elif c.place[job] != pool:
         c.news[pool, FAULT] = OTHER_POOL
     elif exceeds(c, job):
         c.news[pool, FAULT] = OVER_LIMIT
     elif not fits(c, pool, job):
         c.news[pool, FAULT] = NO_ROOM
     c.news[pool, CULPRIT] = job
+    return c.news[pool, FAULT] == 0
 
 
 @part
@@ -174,8 +178,7 @@ def begin(c, pool, place):
     -------
     int
     """
-    _check(c, pool, place)
-    return begin_unchecked(c, place)
+    return begin_unchecked(c, place) if _may_begin(c, pool, place) else place + 1
 
 
 @part
@@ -219,8 +222,7 @@ def begin_behind_head(c, heads, pool, place):
     -------
     int
     """
-    _check(c, pool, place)
-    return start_behind_head(c, heads, pool, place)
+    return start_behind_head(c, heads, pool, place) if _may_begin(c, pool, place) else place + 1
 
 
 @part

@@ -7,7 +7,7 @@ from typing import overload
 import numpy as np
 
 from schedlab.kernels.cluster import BEGUN, NAN, NOW
-from schedlab.kernels.pool_parts import NO_ROOM, OTHER_POOL, OVER_LIMIT
+from schedlab.kernels.pool_parts import NO_ROOM, OTHER_POOL, OVER_LIMIT, RUNS
 from schedlab.kernels.pools import (
     CULPRIT,
     FAULT,
@@ -35,6 +35,7 @@ from .steps import SchemeError
 FAULTS = {
     OTHER_POOL: "waits in pool {other!r}, this is a pass in {pool!r}",
     OVER_LIMIT: "is over a limit: exceeds(c, job) tells",
+    RUNS: "runs already",
     NO_ROOM: "does not fit from now on in pool {pool!r}: fits(c, pool, job) tells",
 }
 

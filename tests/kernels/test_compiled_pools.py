@@ -156,11 +156,11 @@ def test_each_pool_has_a_memory_of_its_own():
 TRACE = trace_of([(0, 9, 9, 3), (1, 4, 4, 2), (2, 4, 4, 1)], 4)
 
 
-ALL, ELSEWHERE, NONE = range(3)
+ALL, ELSEWHERE, NONE, TWICE = range(4)
 
 
 def wrong(c, pool, kind):
-    """Start all jobs, the first of all that wait in whatever pool, or none; one function, compiled once."""
+    """Start all jobs, the first of all that wait in whatever pool, none, or one twice; one function, compiled once."""
     place = first_of(c, c.queue, pool)
     if kind[0] == ALL:
         while place < last_of(c, c.queue, pool):
@@ -168,6 +168,9 @@ def wrong(c, pool, kind):
     first = first_of(c, c.queue, 0)
     if kind[0] == ELSEWHERE and (pool == 1 or fits(c, pool, c.queue.item[first])):
         begin(c, pool, first)
+    if kind[0] == TWICE:
+        begin(c, pool, place)
+        begin(c, pool, place)
 
 
 def _refusal(kind, machine=None):
@@ -189,6 +192,7 @@ def test_impossible_starts_are_refused():
     two = sl.Pools(pools, limits=sl.Limit("user", running=9), column="requested_procs")
     elsewhere = "wrong at 2 s: job 2 is started, but waits in pool 'x', this is a pass in 'y'"
     assert _refusal(ELSEWHERE, two) == elsewhere
+    assert _refusal(TWICE) == "wrong at 0 s: job 1 is started, but runs already"
     assert _refusal(NONE) == "wrong: no job runs, none will arrive, and 3 jobs still wait: first job 1"
 
 
