@@ -77,6 +77,13 @@ def test_a_changed_kernel_is_noticed(monkeypatch):
     assert web.stale() == ["easy", "runtime.c"]
 
 
+@pytest.mark.parametrize("module", ["kernels.wasm", "kernels64.wasm"])
+def test_it_names_no_file_of_the_machine_that_made_it(module):
+    content = (web.HERE / module).read_bytes()
+    assert content.startswith(b"\0asm")
+    assert b".py" not in content
+
+
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="arguments are described for compiled kernels")
 @pytest.mark.parametrize("module", ["kernels.wasm", "kernels64.wasm"])
 def test_every_number_is_that_of_the_kernel(module, calls, tmp_path):
