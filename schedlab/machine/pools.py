@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 
 from schedlab._runtime.text import check_known, suggestion
 from schedlab.workload import columns as trace_columns
@@ -361,7 +362,7 @@ class Pools:
             others = values[places < 0].map(lambda value: known.get(value, value))
             counts = others.value_counts(dropna=False)
             other = counts.index.tolist()[0]
-            unknown = not isinstance(other, str) and (other != other or other == -1)
+            unknown = pd.isna(other) or other == -1
             which = f"without {self.column}" if unknown else f"of {self.column} {other!r}"
             expected = f"expected one of {', '.join(map(repr, partitions))}"
             raise ValueError(f"{counts.iloc[0]:,} jobs {which}, {expected}; trace.where() leaves jobs out")
