@@ -14,10 +14,13 @@ from schedlab.kernels.easy import easy
 from schedlab.kernels.easy_depth import easy_depth
 from schedlab.kernels.fcfs import fcfs
 from schedlab.kernels.lookahead import lookahead
+from schedlab.kernels.processors import assign_processors
+from schedlab.kernels.started_by import started_by
 
 HERE = Path(__file__).parent
 FILES = ("build.py", "runtime.c")
-KERNELS = {kernel.__name__: kernel for kernel in (fcfs, easy, easy_depth, conservative, lookahead)}
+SCHEMES = (fcfs, easy, easy_depth, conservative, lookahead)
+KERNELS = {kernel.__name__: kernel for kernel in (*SCHEMES, assign_processors, started_by)}
 
 
 def description() -> dict:

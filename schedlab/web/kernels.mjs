@@ -1,11 +1,12 @@
 // Calls the kernels: puts arrays into the module's memory, passes arguments one by one as Numba does, reads results.
 
-const SIZES = { int64: 8, float64: 8, bool: 1 };
-const VIEWS = { int64: BigInt64Array, float64: Float64Array, bool: Uint8Array };
+const SIZES = { int64: 8, float64: 8, bool: 1, int8: 1 };
+const VIEWS = { float64: Float64Array, bool: Uint8Array, int8: Int8Array };
 // An array, as Numba returns it: owner, parent, length, item size, address, shape, stride; 8 bytes each.
 const LENGTH = 2;
 const ADDRESS = 4;
 const WORDS = 7;
+const HALF = 2 ** 32;
 
 /**
  * Make the module ready.
@@ -13,7 +14,8 @@ const WORDS = 7;
  * @param {BufferSource} bytes - the module: kernels.wasm, or kernels64.wasm
  * @param {object} described - kernels.json
  * @returns {Promise<(name: string, values: object) => Array>} a function that calls a kernel with values by the names of
- *   its arguments, and returns copies of the arrays that it gives
+ *   its arguments, and returns copies of the arrays that it gives. Whole numbers are numbers of JavaScript here, which
+ *   are exact up to 2^53. A part of an order or of settings that has no value is 0, false or empty.
  */
 export async function load(bytes, described) {
   const imports = { math: { exp: Math.exp, expm1: Math.expm1 } };
@@ -25,19 +27,36 @@ export async function load(bytes, described) {
 
   function place(array, kind) {
     const address = allocate(Math.max(array.length * SIZES[kind], 8));
-    new VIEWS[kind](wasm.memory.buffer, address, array.length).set(array);
+    if (kind === "int64") {
+      const words = new Int32Array(wasm.memory.buffer, address, 2 * array.length);
+      for (let i = 0; i < array.length; i++) {
+        words[2 * i] = array[i];
+        words[2 * i + 1] = Math.floor(array[i] / HALF);
+      }
+    } else {
+      new VIEWS[kind](wasm.memory.buffer, address, array.length).set(array);
+    }
     return address;
+  }
+
+  function copied(kind, length, address) {
+    if (kind !== "int64") return new VIEWS[kind](wasm.memory.buffer, address, length).slice();
+    const words = new Int32Array(wasm.memory.buffer, address, 2 * length);
+    const numbers = new Float64Array(length);
+    for (let i = 0; i < length; i++) numbers[i] = words[2 * i + 1] * HALF + (words[2 * i] >>> 0);
+    return numbers;
   }
 
   function pass(kind, value, into) {
     if (kind.tuple) {
-      for (const [name, part] of kind.tuple) pass(part, value[name], into);
+      for (const [name, part] of kind.tuple) pass(part, value?.[name], into);
     } else if (kind.array) {
-      const length = BigInt(value.length);
+      const array = value ?? [];
+      const length = BigInt(array.length);
       const size = BigInt(SIZES[kind.array]);
-      into.push(pointer(0), pointer(0), length, size, pointer(place(value, kind.array)), length, size);
+      into.push(pointer(0), pointer(0), length, size, pointer(place(array, kind.array)), length, size);
     } else {
-      into.push(kind === "bool" ? Number(value) : BigInt(value));
+      into.push(kind === "bool" ? Number(value ?? 0) : BigInt(value ?? 0));
     }
   }
 
@@ -48,17 +67,14 @@ export async function load(bytes, described) {
     }
     const mark = wasm.mark();
     try {
-      const count = returns.tuple.length;
-      const result = allocate(8 * WORDS * count);
+      const kinds = returns.tuple ? returns.tuple.map(([, kind]) => kind.array) : [returns.array];
+      const result = allocate(8 * WORDS * kinds.length);
       const error = allocate(64);
       const passed = [pointer(result), pointer(error)];
       args.forEach((kind, i) => pass(kind, values[names[i]], passed));
       if (wasm[name](...passed) !== 0) throw new Error(`kernel ${name} failed`);
-      const words = new BigInt64Array(wasm.memory.buffer, result, WORDS * count);
-      return returns.tuple.map(([, kind], i) => {
-        const [length, address] = [words[WORDS * i + LENGTH], words[WORDS * i + ADDRESS]].map(Number);
-        return new VIEWS[kind.array](wasm.memory.buffer, address, length).slice();
-      });
+      const words = Array.from(new BigInt64Array(wasm.memory.buffer, result, WORDS * kinds.length), Number);
+      return kinds.map((kind, i) => copied(kind, words[WORDS * i + LENGTH], words[WORDS * i + ADDRESS]));
     } finally {
       wasm.release(mark);
     }

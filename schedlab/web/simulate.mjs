@@ -1,0 +1,197 @@
+// Simulates a log: scales its load, calls a kernel, measures the schedule. Times in seconds, as numbers.
+//
+// A workload has jobs {submit, run, estimate, procs}, each a Float64Array in the order of arrival, and a machine of
+// `procs` processors. A schedule has a workload, its machine, and the start of each job.
+
+export const TAU = 10; // seconds: the least run time in the bounded slowdown
+
+const KEYS = {
+  lcfs: (job, i) => -job.submit[i],
+  sjf: (job, i) => job.estimate[i],
+  ljf: (job, i) => -job.estimate[i],
+  narrow: (job, i) => job.procs[i],
+  wide: (job, i) => -job.procs[i],
+  saf: (job, i) => job.estimate[i] * job.procs[i],
+  laf: (job, i) => -job.estimate[i] * job.procs[i],
+};
+export const ORDERS = ["fcfs", ...Object.keys(KEYS)];
+
+/** How many of sorted values are less than a value. */
+export function below(sorted, value) {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The jobs in ascending order of their values, which are whole; equal values keep their order. */
+export function sortedBy(values) {
+  const count = values.length;
+  const least = values.reduce((low, value) => Math.min(low, value), Infinity);
+  const most = values.reduce((high, value) => Math.max(high, value), -Infinity);
+  if ((most - least + 1) * count > Number.MAX_SAFE_INTEGER) {
+    return Int32Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j] || i - j);
+  }
+  const keys = values.map((value, i) => (value - least) * count + i).sort(); // without a function, four times as fast
+  const order = new Int32Array(count);
+  for (let i = 0; i < count; i++) order[i] = keys[i] % count;
+  return order;
+}
+
+const total = (count, value) => {
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += value(i);
+  return sum;
+};
+
+/** Run times as they are simulated: a job is killed when its estimate ends. */
+const runs = (jobs) => jobs.run.map((run, i) => Math.min(run, jobs.estimate[i]));
+
+/** Processor-seconds submitted, divided by the capacity between the first and the last submission. */
+export function offeredLoad({ jobs, procs }) {
+  const run = runs(jobs);
+  const length = jobs.submit.at(-1) - jobs.submit[0];
+  return length ? total(run.length, (i) => run[i] * jobs.procs[i]) / (procs * length) : Infinity;
+}
+
+/** Multiply run times and estimates, so that the offered load becomes `load`; null leaves the workload as it is. */
+export function scaled(workload, load) {
+  if (load === null) return workload;
+  const factor = load / offeredLoad(workload);
+  const rescaled = (time) => Math.max(1, even(time * factor));
+  const { run, estimate } = workload.jobs;
+  return { ...workload, jobs: { ...workload.jobs, run: run.map(rescaled), estimate: estimate.map(rescaled) } };
+}
+
+/** Round to a whole number, halves to the even one. */
+export function even(value) {
+  const rounded = Math.round(value);
+  return rounded - value === 0.5 && rounded % 2 ? rounded - 1 : rounded;
+}
+
+/**
+ * Simulate a workload.
+ *
+ * @param {Function} call - as made by `load` of kernels.mjs
+ * @param {object} workload
+ * @param {{kernel: string, rules: object, backfill: ?string, perJob: string[]}} scheme - as page.py describes it; of
+ *   the rules named in `perJob`, the value is for each job of the log
+ * @param {string} order - of the queue, one of `ORDERS`
+ * @param {number} machine - processors
+ */
+export function simulate(call, workload, scheme, order = "fcfs", machine = workload.procs) {
+  const jobs = { ...workload.jobs, run: runs(workload.jobs) };
+  const queue = { rank: rankOf(order, jobs) };
+  const rules = { ...scheme.rules };
+  for (const name of scheme.perJob) rules[name] *= jobs.submit.length;
+  if ("depth" in rules) rules.depth = Math.min(rules.depth, jobs.submit.length);
+  const backfill = scheme.backfill ? { rank: rankOf(scheme.backfill, jobs) } : queue;
+  const own = Boolean(scheme.backfill);
+  const values = { jobs, machine, order: queue, backfill, own, veto: {}, per_event: false, halt: [0], ...rules };
+  if (rules.settings) values.settings = { ...rules.settings, depth: jobs.submit.length, ticks: [0] };
+  const [start, promise] = call(scheme.kernel, values);
+  return { workload, jobs, machine, start, promise, rank: queue.rank, scheme };
+}
+
+function rankOf(order, jobs) {
+  if (order === "fcfs") return Float64Array.from(jobs.submit, (_, i) => i);
+  const rank = new Float64Array(jobs.submit.length);
+  sortedBy(jobs.submit.map((_, i) => KEYS[order](jobs, i))).forEach((job, place) => (rank[job] = place));
+  return rank;
+}
+
+/** How each job started: 0 in its turn, 1 by a reservation, 2 within the shadow, 3 on extra processors. */
+export function startedBy(call, { jobs, machine, start, promise, rank, scheme }) {
+  const reserved = start.map((at, i) => at > jobs.submit[i] && promise[i] >= 0 && !scheme.oneReservation);
+  const by_start = sortedBy(start);
+  return call("started_by", { jobs, machine, order: { rank }, start, by_start, reserved, halt: [0] })[0];
+}
+
+/** The processors of each job: intervals `offset[job]` to `offset[job + 1]` of `first` and `last`. */
+export function processors(call, { jobs, machine, start }) {
+  const end = start.map((at, i) => at + jobs.run[i]);
+  const [offset, first, last] = call("assign_processors", { start, end, procs: jobs.procs, machine });
+  return { offset, first, last };
+}
+
+/** The measures of a schedule, by the names of `Schedule.metrics`. */
+export function measures(schedule) {
+  const { jobs, machine, start } = schedule;
+  const count = start.length;
+  const sorted = sortedWaits(schedule);
+  const end = start.reduce((last, at, i) => Math.max(last, at + jobs.run[i]), 0);
+  const length = end - jobs.submit[0];
+  const capacity = machine * length;
+  const all = total(count, (i) => sorted[i]);
+  const slowed = (i) => Math.max(1, (start[i] - jobs.submit[i] + jobs.run[i]) / Math.max(jobs.run[i], TAU));
+  return {
+    jobs: count,
+    wait_time: all / count,
+    median_wait_time: quantile(sorted, 0.5),
+    p95_wait_time: quantile(sorted, 0.95),
+    bounded_slowdown: total(count, slowed) / count,
+    utilization: total(count, (i) => jobs.run[i] * jobs.procs[i]) / capacity,
+    loss_of_capacity_share: lost(schedule) / capacity,
+    mean_queue: all / length,
+  };
+}
+
+/** The waits in ascending order. */
+export function sortedWaits(schedule) {
+  const { jobs, start } = schedule;
+  schedule.sortedWaits ??= start.map((at, i) => at - jobs.submit[i]).sort();
+  return schedule.sortedWaits;
+}
+
+/** A quantile of sorted values, interpolated as by NumPy. */
+export function quantile(sorted, share) {
+  const place = share * (sorted.length - 1);
+  const [low, part] = [Math.floor(place), place % 1];
+  return sorted[low] + part * (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]);
+}
+
+/**
+ * Go through the states of machine and queue in order of time.
+ *
+ * @param {Function} visit - is called with each instant and the state from then on: processors used, jobs queued, the
+ *   processors that these want, and the work that they are, in processor-seconds
+ */
+export function follow({ jobs, start }, visit) {
+  const count = start.length;
+  const end = start.map((at, i) => at + jobs.run[i]);
+  const [byStart, byEnd] = [sortedBy(start), sortedBy(end)];
+  const state = { used: 0, queued: 0, demand: 0, work: 0 };
+  let [came, begun, ended] = [0, 0, 0];
+  while (ended < count) {
+    let now = end[byEnd[ended]];
+    if (came < count) now = Math.min(now, jobs.submit[came]);
+    if (begun < count) now = Math.min(now, start[byStart[begun]]);
+    for (; came < count && jobs.submit[came] === now; came++) queue(came, 1);
+    for (; begun < count && start[byStart[begun]] === now; begun++) {
+      queue(byStart[begun], -1);
+      state.used += jobs.procs[byStart[begun]];
+    }
+    for (; ended < count && end[byEnd[ended]] === now; ended++) state.used -= jobs.procs[byEnd[ended]];
+    visit(now, state);
+  }
+
+  function queue(job, sign) {
+    state.queued += sign;
+    state.demand += sign * jobs.procs[job];
+    state.work += sign * jobs.run[job] * jobs.procs[job];
+  }
+}
+
+/** Loss of capacity, in processor-seconds: idle processors that queued jobs could have used. */
+function lost(schedule) {
+  let [sum, before, idle] = [0, 0, 0];
+  follow(schedule, (now, state) => {
+    sum += idle * (now - before);
+    before = now;
+    idle = Math.min(state.demand, schedule.machine - state.used);
+  });
+  return sum;
+}

@@ -1,0 +1,81 @@
+"""The charts of the page: those of `schedlab.charts`, with named tables that the page fills.
+
+Each template is the Vega-Lite specification that a chart of Python has, without its rows. Colours stand for the schemes
+`FIRST` and `SECOND`; the page puts names and colours in their place, and ends of axes.
+"""
+
+import json
+
+import pandas as pd
+
+import schedlab as sl
+
+FIRST, SECOND = "EASY", "FCFS"  # names that have colours of their own
+TABLES = ("rows", "others")
+SIZE = "size"  # the table that has the processors of the machine
+WHOSE = ("user", "state")  # what the page does not know of a job
+HIGH = 240  # of a plot, in pixels
+HOW = [
+    {"field": "how", "type": "nominal", "title": "it started"},
+    {"field": "passed", "type": "nominal", "title": "it went ahead of"},
+]
+
+
+def templates() -> dict[str, dict]:
+    """Return the specification of each view by its name; views along time have one for logs without dates, too."""
+    trace = sl.model_trace("lublin", jobs=400, machine=64, seed=1).scale_load(0.9)
+    dated = sl.load_trace("KTH-SP2-1996", standin=True).head(400)
+    drawn = {"waits": _waits(trace), "slowdown": _curve()}
+    for name, part in {"time": trace, "time dated": dated}.items():
+        drawn[name] = _over_time(part)
+    for name, part in {"gantt": trace, "gantt dated": dated}.items():
+        drawn[name] = _gantts(part)
+    return drawn
+
+
+def _schedules(trace):
+    return {FIRST: sl.simulate(trace, "easy"), SECOND: sl.simulate(trace, "fcfs")}
+
+
+def _waits(trace):
+    chart = sl.charts.distribution(_schedules(trace), up_to=3_600_000, title="", subtitle="", height=HIGH)
+    return _emptied(chart)
+
+
+def _curve():
+    table = [
+        {"load": load, "bounded_slowdown": 10 * load, "scheme": name} for load in (0.5, 1.0) for name in (FIRST, SECOND)
+    ]
+    chart = sl.charts.lines(pd.DataFrame(table), "load", "bounded_slowdown", log=True, height=HIGH)
+    spec = _emptied(chart)
+    for layer in spec["layer"]:
+        layer["encoding"].get("y", {}).pop("axis", None)
+    return spec
+
+
+def _over_time(trace):
+    first, second = _schedules(trace).values()
+    spec = _emptied(sl.charts.profile(first, against=second, title="", subtitle=""))
+    return json.loads(json.dumps(spec).replace(f"of {trace.procs:,} (dashed)", "of {machine} (dashed)"))
+
+
+def _gantts(trace):
+    spec = _emptied(sl.charts.gantts(_schedules(trace)))
+    for panel in spec["vconcat"]:
+        tips = [tip for tip in panel["encoding"]["tooltip"] if tip["field"] not in WHOSE]
+        panel["encoding"]["tooltip"] = tips + HOW
+    return spec
+
+
+def _emptied(chart):
+    """Return the specification of a chart with its tables named in order, and empty."""
+    spec = sl.charts.specified(chart)
+    tables = spec.pop("datasets", {})
+    if "values" in spec.get("data", {}):
+        tables = {"": spec["data"].pop("values")} | tables
+        spec["data"]["name"] = ""
+    text = json.dumps(spec)
+    names = iter(TABLES)
+    for name, rows in tables.items():
+        text = text.replace(f'"name": "{name}"', f'"name": "{SIZE if SIZE in rows[0] else next(names)}"')
+    return json.loads(text)

@@ -1,0 +1,188 @@
+// What charts draw of schedules: rows of the tables whose columns the charts of Python name.
+
+import { below, even, follow, processors, sortedBy, sortedWaits, startedBy } from "./simulate.mjs";
+
+const POINTS = 400; // of a curve
+const BINS = 600; // of a profile
+const RECTANGLES = 5000; // of all Gantt charts together
+const LINE = 15; // pixels between names at the ends of lines
+const HOUR = 3600;
+const [LONG, WIDE] = [HOUR, 32]; // seconds and processors: least of long and of wide jobs
+export const CLASSES = ["short narrow", "short wide", "long narrow", "long wide"];
+const STARTED = ["in its turn", "by a reservation", "backfilled within the shadow", "backfilled on extra processors"];
+
+/** The place of a job's class among `CLASSES`, which are Kurian's. */
+export const classOf = (jobs, i) => 2 * (jobs.run[i] >= LONG) + (jobs.procs[i] >= WIDE);
+
+/** Rows of the distribution of waits: one curve for each named schedule, from 1 s to `upTo`, `high` pixels high. */
+export function distribution(named, upTo, high) {
+  const curves = Object.entries(named).map(([name, schedule]) => {
+    const waits = sortedWaits(schedule);
+    const rows = steps(waits).filter((row) => row.value <= upTo);
+    const share = rows.length ? rows.at(-1).share : 0;
+    if (rows.at(-1)?.value !== upTo) rows.push({ value: upTo, share });
+    return { name, rows, last: rows.at(-1), order: [share, -waits[waits.length >> 1]], at: share };
+  });
+  curves.sort((a, b) => a.order[0] - b.order[0] || a.order[1] - b.order[1]);
+  return labelled(curves, (share) => share * high);
+}
+
+function steps(sorted) {
+  const values = sorted.filter((value, i) => value !== sorted[i - 1]);
+  const drawn = new Set(values);
+  if (values.length > POINTS) {
+    drawn.clear();
+    for (let i = 0; i < POINTS; i++) drawn.add(sorted[even((i * (sorted.length - 1)) / (POINTS - 1))]);
+  }
+  return Array.from(drawn, (value) => ({
+    value: Math.max(value, 1),
+    share: (value === sorted.at(-1) ? sorted.length : below(sorted, value + 0.5)) / sorted.length,
+  }));
+}
+
+/** Rows of a measure by load: one line for each scheme. Each result has a scheme, a load and the measure. */
+export function curve(results, measure, high) {
+  const values = results.map((row) => Math.log(row[measure]));
+  const [low, most] = [Math.min(...values), Math.max(...values)];
+  const lines = [...new Set(results.map((row) => row.scheme))].map((name) => {
+    const rows = results.filter((row) => row.scheme === name).map((row) => ({ load: row.load, [measure]: row[measure] }));
+    return { name, rows, last: rows.at(-1), at: rows.at(-1)[measure] };
+  });
+  lines.sort((a, b) => a.at - b.at);
+  return labelled(lines, (value) => (most > low ? ((Math.log(value) - low) / (most - low)) * high : 0));
+}
+
+/** Name each line at its end; names that would touch move apart. */
+function labelled(lines, pixels) {
+  const wanted = lines.map((line) => pixels(line.at));
+  const places = spread(wanted);
+  return lines.flatMap(({ name, rows, last, at }, i) => {
+    const label = { "label at": at, "label text": name, "label shift": wanted[i] - places[i] };
+    const none = { "label at": null, "label text": "", "label shift": 0 };
+    return rows.map((row) => ({ ...row, scheme: name, ...(row === last ? label : none) }));
+  });
+}
+
+/** Move ascending places as little as necessary so that neighbours are a line apart. */
+function spread(places) {
+  const groups = [];
+  const first = (group) => group.reduce((sum, place) => sum + place, 0) / group.length - (LINE * (group.length - 1)) / 2;
+  for (const place of places) {
+    groups.push([place]);
+    while (groups.length > 1 && first(groups.at(-1)) < first(groups.at(-2)) + LINE * groups.at(-2).length) {
+      const last = groups.pop();
+      groups.push([...groups.pop(), ...last]);
+    }
+  }
+  return groups.flatMap((group) => group.map((_, i) => first(group) + LINE * i));
+}
+
+/** Rows of machine and queue over time: means over equal parts of a window [begin, end), and the longest queue. */
+export function profile(schedule, begin, end) {
+  const width = (end - begin) / BINS;
+  const names = ["used", "queued", "work"];
+  const bins = Array.from({ length: BINS }, () => ({ used: 0, queued: 0, work: 0, longest: 0 }));
+  let [before, place] = [begin, 0];
+  let state = { used: 0, queued: 0, work: 0 };
+  follow(schedule, (now, next) => {
+    fill(Math.min(now, end));
+    state = { used: next.used, queued: next.queued, work: next.work };
+  });
+  fill(end);
+  const rows = bins.map((bin, i) => ({
+    time: begin + i * width,
+    used: bin.used / width,
+    queued: bin.queued / width,
+    backlog: bin.work / width / HOUR,
+    longest: bin.longest,
+  }));
+  return [...rows, { ...rows.at(-1), time: end }];
+
+  function fill(until) {
+    while (before < until) {
+      const edge = place === BINS - 1 ? end : begin + (place + 1) * width;
+      const stop = Math.max(before, Math.min(until, edge));
+      for (const name of names) bins[place][name] += state[name] * (stop - before);
+      if (stop > before) bins[place].longest = Math.max(bins[place].longest, state.queued);
+      before = stop;
+      if (before >= edge) place++;
+    }
+  }
+}
+
+/**
+ * Rows of a Gantt chart: a rectangle for each interval of processors of each job that runs in a window.
+ *
+ * @returns {{rows: object[], shown: number, all: number, share: number}} of so many jobs with the most work in the
+ *   window all rectangles are drawn, if `parts` charts are beside one another; they do this share of the work
+ */
+export function gantt(call, schedule, begin, end, parts) {
+  const { jobs, start } = schedule;
+  const { offset, first, last } = processors(call, schedule);
+  const labels = startedBy(call, schedule);
+  const area = start.map((at, i) => {
+    const held = Math.min(at + jobs.run[i], end) - Math.max(at, begin);
+    return Math.max(held, 0) * jobs.procs[i];
+  });
+  const all = sortedBy(area.map((value) => -value)).filter((job) => area[job] > 0);
+  const sum = (list) => list.reduce((work, job) => work + area[job], 0);
+  let count = 0;
+  const drawn = all.filter((job) => (count += offset[job + 1] - offset[job]) <= RECTANGLES / parts);
+  const ahead = overtaken(jobs, start);
+  const number = schedule.workload.jobs.number;
+  const rows = [...drawn].flatMap((job) => {
+    const until = start[job] + jobs.run[job];
+    const wait = start[job] - jobs.submit[job];
+    const row = {
+      begin: Math.max(start[job], begin),
+      end: Math.min(until, end),
+      color: CLASSES[classOf(jobs, job)],
+      job: number ? number[job] : job + 1,
+      procs: jobs.procs[job],
+      submit: jobs.submit[job],
+      wait: inHours(wait),
+      run: inHours(jobs.run[job]),
+      estimate: inHours(jobs.estimate[job]),
+      how: STARTED[labels[job]],
+      passed: `${ahead.passed[job]} earlier jobs; ${ahead.passing[job]} later jobs started before it`,
+    };
+    const parts = [];
+    for (let i = offset[job]; i < offset[job + 1]; i++) parts.push({ ...row, low: first[i], high: last[i] + 1 });
+    return parts;
+  });
+  return { rows, shown: drawn.length, all: all.length, share: all.length ? sum(drawn) / sum(all) : 1 };
+}
+
+const inHours = (seconds) => even((seconds / HOUR) * 1000) / 1000;
+
+/** How many earlier jobs still waited when a job started, and how many later jobs had started before it. */
+function overtaken(jobs, start) {
+  const count = start.length;
+  const begun = new Int32Array(count + 1); // of a Fenwick tree over the jobs in order of arrival
+  const before = (place) => {
+    let sum = 0;
+    for (let i = place; i > 0; i -= i & -i) sum += begun[i];
+    return sum;
+  };
+  const [passed, passing] = [new Int32Array(count), new Int32Array(count)];
+  let started = 0;
+  for (const job of sortedBy(start)) {
+    const earlier = before(job);
+    passed[job] = job - earlier;
+    passing[job] = started - earlier;
+    for (let i = job + 1; i <= count; i += i & -i) begun[i]++;
+    started++;
+  }
+  return { passed, passing };
+}
+
+/** A schedule as lines of CSV, a job each. */
+export function table({ workload, jobs, start }) {
+  const head = "job_number,submit_time,start_time,end_time,wait_time,run_time,requested_time,procs";
+  const lines = Array.from(start, (at, i) => {
+    const number = workload.jobs.number ? workload.jobs.number[i] : i + 1;
+    const times = [jobs.submit[i], at, at + jobs.run[i], at - jobs.submit[i], jobs.run[i], jobs.estimate[i]];
+    return [number, ...times, jobs.procs[i]].join();
+  });
+  return `${[head, ...lines].join("\n")}\n`;
+}

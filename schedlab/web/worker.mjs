@@ -1,0 +1,129 @@
+// Works for the page, so that it never stalls: reads logs, simulates, and gives back what charts draw.
+
+import { load } from "./kernels.mjs";
+import { read } from "./reading.mjs";
+import { measures, offeredLoad, scaled, simulate } from "./simulate.mjs";
+import { CLASSES, classOf, curve, distribution, gantt, profile, table } from "./views.mjs";
+
+const KEPT = 6; // schedules; those of HPC2N take 13 MB each
+const WEEK = 7 * 86400;
+
+let call = null; // of the kernels
+let schemes = {};
+let workload = null;
+let rescaled = null; // to the last load
+const kept = new Map(); // schedules, by what they are of
+
+const handlers = {
+  async start({ wide, narrow, kernels, known }) {
+    schemes = known;
+    const described = { kernels };
+    try {
+      call = await load(wide, described);
+    } catch {
+      call = await load(narrow, described); // no 64-bit memory here
+    }
+  },
+
+  /** Take a log: one that the page has, or a file of the user. Returns what is known of it. */
+  async log({ log, file, options }, report) {
+    const next = file ? await read(file, options, report) : await unpacked(log);
+    if (next.jobs.submit.length === 0) throw new Error(`${next.name} has no jobs that can be simulated`);
+    kept.clear();
+    rescaled = null;
+    workload = { ...next, clock: next.clock ?? next.start ?? null };
+    const { jobs, procs } = workload;
+    const widest = jobs.procs.reduce((most, width) => Math.max(most, width), 0);
+    workload.procs = procs ?? widest;
+    const span = jobs.submit.at(-1) - jobs.submit[0];
+    const load = offeredLoad(workload);
+    const { name, notes, clock } = workload;
+    return { name, notes, clock, procs: workload.procs, known: procs !== null, widest, jobs: jobs.submit.length, span, load };
+  },
+
+  /** Simulate both sides of a setting, and return their measures and the rows of the view. */
+  run({ setting, high }) {
+    const { view, load, sides } = setting;
+    const named = Object.fromEntries(sides.map((side) => [side.name, scheduled(setting, load, side)]));
+    const schedules = Object.values(named);
+    const both = schedules.map((schedule) => ({ ...measures(schedule), classes: byClass(schedule) }));
+    const span = Math.max(workload.jobs.submit.at(-1) - workload.jobs.submit[0], 10);
+    if (view === "waits") return { both, upTo: span, rows: distribution(named, span, high) };
+    if (view === "slowdown") return { both };
+    if (view === "time") {
+      const begin = workload.jobs.submit[0];
+      const end = Math.max(...schedules.map(lastEnd));
+      const [rows, others] = schedules.map((schedule) => profile(schedule, begin, end));
+      return { both, begin, end, rows, others: others ?? [] };
+    }
+    const begin = workload.jobs.submit[0] + setting.week * WEEK;
+    const charts = schedules.map((schedule) => gantt(call, schedule, begin, begin + WEEK, sides.length));
+    return { both, begin, end: begin + WEEK, charts };
+  },
+
+  /** Measure both sides at one load, for the curve. */
+  point({ setting, load }) {
+    return setting.sides.map((side) => {
+      const { bounded_slowdown, wait_time } = measures(scheduled(setting, load, side));
+      return { scheme: side.name, load, bounded_slowdown, wait_time };
+    });
+  },
+
+  curve({ results, high }) {
+    return curve(results, "bounded_slowdown", high);
+  },
+
+  csv({ setting }) {
+    return table(scheduled(setting, setting.load, setting.sides[0]));
+  },
+};
+
+function scheduled({ machine }, load, { scheme, order }) {
+  const key = [machine, load, scheme, order].join();
+  const known = kept.get(key);
+  kept.delete(key);
+  if (load !== rescaled?.load) rescaled = { load, workload: scaled(workload, load) };
+  const schedule = known ?? simulate(call, rescaled.workload, schemes[scheme], order, machine);
+  kept.set(key, schedule);
+  if (kept.size > KEPT) kept.delete(kept.keys().next().value);
+  return schedule;
+}
+
+const lastEnd = ({ start, jobs }) => start.reduce((last, at, i) => Math.max(last, at + jobs.run[i]), 0);
+
+/** Mean waits of short and long, narrow and wide jobs. */
+function byClass({ jobs, start }) {
+  const classes = CLASSES.map((name) => ({ name, jobs: 0, waited: 0 }));
+  start.forEach((at, i) => {
+    const part = classes[classOf(jobs, i)];
+    part.jobs += 1;
+    part.waited += at - jobs.submit[i];
+  });
+  return classes.filter((part) => part.jobs).map(({ waited, ...part }) => ({ ...part, wait_time: waited / part.jobs }));
+}
+
+/** Read a log of the page: four columns of 32-bit numbers, byte by byte, the first as differences. */
+async function unpacked({ name, procs, clock, data }) {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const planes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const count = planes.length / 16;
+  const [submit, run, estimate, width] = [0, 1, 2, 3].map((column) =>
+    Float64Array.from({ length: count }, (_, i) => {
+      const byte = (plane) => planes[(4 * column + plane) * count + i];
+      return byte(0) | (byte(1) << 8) | (byte(2) << 16) | (byte(3) << 24);
+    }),
+  );
+  for (let i = 1; i < count; i++) submit[i] += submit[i - 1];
+  return { name, procs, clock, notes: [], jobs: { submit, run, estimate, procs: width } };
+}
+
+self.onmessage = async ({ data: { id, kind, ...request } }) => {
+  const report = (progress) => self.postMessage({ id, progress });
+  try {
+    self.postMessage({ id, result: await handlers[kind](request, report) });
+  } catch (error) {
+    const { message, columns, rows, guess } = error;
+    self.postMessage({ id, error: { message, columns, rows, guess, name: error.constructor.name } });
+  }
+};
