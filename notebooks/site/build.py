@@ -65,7 +65,19 @@ def main() -> int:
     from sphinx.cmd.build import main as sphinx
 
     options = ["-W", "--keep-going", "-q", "-j", "auto", "-D", f"nb_execution_cache_path={_kept()}"]
-    return sphinx([*options, "-E", "-d", str(ROOT / "build" / "site-doctrees"), str(SOURCE), str(OUT)])
+    code = sphinx([*options, "-E", "-d", str(ROOT / "build" / "site-doctrees"), str(SOURCE), str(OUT)])
+    _write_page()
+    return code
+
+
+def _write_page():
+    """Write the page that simulates logs by itself, from the module that `make web` made."""
+    from schedlab import web
+    from schedlab.web import page
+
+    if changed := web.stale():
+        sys.exit(f"{', '.join(changed)} changed since the WebAssembly module was made: run `make web`")
+    page.site(OUT)
 
 
 def _kept():

@@ -1,4 +1,4 @@
-"""The command line: `schedlab traces | show | simulate | compare | grid | figures | claims | compile`."""
+"""The command line: `schedlab traces | show | simulate | compare | grid | figures | page | claims | compile`."""
 
 import os
 import re

@@ -27,6 +27,7 @@ from schedlab.testing import conformance as suite
 from schedlab.workload import archive
 from schedlab.workload.conventions import SIMULATED
 from schedlab.workload.edges import has_waits
+from schedlab.workload.loading import load_trace, read_swf
 from schedlab.workload.sacct_export import COMMAND
 
 PATIENCE = 1.0  # seconds of silence
@@ -232,6 +233,18 @@ def figures(options):
     # After Ctrl-C joblib cleans up after its workers in a separate process, which would print warnings.
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker"]))
     print(report.figures(options.out, size=options.size, only=options.papers, keep=options.keep))
+
+
+def page(options):
+    """Write a page that simulates logs by itself, in any browser: one file, which needs no network.
+
+    Whoever opens it can drop a log of their own on it, which never leaves the page.
+    """
+    from schedlab.web import page as pages  # here, as for the figures
+
+    _check_folder(options.out)
+    logs = [read_swf(name) if Path(name).is_file() else load_trace(name) for name in options.traces]
+    print(pages.write(options.out, logs))
 
 
 def claims(options):

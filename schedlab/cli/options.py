@@ -64,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
     _add_compare(add)
     _add_grid(add)
     _add_figures(add)
+    _add_page(add)
     _add_claims(add)
     _add_conformance(add)
     _add_sacct_command(add)
@@ -203,6 +204,21 @@ def _add_figures(add):
         "--keep",
         action="store_true",
         help="with --size full: keep the results in data/results, where quick runs show them beside their own",
+    )
+
+
+def _add_page(add):
+    parser = add(
+        commands.page,
+        help="write a page that simulates logs in a browser, with nothing installed",
+        epilog="Example: schedlab page try.html",
+    )
+    parser.add_argument("out", type=values.file(".html"), metavar="FILE.html", help="the page")
+    parser.add_argument(
+        "traces",
+        nargs="*",
+        metavar="TRACE",
+        help="logs in the page: names of the archive, or SWF files (default: stand-ins of two logs)",
     )
 
 

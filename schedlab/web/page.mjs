@@ -108,18 +108,22 @@ function finding([ours, theirs]) {
 }
 
 function showMeasures(both) {
-  const unit = (name) => unitOf(Math.sqrt(both.reduce((product, of) => product * of[name], 1)));
-  const rows = ["wait_time", "median_wait_time", "p95_wait_time"].map((name, i) => {
-    const [word, seconds] = unit(name);
-    return [`${["mean wait", "median wait", "95th percentile of the wait"][i]} (${word})`, (of) => of[name] / seconds];
-  });
+  const timed = (text, value) => {
+    const values = both.map(value);
+    const [word, seconds] = unitOf(Math.sqrt(values[0] * values.at(-1)) || Math.max(...values)); // readable for both
+    return [`${text} (${word})`, (of) => value(of) / seconds];
+  };
+  const rows = [
+    timed("mean wait", (of) => of.wait_time),
+    timed("median wait", (of) => of.median_wait_time),
+    timed("95th percentile of the wait", (of) => of.p95_wait_time),
+  ];
   rows.push(["mean bounded slowdown", (of) => of.bounded_slowdown]);
   rows.push(["utilization (%)", (of) => 100 * of.utilization]);
   rows.push(["loss of capacity (%)", (of) => 100 * of.loss_of_capacity_share]);
   rows.push(["mean queue (jobs)", (of) => of.mean_queue]);
   both[0].classes.forEach(({ name, jobs }, i) => {
-    const [word, seconds] = unitOf(Math.max(...both.map((of) => of.classes[i].wait_time)));
-    rows.push([`mean wait of ${jobs.toLocaleString("en")} ${name} jobs (${word})`, (of) => of.classes[i].wait_time / seconds]);
+    rows.push(timed(`mean wait of ${jobs.toLocaleString("en")} ${name} jobs`, (of) => of.classes[i].wait_time));
   });
   const cell = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
   const line = (tag, texts) => {
@@ -164,7 +168,7 @@ function* views(spec) {
 
 /** Put into a template what the setting says: the colours, the width, the ends of axes. */
 function filled(name, { along, upward, title = "" }) {
-  const room = byId("chart").clientWidth;
+  const room = byId("panel").clientWidth;
   const names = sides().map((side) => side.name);
   const labels = name === "waits" || name === "slowdown" ? 8 * Math.max(...names.map((text) => text.length)) + 30 : 14;
   const wide = Math.max(160, Math.min(room, 1100) - 75 - labels);
@@ -194,11 +198,11 @@ async function draw(spec, tables, label) {
   const form = JSON.stringify(spec);
   if (view?.form !== form) {
     view?.result.finalize();
-    const result = await vegaEmbed(byId("chart"), { ...spec, datasets: tables }, { actions: false, renderer: "canvas" });
+    const result = await vegaEmbed(byId("chart"), { ...spec, datasets: tables }, { actions: false, renderer: "svg" });
     view = { form, result };
   } else {
     for (const [name, rows] of Object.entries(tables)) view.result.view.data(name, rows);
-    await view.result.view.runAsync();
+    await view.result.view.resize().runAsync();
   }
   byId("chart").setAttribute("aria-label", label);
 }
@@ -210,7 +214,7 @@ const drawers = {
     const thin = { ...line, data: { name: "ghost" }, mark: { ...line.mark, strokeWidth: 1, opacity: 0.5 } };
     spec.layer = [thin, ...spec.layer];
     await draw(spec, { rows, ghost: ghost ?? [] }, `Share of jobs that wait at most so long. ${byId("finding").textContent}`);
-    byId("under").textContent = `Thin: before the slider moved. A wait of 0 is drawn at 1 s.`;
+    byId("under").textContent = `${ghost ? "Thin: before the slider moved. " : ""}A wait of 0 is drawn at 1 s.`;
     drawn.rows = rows;
   },
 
@@ -318,23 +322,22 @@ async function open({ entry, file, options }) {
     ghost = null;
     setting.log = file ? file.name : entry.name;
     setting.week = 0;
-    const known = data.logs.find((other) => other.name === setting.log);
     if (file || !setting.machine || setting.machine < log.widest) setting.machine = log.procs;
-    const title = known?.title ?? `${log.name} (your file)`;
+    const title = file ? `${file.name} (your log)` : entry.title;
     const text = `${title}: ${log.jobs.toLocaleString("en")} jobs, ${log.procs.toLocaleString("en")} processors, ${duration(log.span)}, offered load ${number(log.load)}.`;
     byId("about").textContent = log.known ? text : `${text} The file does not tell the size of the machine: it is taken to be that of the widest job; change it if you know better.`;
     byId("notes").hidden = !log.notes?.length;
     byId("notes").textContent = (log.notes ?? []).join("\n");
     trouble();
     show();
+    await update();
   } catch (error) {
-    if (error.name === "ColumnsNeeded") return columns(file, error);
-    if (!(error instanceof Stopped)) trouble(error.message);
+    if (error.name === "ColumnsNeeded") columns(file, error);
+    else if (!(error instanceof Stopped)) trouble(error.message);
     byId("log").value = own ? "" : setting.log;
   } finally {
     busy(false);
   }
-  return update();
 }
 
 /** Fetch a log that stands beside the page, as a script, which also works from the disk. */
@@ -392,7 +395,7 @@ function show() {
   byId("log").value = own ? "" : setting.log;
   byId("weeks").hidden = name !== "gantt";
   byId("week").max = Math.max(0, Math.ceil(log.span / WEEK) - 1);
-  byId("week-text").textContent = `from ${moment(week * WEEK)}`;
+  byId("week-text").textContent = `from ${moment(log.first + week * WEEK)}`;
   for (const button of byId("views").children) {
     const selected = button.dataset.view === name;
     button.setAttribute("aria-selected", selected);
@@ -474,7 +477,11 @@ function listen() {
       if (kind === "drop" && event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
     });
   }
-  new ResizeObserver(() => log && update()).observe(byId("chart"));
+  let wide = 0;
+  new ResizeObserver(([{ contentRect }]) => {
+    if (log && contentRect.width !== wide) update();
+    wide = contentRect.width;
+  }).observe(byId("panel"));
   window.addEventListener("hashchange", () => {
     recalled();
     const entry = data.logs.find((other) => other.name === setting.log);

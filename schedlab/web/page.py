@@ -25,12 +25,23 @@ from schedlab.schemes.lookahead import SEARCHES, VARIANTS
 from schedlab.schemes.rigid import LOOKS, MANY
 from schedlab.web import HERE, description
 from schedlab.web.templates import templates
-from schedlab.workload import archive
 from schedlab.workload.trace import Trace
 
-MODULES = ("kernels", "simulate", "views", "reading", "worker")  # of the worker, each after those that it uses
+MODULES = (
+    "kernels",
+    "simulate",
+    "views",
+    "reading_text",
+    "reading_rules",
+    "reading_swf",
+    "reading",
+    "worker",
+)  # in this order
 COLUMNS = ("submit_time", "run_time", "requested_time", "requested_procs")
-FIRST = ("KTH-SP2-1996", "CTC-SP2-1996")  # stand-ins of a page that is given no log
+# Stand-ins of the site's page.
+LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002", "SDSC-BLUE-2000")
+FIRST = LOGS[:2]  # of a page that is given no log
+LINES = re.MULTILINE
 DRAWING = "window.vegaEmbed = vegaEmbed;"
 EXACT = 2**53 - 1  # the largest whole number of JavaScript; a bound that no search reaches
 
@@ -71,14 +82,13 @@ def packed(trace: Trace) -> dict:
     jobs = trace.table[list(COLUMNS)].to_numpy()
     if jobs.max() >= 2**31:
         raise ValueError(f"{trace.name} has the time {jobs.max():,}, expected less than 2**31 seconds in a page")
-    jobs[:, 0] -= jobs[0, 0]
     clock = None
     if trace.header.unix_start_time is not None:
-        first = trace.at(int(trace.table["submit_time"].iloc[0]))
-        clock = first.timestamp() + first.utcoffset().total_seconds()
+        clock = trace.header.unix_start_time + trace.at(int(jobs[0, 0])).utcoffset().total_seconds()
     numbers = np.diff(jobs[:, 0], prepend=0), *jobs[:, 1:].T
     planes = [column.astype("<i4").view("u1").reshape(-1, 4).T.tobytes() for column in numbers]
-    code = f"sl.load_trace({archive.resolve(trace.name)!r}, standin=True)" if trace.source == "stand-in" else None
+    standin = ", standin=True" * (trace.source == "stand-in")
+    code = f"sl.load_trace({trace.name!r}{standin})" if standin or trace.source == "archive" else None
     return {
         "name": trace.name,
         "title": trace.title,
@@ -130,15 +140,37 @@ def bundled(modules: Iterable[tuple[str, str]]) -> str:
     """Return modules of JavaScript as one classic script, since browsers load no module from a file of the disk."""
     parts = ['"use strict";', "const modules = {};"]
     for name, text in modules:
-        names = re.findall(r"^export (?:async )?(?:function\*?|class|const) (\w+)", text, re.MULTILINE)
-        text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
-        text = re.sub(r'^import (\{[^}]*\}) from "\./(\w+)\.mjs";', r"const \1 = modules.\2;", text, flags=re.MULTILINE)
+        text = re.sub(r'^(?:im|ex)port (\{[^}]*\}) from "\./(\w+)\.mjs";', r"const \1 = modules.\2;", text, flags=LINES)
+        names = re.findall(r"^export (?:async )?(?:function\*?|class|const) (\w+)", text, LINES)
+        names += re.findall(r"^export \{([^}]*)\};", text, LINES)
+        text = re.sub(r"^export (\{[^}]*\};)?", "", text, flags=LINES)
         parts.append(f"modules.{name} = (() => {{\n{text}\nreturn {{ {', '.join(names)} }};\n}})();")
     return "\n".join(parts).replace("</", "<\\/")
 
 
+def site(folder: Path) -> None:
+    """Write the page of the site into its folder: the logs but the first stand beside it, and are fetched if chosen."""
+    first, *others = (sl.load_trace(name, standin=True) for name in LOGS)
+    (folder / "logs").mkdir(exist_ok=True)
+    further = []
+    for trace in others:
+        entry = packed(trace)
+        address = f"logs/{trace.name}.js"
+        (folder / address).write_text(f"logOfPage({json.dumps(entry.pop('data'))});\n", encoding="utf-8")
+        further.append(entry | {"src": address})
+    (folder / "try.html").write_text(page([first], further, home="index.html"), encoding="utf-8")
+
+
 def write(path: str | os.PathLike, traces: Iterable[Trace] = ()) -> Path:
-    """Write the page as one file that opens from the disk; by default with the stand-ins of `FIRST`."""
+    """Write the page as one file that opens from the disk.
+
+    Parameters
+    ----------
+    path : path
+        Its folder is made if missing.
+    traces : iterable of Trace, optional
+        Logs in the page; it opens on the first. Default: the stand-ins of `FIRST`.
+    """
     traces = [*traces] or [sl.load_trace(name, standin=True) for name in FIRST]
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,9 @@
 
 import { readSwf } from "./reading_swf.mjs";
 
-export { LogError } from "./reading_text.mjs";
+import { LogError } from "./reading_text.mjs";
+
+export { LogError };
 
 /**
  * Read a log, block by block, into the jobs that can be simulated.

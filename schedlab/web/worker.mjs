@@ -35,10 +35,11 @@ const handlers = {
     const { jobs, procs } = workload;
     const widest = jobs.procs.reduce((most, width) => Math.max(most, width), 0);
     workload.procs = procs ?? widest;
-    const span = jobs.submit.at(-1) - jobs.submit[0];
+    const first = jobs.submit[0];
+    const span = jobs.submit.at(-1) - first;
     const load = offeredLoad(workload);
     const { name, notes, clock } = workload;
-    return { name, notes, clock, procs: workload.procs, known: procs !== null, widest, jobs: jobs.submit.length, span, load };
+    return { name, notes, clock, procs: workload.procs, known: procs !== null, widest, jobs: jobs.submit.length, first, span, load };
   },
 
   /** Simulate both sides of a setting, and return their measures and the rows of the view. */

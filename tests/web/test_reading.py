@@ -1,6 +1,5 @@
 """Logs read in the browser: the same jobs as Python reads, or one line that says why not."""
 
-import gzip
 import json
 import random
 import warnings

@@ -17,7 +17,7 @@ from schedlab.web import page
 HERE = Path(__file__).parent
 ORDERS = ("fcfs", "lcfs", "sjf", "ljf", "narrow", "wide", "saf", "laf")
 SCHEMES = page.schemes()
-PYTHON = {name: eval(entry["code"], {"sl": sl}) for name, entry in SCHEMES.items()}  # noqa: S307
+PYTHON = {name: eval(entry["code"], {"sl": sl}) for name, entry in SCHEMES.items()}
 MEASURES = ["jobs", "wait_time", "median_wait_time", "p95_wait_time", "bounded_slowdown", "utilization"]
 MEASURES += ["loss_of_capacity_share", "mean_queue"]
 
