@@ -75,9 +75,10 @@ lab: kernels ## Open the notebooks in JupyterLab, the tour first
 kernels: $(READY) ## Compile the kernels that are not compiled yet
 	$(BIN)/schedlab compile
 
-lint: $(READY) ## Check code and format with ruff
+lint: $(READY) ## Check Python's code and format with ruff, and JavaScript with oxlint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/oxlint --deny-warnings
 
 lock: ## Update requirements.lock from pyproject.toml, with uv (ARGS=--upgrade: to the newest versions)
 	uv pip compile pyproject.toml --extra test --universal --python-version 3.11 \
