@@ -120,14 +120,16 @@ def write_walls(folder: Path) -> None:
 
 
 def _write_script(folder):
-    """Write the script that draws charts, as in the report.
+    """Write the script that draws charts, as in the report, and the one that simulates live figures.
 
     It is a classic script, since browsers load no module from a file of the disk; a function keeps its names its own.
     """
     from schedlab.show import report
+    from schedlab.web import figures
 
     wrapped = f'(() => {{\n"use strict";\n{report.script()}\n}})();\n'
     (folder / "charts.js").write_text(wrapped, encoding="utf-8")
+    (folder / figures.SCRIPT).write_text(figures.script(), encoding="utf-8")
 
 
 def _write_reference(folder):

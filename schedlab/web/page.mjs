@@ -1,5 +1,8 @@
 // The page: its controls, its worker, and the charts, whose specifications Python made.
 
+import { Stopped, started, unpacked } from "./office.mjs";
+import { duration, number, unitOf } from "./words.mjs";
+
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
 const VIEWS = { waits: "Waits", slowdown: "Slowdown by load", time: "Over time", gantt: "Gantt chart" };
@@ -22,39 +25,14 @@ let ghost = null; // rows before the hand took the slider
 let points = new Map(); // of the curve, by load
 let view = null; // the chart that is drawn, and of what form
 
-// -- the worker ---------------------------------------------------------------------------------------------------
+let office = null; // the worker
 
-let worker = null;
-let asked = 0;
-const waiting = new Map();
-
-function ask(kind, request = {}, progress = null) {
-  const id = ++asked;
-  worker.postMessage({ id, kind, ...request });
-  return new Promise((resolve, reject) => waiting.set(id, { resolve, reject, progress }));
-}
+const ask = (...request) => office.ask(...request);
 
 async function startWorker() {
-  worker?.terminate();
-  for (const { reject } of waiting.values()) reject(new Stopped());
-  waiting.clear();
-  worker = new Worker(URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" })));
-  worker.onmessage = ({ data: { id, result, error, progress } }) => {
-    const { resolve, reject, progress: tell } = waiting.get(id) ?? {};
-    if (progress) return tell?.(progress);
-    waiting.delete(id);
-    return error ? reject?.(Object.assign(new Error(error.message), error)) : resolve?.(result);
-  };
-  worker.onerror = (event) => trouble(`The page’s worker failed: ${event.message}`);
-  const [wide, narrow] = await Promise.all(["wide", "narrow"].map((id) => unpacked(byId(id).textContent)));
-  await ask("start", { wide, narrow, kernels: data.kernels, known: data.schemes });
-}
-
-class Stopped extends Error {}
-
-async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  office?.stop();
+  const [worker, wide, narrow] = ["worker", "wide", "narrow"].map((id) => byId(id).textContent);
+  office = await started({ ...data, worker, wide, narrow }, trouble);
 }
 
 // -- what is shown ------------------------------------------------------------------------------------------------
@@ -72,18 +50,6 @@ function busy(on, part = null) {
   else bar.value = part;
   if (on) busyTimer = setTimeout(() => (byId("busy").hidden = false), part === null ? PATIENCE : 0);
   else byId("busy").hidden = true;
-}
-
-const number = (value, digits = 3) =>
-  Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(digits)));
-
-function unitOf(seconds) {
-  return [["days", 86400], ["h", 3600], ["min", 60]].find(([, unit]) => seconds >= 2 * unit) ?? ["s", 1];
-}
-
-function duration(seconds) {
-  const [name, unit] = unitOf(seconds);
-  return `${number(seconds / unit)} ${name}`;
 }
 
 const moment = (seconds) =>

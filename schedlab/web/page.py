@@ -21,9 +21,9 @@ from schedlab._runtime.paths import kept_script, replacing
 from schedlab.charts._altair import VEGA_LITE
 from schedlab.charts.clock import DATES
 from schedlab.schemes.conservative import COMPRESSION
-from schedlab.schemes.lookahead import SEARCHES, VARIANTS
-from schedlab.schemes.rigid import LOOKS, MANY
+from schedlab.schemes.lookahead import VARIANTS
 from schedlab.web import HERE, description
+from schedlab.web.schemes import described
 from schedlab.web.templates import templates
 from schedlab.workload.trace import Trace
 
@@ -43,7 +43,6 @@ LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002", "SDSC-BLU
 FIRST = LOGS[:2]  # of a page that is given no log
 LINES = re.MULTILINE
 DRAWING = "window.vegaEmbed = vegaEmbed;"
-EXACT = 2**53 - 1  # the largest whole number of JavaScript; a bound that no search reaches
 
 
 def schemes() -> dict[str, dict]:
@@ -51,30 +50,10 @@ def schemes() -> dict[str, dict]:
     offered = [sl.FCFS(), sl.EASY(), sl.EASY(backfill="sjf"), sl.EASY(reservations=2), sl.EASY(reservations=4)]
     offered += [sl.Conservative(compression=rule) for rule in COMPRESSION]
     offered += [sl.DPSA(variant=variant) for variant in VARIANTS]
-    described = {str(scheme): _described(scheme) for scheme in offered}
-    for (_, entry), colour in zip(described.items(), sl.charts.colours(list(described)), strict=True):
+    entries = {str(scheme): described(scheme) for scheme in offered}
+    for (_, entry), colour in zip(entries.items(), sl.charts.colours(list(entries)), strict=True):
         entry["colour"] = colour
-    return described
-
-
-def _described(scheme):
-    """Say with which rules a scheme calls which kernel; rules named in `perJob` are for each job of a log."""
-    settings = {name: value for name, value in vars(scheme).items() if value != getattr(type(scheme)(), name)}
-    code = f"sl.{type(scheme).__name__}({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
-    entry = {"code": code, "backfill": None, "perJob": [], "oneReservation": scheme.one_reservation, "rules": {}}
-    if isinstance(scheme, sl.FCFS):
-        return entry | {"kernel": "fcfs"}
-    if isinstance(scheme, sl.Conservative):
-        rules = {"compression": COMPRESSION[scheme.compression], "on_completion": False, "repeat": False}
-        return entry | {"kernel": "conservative", "rules": rules}
-    if isinstance(scheme, sl.DPSA):
-        bounds = {"budget": EXACT, "patience": EXACT, "audit": False}
-        rules = {"variant": VARIANTS[scheme.variant], "ranked": False, "search": SEARCHES[scheme.search]}
-        return entry | {"kernel": "lookahead", "rules": {"settings": rules | bounds}}
-    if scheme.reservations == 1:
-        entry |= {"kernel": "easy", "rules": {"many": MANY, "looks": LOOKS}, "perJob": ["looks"]}
-        return entry | {"backfill": scheme.backfill}
-    return entry | {"kernel": "easy_depth", "rules": {"depth": scheme.reservations}}
+    return entries
 
 
 def packed(trace: Trace) -> dict:
@@ -121,31 +100,35 @@ def page(traces: Iterable[Trace], further: Iterable[dict] = (), home: str = "") 
         "logs": [*map(packed, traces), *further],
         "version": sl.__version__,
     }
-    modules = [(name, (HERE / f"{name}.mjs").read_text(encoding="utf-8")) for name in MODULES]
-    parts = {
+    content = {
         "style": (HERE / "page.css").read_text(encoding="utf-8"),
         "home": f'<p class="home"><a href="{escape(home)}">schedlab</a></p>' if home else "",
         "data": json.dumps(data).replace("</", "<\\/"),
-        "worker": bundled(modules),
-        "wide": _text((HERE / "kernels64.wasm").read_bytes()),
-        "narrow": _text((HERE / "kernels.wasm").read_bytes()),
+        **parts(),
         "drawing": _text(_drawing().encode()),
-        "script": bundled([("page", (HERE / "page.mjs").read_text(encoding="utf-8"))]),
+        "script": bundled("office", "words", "page"),
     }
     whole = (HERE / "page.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], whole)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: content[match[1]], whole)
 
 
-def bundled(modules: Iterable[tuple[str, str]]) -> str:
+def parts() -> dict[str, str]:
+    """Return what a page needs to simulate, as text: the worker's script, and the module in both its forms."""
+    wide, narrow = (_text((HERE / name).read_bytes()) for name in ("kernels64.wasm", "kernels.wasm"))
+    return {"worker": bundled(*MODULES), "wide": wide, "narrow": narrow}
+
+
+def bundled(*names: str) -> str:
     """Return modules of JavaScript as one classic script, since browsers load no module from a file of the disk."""
-    parts = ['"use strict";', "const modules = {};"]
-    for name, text in modules:
+    scripts = ['"use strict";', "const modules = {};"]
+    for name in names:
+        text = (HERE / f"{name}.mjs").read_text(encoding="utf-8")
         text = re.sub(r'^(?:im|ex)port (\{[^}]*\}) from "\./(\w+)\.mjs";', r"const \1 = modules.\2;", text, flags=LINES)
-        names = re.findall(r"^export (?:async )?(?:function\*?|class|const) (\w+)", text, LINES)
-        names += re.findall(r"^export \{([^}]*)\};", text, LINES)
+        exported = re.findall(r"^export (?:async )?(?:function\*?|class|const) (\w+)", text, LINES)
+        exported += re.findall(r"^export \{([^}]*)\};", text, LINES)
         text = re.sub(r"^export (\{[^}]*\};)?", "", text, flags=LINES)
-        parts.append(f"modules.{name} = (() => {{\n{text}\nreturn {{ {', '.join(names)} }};\n}})();")
-    return "\n".join(parts).replace("</", "<\\/")
+        scripts.append(f"modules.{name} = (() => {{\n{text}\nreturn {{ {', '.join(exported)} }};\n}})();")
+    return "\n".join(scripts).replace("</", "<\\/")
 
 
 def site(folder: Path) -> None:

@@ -16,17 +16,6 @@ const KEYS = {
 };
 export const ORDERS = ["fcfs", ...Object.keys(KEYS)];
 
-/** How many of sorted values are less than a value. */
-export function below(sorted, value) {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** The jobs in ascending order of their values, which are whole; equal values keep their order. */
 export function sortedBy(values) {
   const count = values.length;
@@ -82,7 +71,7 @@ export function even(value) {
  * @param {string} order - of the queue, one of `ORDERS`
  * @param {number} machine - processors
  */
-export function simulate(call, workload, scheme, order = "fcfs", machine = workload.procs) {
+export function simulate(call, workload, scheme, order = scheme.order, machine = workload.procs) {
   const jobs = { ...workload.jobs, run: runs(workload.jobs) };
   const queue = { rank: rankOf(order, jobs) };
   const rules = { ...scheme.rules };
@@ -91,7 +80,10 @@ export function simulate(call, workload, scheme, order = "fcfs", machine = workl
   const backfill = scheme.backfill ? { rank: rankOf(scheme.backfill, jobs) } : queue;
   const own = Boolean(scheme.backfill);
   const values = { jobs, machine, order: queue, backfill, own, veto: {}, per_event: false, halt: [0], ...rules };
-  if (rules.settings) values.settings = { ...rules.settings, depth: jobs.submit.length, ticks: [0] };
+  if (rules.settings) {
+    const depth = Math.min(rules.settings.depth ?? Infinity, jobs.submit.length);
+    values.settings = { ...rules.settings, depth, ticks: [0] };
+  }
   const [start, promise] = call(scheme.kernel, values);
   return { workload, jobs, machine, start, promise, rank: queue.rank, scheme };
 }
@@ -121,18 +113,18 @@ export function processors(call, { jobs, machine, start }) {
 export function measures(schedule) {
   const { jobs, machine, start } = schedule;
   const count = start.length;
+  const slowed = slowdowns(schedule);
   const sorted = sortedWaits(schedule);
   const end = start.reduce((last, at, i) => Math.max(last, at + jobs.run[i]), 0);
   const length = end - jobs.submit[0];
   const capacity = machine * length;
   const all = total(count, (i) => sorted[i]);
-  const slowed = (i) => Math.max(1, (start[i] - jobs.submit[i] + jobs.run[i]) / Math.max(jobs.run[i], TAU));
   return {
     jobs: count,
     wait_time: all / count,
     median_wait_time: quantile(sorted, 0.5),
     p95_wait_time: quantile(sorted, 0.95),
-    bounded_slowdown: total(count, slowed) / count,
+    bounded_slowdown: total(count, (i) => slowed[i]) / count,
     utilization: total(count, (i) => jobs.run[i] * jobs.procs[i]) / capacity,
     loss_of_capacity_share: lost(schedule) / capacity,
     mean_queue: all / length,
@@ -144,6 +136,11 @@ export function sortedWaits(schedule) {
   const { jobs, start } = schedule;
   schedule.sortedWaits ??= start.map((at, i) => at - jobs.submit[i]).sort();
   return schedule.sortedWaits;
+}
+
+/** The bounded slowdowns of all jobs. */
+export function slowdowns({ jobs, start }, tau = TAU) {
+  return start.map((at, i) => Math.max(1, (at - jobs.submit[i] + jobs.run[i]) / Math.max(jobs.run[i], tau)));
 }
 
 /** A quantile of sorted values, interpolated as by NumPy. */

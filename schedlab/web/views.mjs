@@ -1,6 +1,6 @@
 // What charts draw of schedules: rows of the tables whose columns the charts of Python name.
 
-import { below, even, follow, processors, sortedBy, sortedWaits, startedBy } from "./simulate.mjs";
+import { even, follow, processors, sortedBy, startedBy } from "./simulate.mjs";
 
 const POINTS = 400; // of a curve
 const BINS = 600; // of a profile
@@ -14,30 +14,27 @@ const STARTED = ["in its turn", "by a reservation", "backfilled within the shado
 /** The place of a job's class among `CLASSES`, which are Kurian's. */
 export const classOf = (jobs, i) => 2 * (jobs.run[i] >= LONG) + (jobs.procs[i] >= WIDE);
 
-/** Rows of the distribution of waits: one curve for each named schedule, from 1 s to `upTo`, `high` pixels high. */
+/** Rows of the distribution of sorted values: a curve for each name, from 1 to `upTo`, on a plot `high` pixels high. */
 export function distribution(named, upTo, high) {
-  const curves = Object.entries(named).map(([name, schedule]) => {
-    const waits = sortedWaits(schedule);
-    const rows = steps(waits).filter((row) => row.value <= upTo);
+  const curves = Object.entries(named).map(([name, values]) => {
+    const rows = steps(values).filter((row) => row.value <= upTo);
     const share = rows.length ? rows.at(-1).share : 0;
     if (rows.at(-1)?.value !== upTo) rows.push({ value: upTo, share });
-    return { name, rows, last: rows.at(-1), order: [share, -waits[waits.length >> 1]], at: share };
+    return { name, rows, last: rows.at(-1), order: [share, -values[values.length >> 1]], at: share };
   });
   curves.sort((a, b) => a.order[0] - b.order[0] || a.order[1] - b.order[1]);
   return labelled(curves, (share) => share * high);
 }
 
 function steps(sorted) {
-  const values = sorted.filter((value, i) => value !== sorted[i - 1]);
-  const drawn = new Set(values);
-  if (values.length > POINTS) {
-    drawn.clear();
-    for (let i = 0; i < POINTS; i++) drawn.add(sorted[even((i * (sorted.length - 1)) / (POINTS - 1))]);
+  const places = new Map(); // the last place of each value
+  sorted.forEach((value, i) => places.set(value, i));
+  const values = new Set(places.keys());
+  if (values.size > POINTS) {
+    values.clear();
+    for (let i = 0; i < POINTS; i++) values.add(sorted[even((i * (sorted.length - 1)) / (POINTS - 1))]);
   }
-  return Array.from(drawn, (value) => ({
-    value: Math.max(value, 1),
-    share: (value === sorted.at(-1) ? sorted.length : below(sorted, value + 0.5)) / sorted.length,
-  }));
+  return Array.from(values, (value) => ({ value: Math.max(value, 1), share: (places.get(value) + 1) / sorted.length }));
 }
 
 /** Rows of a measure by load: one line for each scheme. Each result has a scheme, a load and the measure. */

@@ -2,7 +2,7 @@
 
 import { load } from "./kernels.mjs";
 import { read } from "./reading.mjs";
-import { measures, offeredLoad, scaled, simulate } from "./simulate.mjs";
+import { measures, offeredLoad, quantile, scaled, simulate, slowdowns, sortedWaits } from "./simulate.mjs";
 import { CLASSES, classOf, curve, distribution, gantt, profile, table } from "./views.mjs";
 
 const KEPT = 6; // schedules; those of HPC2N take 13 MB each
@@ -11,6 +11,7 @@ const WEEK = 7 * 86400;
 let call = null; // of the kernels
 let schemes = {};
 let workload = null;
+const figures = new Map(); // workloads of live figures, by their packed text
 let rescaled = null; // to the last load
 const kept = new Map(); // schedules, by what they are of
 
@@ -49,7 +50,7 @@ const handlers = {
     const schedules = Object.values(named);
     const both = schedules.map((schedule) => ({ ...measures(schedule), classes: byClass(schedule) }));
     const span = Math.max(workload.jobs.submit.at(-1) - workload.jobs.submit[0], 10);
-    if (view === "waits") return { both, upTo: span, rows: distribution(named, span, high) };
+    if (view === "waits") return { both, upTo: span, rows: distribution(valuesOf(named, sortedWaits), span, high) };
     if (view === "slowdown") return { both };
     if (view === "time") {
       const begin = workload.jobs.submit[0];
@@ -74,10 +75,26 @@ const handlers = {
     return curve(results, "bounded_slowdown", high);
   },
 
+  /** Simulate the schemes of a live figure of the site: rows of the distribution of a measure, its mean and median. */
+  async figure({ log, load, sides, column, tau, upTo, high }) {
+    figures.set(log.data, figures.get(log.data) ?? (await unpacked(log)));
+    const jobs = scaled(figures.get(log.data), load);
+    const named = Object.fromEntries(sides.map(({ name, scheme }) => [name, simulate(call, jobs, scheme)]));
+    const measure = column === "wait_time" ? sortedWaits : (schedule) => slowdowns(schedule, tau).sort();
+    const values = valuesOf(named, measure);
+    const facts = Object.entries(values).map(([name, sorted]) => {
+      return { name, mean: sorted.reduce((sum, value) => sum + value, 0) / sorted.length, median: quantile(sorted, 0.5) };
+    });
+    return { rows: distribution(values, upTo, high), facts };
+  },
+
   csv({ setting }) {
     return table(scheduled(setting, setting.load, setting.sides[0]));
   },
 };
+
+const valuesOf = (named, measure) =>
+  Object.fromEntries(Object.entries(named).map(([name, schedule]) => [name, measure(schedule)]));
 
 function scheduled({ machine }, load, { scheme, order }) {
   const key = [machine, load, scheme, order].join();

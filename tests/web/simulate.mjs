@@ -1,7 +1,7 @@
 // Simulates the cases of a file as the page does, and writes starts, measures and rows of charts.
 import { readFileSync, writeFileSync } from "node:fs";
 import { load } from "../../schedlab/web/kernels.mjs";
-import { measures, offeredLoad, scaled, simulate, startedBy } from "../../schedlab/web/simulate.mjs";
+import { measures, offeredLoad, scaled, simulate, slowdowns, sortedWaits, startedBy } from "../../schedlab/web/simulate.mjs";
 import { distribution, gantt, profile, table } from "../../schedlab/web/views.mjs";
 
 const [file, out] = process.argv.slice(2);
@@ -20,6 +20,6 @@ const results = cases.map(({ workload, load: target, scheme, order, machine }) =
   const [begin, end] = charts;
   const drawn = gantt(call, schedule, begin, end, 1);
   const labels = Array.from(startedBy(call, schedule));
-  return { ...result, labels, waits: distribution({ it: schedule }, charts[2], 240), time: profile(schedule, begin, end), gantt: drawn, csv: table(schedule) };
+  return { ...result, labels, waits: distribution({ it: sortedWaits(schedule) }, charts[2], 240), slowdowns: distribution({ it: slowdowns(schedule).sort() }, charts[2], 240), time: profile(schedule, begin, end), gantt: drawn, csv: table(schedule) };
 });
 writeFileSync(out, JSON.stringify(results));

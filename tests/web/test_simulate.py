@@ -128,12 +128,13 @@ def tables_of(chart):
     return [*spec.get("datasets", {}).values(), *filter(None, [spec.get("data", {}).get("values")])]
 
 
-def test_the_distribution_is_that_of_python(drawn):
+@pytest.mark.parametrize(("view", "column"), [("waits", "wait_time"), ("slowdowns", "bounded_slowdown")])
+def test_the_distribution_is_that_of_python(view, column, drawn):
     schedule, result, window = drawn
-    (rows,) = tables_of(sl.charts.distribution({"it": schedule}, up_to=window[2]))
-    ours, theirs = (pd.DataFrame(table).drop(columns="label shift") for table in (result["waits"], rows))
+    (rows,) = tables_of(sl.charts.distribution({"it": schedule}, column, up_to=window[2]))
+    ours, theirs = (pd.DataFrame(table).drop(columns="label shift") for table in (result[view], rows))
     ours, theirs = (table.sort_values(["value", "share"], ignore_index=True) for table in (ours, theirs))
-    pd.testing.assert_frame_equal(ours, theirs[ours.columns], check_dtype=False)
+    pd.testing.assert_frame_equal(ours, theirs[ours.columns], check_dtype=False, rtol=1e-12)
 
 
 def test_the_profile_is_that_of_python(drawn):

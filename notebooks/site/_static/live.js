@@ -14,6 +14,13 @@ document.addEventListener('DOMContentLoaded', () => {
   }
 });
 
+// What simulates live figures in the page is large: it comes only where there are some.
+document.addEventListener('DOMContentLoaded', () => {
+  if (!document.querySelector('.live-simulated')) return;
+  const here = document.querySelector('script[src*="live.js"]').src;
+  document.head.append(Object.assign(document.createElement('script'), {src: here.replace('live.js', 'simulate.js')}));
+});
+
 // A wide table scrolls by itself: the text around it stays where it is, on a phone, too.
 document.addEventListener('DOMContentLoaded', () => {
   for (const table of document.querySelectorAll('.cell_output table:not(.schedlab-ledger > table)')) {

@@ -5,6 +5,7 @@ import pandas as pd
 from schedlab import DPSA, EASY, charts, load_trace
 from schedlab.schedule.metrics import bounded_slowdown
 from schedlab.schedule.simulation import simulate_many
+from schedlab.show.widgets.in_page import InPage
 
 from .grids import AUDITED, BASE, ESTIMATES, MEASURE, USERS, log
 
@@ -62,5 +63,16 @@ def _limits(depth):
     )
 
 
+def _whole(name):
+    return log(name) or load_trace(name)
+
+
+def _beside(variant, depth, budget):
+    return {BASE: EASY(), str(DPSA(variant=variant)): DPSA(variant=variant, depth=depth, budget=budget or None)}
+
+
 live.limits = _limits
+live.in_page = InPage(
+    lambda: _whole(AUDITED), _beside, "Mean bounded slowdown", lambda _: HIGHEST, column=MEASURE, tau=lambda tau: tau
+)
 live.groups = {"workload": ["name", "load", "estimates"], "scheme": ["variant", "depth", "budget"], "view": ["tau"]}

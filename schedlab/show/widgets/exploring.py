@@ -26,6 +26,7 @@ from ...workload.variations import WEEK
 from ..page import duration
 from .comparing import difference, side_by_side
 from .controls import NOTHING, WHOLE_LABEL, wide
+from .in_page import InPage
 from .live_figure import Live, live
 from .sides import (
     Side,
@@ -337,11 +338,18 @@ def waits(
     return charts.distribution(schedules, up_to=_span(trace), title=title)
 
 
+def _beside(scheme):
+    """Return FCFS and a scheme, by name."""
+    return {str(side): side for side in map(scheme_named, ("fcfs", scheme))}
+
+
 def _span(trace):
     """Return the time from the first to the last submission, which ends the axis of waits at any load."""
     submit = trace.table["submit_time"]
     return float(submit.iloc[-1] - submit.iloc[0])
 
+
+waits.in_page = InPage(lambda trace: _trace(trace), lambda scheme: _beside(scheme), "Mean wait", _span)
 
 # The function for each view. It takes what is shown and the title.
 VIEWS = {

@@ -1,4 +1,4 @@
-"""A live figure on a page without a kernel: figures made beforehand, of which the script of the page shows one."""
+"""A live figure on a page: simulated there, or figures made beforehand, of which the script of the page shows one."""
 
 import math
 from html import escape
@@ -9,11 +9,49 @@ import ipywidgets
 from ... import charts
 
 ON_A_PAGE = (5, 3, 2)  # values of the first controls, whose combinations a page has
+MANY = 200  # values of a control whose figures are simulated in the page
 HEAVIEST = 1_500_000  # characters of a figure in all its settings on a page; or five settings
 
 
 def page_of(live) -> str:
-    """Return a live figure as HTML: figures for all combinations of some values of its first controls."""
+    """Return a live figure as HTML, as its function says how: simulated in the page, or made beforehand."""
+    in_page = getattr(live._function, "in_page", None)
+    return _made(live) if in_page is None else _simulated(live, in_page)
+
+
+def _simulated(live, in_page):
+    """Return a figure that the page simulates by itself, with all values of the controls that it has there."""
+    from ...web.figures import recipe  # here, since only pages need it
+
+    controls, choices, left = [], {}, []
+    for name in live._order:
+        control = live.controls[name]
+        if name not in in_page.controls:
+            left.append(control.description or name)
+            continue
+        some = _few(control, MANY)
+        first = next(place for place, (_, value) in enumerate(some) if value == control.value)
+        controls.append(_labelled(control, name, some, first, data=True))
+        choices[name] = [value for _, value in some]
+    spec, _ = live._recall(live.settings)
+    note = "Each move simulates the whole workload again, in this page."
+    note += f" In JupyterLab you can change, too: {escape(', '.join(left))}." * bool(left)
+    known = f'<script type="application/json" class="recipe">{recipe(in_page, choices)}</script>'
+    parts = [*controls, charts.on_page(spec), f'<p role="status"></p><p>{note}</p>', known]
+    return f'<div class="live-page live-simulated">{"".join(parts)}</div>'
+
+
+def _labelled(control, name, some, first, *, data=False):
+    """Return a control in its label."""
+    field = _slider if control.has_trait("max") or isinstance(control, ipywidgets.SelectionSlider) else _menu
+    label = escape(control.description or name)
+    texts = [escape(str(text)) for text, _ in some]
+    further = f' data-label="{label}" disabled' if data else ""
+    return f"<label>{label} {field(escape(name), texts, first, further)}</label>"
+
+
+def _made(live):
+    """Return figures for all combinations of some values of the first controls."""
     controls, choices, left = [], {}, []
     room = max(ON_A_PAGE[0], HEAVIEST // len(charts.on_page(live._recall(live.settings)[0])))  # for figures
     for name in live._order:
@@ -24,9 +62,7 @@ def page_of(live) -> str:
         if not places or len(some) < 2:
             left.append(control.description or name)
             continue
-        texts = [escape(str(text)) for text, _ in some]
-        field = (_slider if control.has_trait("max") else _menu)(escape(name), texts, places[0])
-        controls.append(f"<label>{escape(control.description or name)} {field}</label>")
+        controls.append(_labelled(control, name, some, places[0]))
         choices[name] = [(place, value, place in places) for place, (_, value) in enumerate(some)]
     figures = []
     for chosen in product(*choices.values()):
@@ -44,16 +80,16 @@ def page_of(live) -> str:
     return f'<div class="live-page">{"".join(controls)}{"".join(figures)}<p>{note}</p></div>'
 
 
-def _slider(name, texts, first):
-    settings = f'name="{name}" max="{len(texts) - 1}" value="{first}" autocomplete="off"'
+def _slider(name, texts, first, further=""):
+    settings = f'name="{name}"{further} max="{len(texts) - 1}" value="{first}" autocomplete="off"'
     return f'<input type="range" {settings} data-texts="{"|".join(texts)}"> <output>{texts[first]}</output>'
 
 
-def _menu(name, texts, first):
+def _menu(name, texts, first, further=""):
     options = (
         f'<option value="{place}"{" selected" * (place == first)}>{text}</option>' for place, text in enumerate(texts)
     )
-    return f'<select name="{name}" autocomplete="off">{"".join(options)}</select>'
+    return f'<select name="{name}"{further} autocomplete="off">{"".join(options)}</select>'
 
 
 def _few(control, count):
@@ -67,7 +103,7 @@ def _few(control, count):
         chosen = control.index
     elif isinstance(control, ipywidgets.IntSlider | ipywidgets.FloatSlider):
         steps = round((control.max - control.min) / control.step)
-        values = [control.min + step * control.step for step in range(steps + 1)]
+        values = [round(control.min + step * control.step, 10) for step in range(steps + 1)]
         chosen = round((control.value - control.min) / control.step)
         values[chosen] = control.value
         pairs = [(f"{value:,.7g}", value) for value in values]

@@ -1,0 +1,66 @@
+"""Live figures that a page of the site simulates by itself: what it needs to know of them."""
+
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from schedlab import charts
+from schedlab.show.widgets.in_page import InPage
+from schedlab.web import description
+from schedlab.web.page import bundled, packed, parts
+from schedlab.web.schemes import described
+
+SCRIPT = "simulate.js"  # of the site
+PARTS = "schedlabParts"  # its variable of the browser
+
+
+def recipe(figure: InPage, choices: Mapping[str, Sequence]) -> str:
+    """Return what the page needs to know of a figure, as JSON.
+
+    Parameters
+    ----------
+    figure : InPage
+        The figure.
+    choices : mapping of str to sequence
+        The values of each of its controls, in the order in which the page offers them.
+    """
+    traces = []
+
+    def place_of(trace):
+        if not any(trace is known for known in traces):
+            traces.append(trace)
+        return next(place for place, known in enumerate(traces) if known is trace)
+
+    def sides_of(schemes):
+        colours = charts.colours(list(schemes))
+        named = zip(schemes.items(), colours, strict=True)
+        return [{"name": name, "colour": colour, "scheme": described(scheme)} for (name, scheme), colour in named]
+
+    known = {
+        "title": figure.title,
+        "column": figure.column,
+        "log": _table(figure.trace, choices, place_of),
+        "sides": _table(figure.schemes, choices, sides_of),
+        "load": _table(figure.load, choices, lambda load: load),
+        "tau": _table(figure.tau, choices, lambda tau: tau),
+    }
+    logs = [{"log": packed(trace), "upTo": figure.up_to(trace)} for trace in traces]
+    return json.dumps(known | {"logs": logs}).replace("</", "<\\/")
+
+
+def _table(function, choices, written):
+    """Return what a function gives for all values of its controls, by their places."""
+    names = list(inspect.signature(function).parameters)
+    values = {}
+    for chosen in product(*(enumerate(choices[name]) for name in names)):
+        key = ",".join(str(place) for place, _ in chosen)
+        arguments = {name: value for name, (_, value) in zip(names, chosen, strict=True)}
+        values[key] = written(function(**arguments))
+    return {"of": names, "values": values}
+
+
+def script() -> str:
+    """Return the script with which the pages of the site simulate their live figures."""
+    content = json.dumps(parts() | {"kernels": description()["kernels"], "schemes": {}})
+    return f"(() => {{\nwindow.{PARTS} = {content};\n{bundled('office', 'words', 'live')}\n}})();\n"

@@ -1,0 +1,82 @@
+// Live figures of the site whose workload is in the page: each move of a control simulates it again.
+
+import { started } from "./office.mjs";
+import { duration, number } from "./words.mjs";
+
+let office = null; // of all figures of a page
+
+/** Let a figure simulate; until it is first moved it is the one that Python drew. */
+function live(place) {
+  const recipe = JSON.parse(place.querySelector("script.recipe").textContent);
+  const [chart, text] = [".chart", ".chart + script"].map((part) => place.querySelector(part));
+  const drawn = JSON.parse(text.textContent);
+  const controls = [...place.querySelectorAll("select, input")];
+  const status = place.querySelector("[role=status]");
+  let [latest, running, before] = [0, false, null];
+
+  const option = (control) => control.dataset.texts?.split("|")[control.value] ?? control.selectedOptions[0].text;
+
+  /** What the recipe says of a part for the present controls. */
+  function chosen({ of, values }) {
+    return values[of.map((name) => controls.find((control) => control.name === name).value).join()];
+  }
+
+  function request() {
+    const { log, upTo } = recipe.logs[chosen(recipe.log)];
+    const tau = chosen(recipe.tau);
+    const { column } = recipe;
+    return { log, load: chosen(recipe.load), sides: chosen(recipe.sides), tau, column, upTo, high: drawn.height };
+  }
+
+  async function update() {
+    latest += 1;
+    if (running) return;
+    running = true;
+    status.textContent = "Simulating …";
+    try {
+      office ??= started(window.schedlabParts, (message) => (status.textContent = message));
+      const { ask } = await office;
+      for (let done = 0; done !== latest; ) {
+        done = latest;
+        const asked = request();
+        show(asked, await ask("figure", asked));
+        await window.draw(chart);
+      }
+      status.textContent = "";
+    } catch (error) {
+      status.textContent = error.message;
+    }
+    running = false;
+  }
+
+  function show({ log, sides, upTo }, { rows, facts }) {
+    const spec = structuredClone(drawn);
+    const written = recipe.column === "wait_time" ? duration : number;
+    const means = facts.map(({ name, mean }) => `${written(mean)} under ${name}`).reverse();
+    spec.title.text = `${recipe.title}: ${means.join(", ")}`;
+    const worded = (control) => `${control.dataset.label}${/^[\d.,]+$/.test(option(control)) ? "" : ":"} ${option(control)}`;
+    const setting = controls.map(worded).join(", ");
+    spec.title.subtitle = [`${log.title}, ${log.jobs.toLocaleString("en")} jobs`, setting];
+    const colours = { domain: sides.map(({ name }) => name), range: sides.map(({ colour }) => colour) };
+    for (const { encoding } of spec.layer) {
+      if (encoding.color) encoding.color.scale = colours;
+      encoding.x.scale.domain[1] = upTo;
+    }
+    const [line] = spec.layer;
+    const thin = { ...line, data: { values: before ?? [] }, mark: { ...line.mark, strokeWidth: 1, opacity: 0.6 } };
+    spec.layer = [thin, ...spec.layer];
+    spec.datasets[spec.data.name] = rows;
+    before ??= rows;
+    chart.style.minHeight = `${chart.clientHeight}px`;
+    delete chart.dataset.drawn;
+    text.textContent = JSON.stringify(spec).replaceAll("</", "<\\/");
+  }
+
+  for (const control of controls) {
+    control.addEventListener("input", update);
+    control.addEventListener("change", () => (before = null));
+  }
+  for (const control of controls) control.disabled = false;
+}
+
+for (const place of document.querySelectorAll(".live-simulated")) live(place);
