@@ -87,13 +87,15 @@ def _make(folder):
 
 def _compile():
     """Let numba compile each kernel for the types that `simulate` calls it with."""
-    import schedlab as sl
     from schedlab._runtime.compiling import not_here
+    from schedlab.schedule.simulation import simulate
+    from schedlab.schemes import DPSA, EASY, FCFS, Conservative
+    from schedlab.workload.loading import model_trace
 
     not_here()  # nor in another process, whose modules are lost
-    trace = sl.model_trace("lublin", jobs=60, machine=16, seed=1)
-    for scheme in (sl.FCFS(), sl.EASY(), sl.EASY(reservations=4), sl.Conservative(), sl.DPSA()):
-        schedule = sl.simulate(trace, scheme)
+    trace = model_trace("lublin", jobs=60, machine=16, seed=1)
+    for scheme in (FCFS(), EASY(), EASY(reservations=4), Conservative(), DPSA()):
+        schedule = simulate(trace, scheme)
     schedule.processors()
     schedule.started_by  # noqa: B018
 

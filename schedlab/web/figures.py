@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from schedlab import charts
-from schedlab.show.widgets.in_page import InPage
 from schedlab.web import description
+from schedlab.web.in_page import InPage
 from schedlab.web.page import bundled, packed, parts
 from schedlab.web.schemes import described
 

@@ -16,15 +16,17 @@ from pathlib import Path
 import numpy as np
 import vl_convert
 
-import schedlab as sl
+from schedlab import __version__, charts
 from schedlab._runtime.paths import kept_script, replacing
 from schedlab.charts._altair import VEGA_LITE
 from schedlab.charts.clock import DATES
+from schedlab.schemes import DPSA, EASY, FCFS, Conservative
 from schedlab.schemes.conservative import COMPRESSION
 from schedlab.schemes.lookahead import VARIANTS
 from schedlab.web import HERE, description
 from schedlab.web.schemes import described
 from schedlab.web.templates import templates
+from schedlab.workload.loading import load_trace
 from schedlab.workload.trace import Trace
 
 MODULES = (
@@ -47,11 +49,11 @@ DRAWING = "window.vegaEmbed = vegaEmbed;"
 
 def schemes() -> dict[str, dict]:
     """Return each scheme of the page by its name: how Python calls it, its colour, its kernel and the rules of that."""
-    offered = [sl.FCFS(), sl.EASY(), sl.EASY(backfill="sjf"), sl.EASY(reservations=2), sl.EASY(reservations=4)]
-    offered += [sl.Conservative(compression=rule) for rule in COMPRESSION]
-    offered += [sl.DPSA(variant=variant) for variant in VARIANTS]
+    offered = [FCFS(), EASY(), EASY(backfill="sjf"), EASY(reservations=2), EASY(reservations=4)]
+    offered += [Conservative(compression=rule) for rule in COMPRESSION]
+    offered += [DPSA(variant=variant) for variant in VARIANTS]
     entries = {str(scheme): described(scheme) for scheme in offered}
-    for (_, entry), colour in zip(entries.items(), sl.charts.colours(list(entries)), strict=True):
+    for (_, entry), colour in zip(entries.items(), charts.colours(list(entries)), strict=True):
         entry["colour"] = colour
     return entries
 
@@ -98,7 +100,7 @@ def page(traces: Iterable[Trace], further: Iterable[dict] = (), home: str = "") 
         "templates": templates(),
         "dates": DATES,
         "logs": [*map(packed, traces), *further],
-        "version": sl.__version__,
+        "version": __version__,
     }
     content = {
         "style": (HERE / "page.css").read_text(encoding="utf-8"),
@@ -133,7 +135,7 @@ def bundled(*names: str) -> str:
 
 def site(folder: Path) -> None:
     """Write the page of the site into its folder: the logs but the first stand beside it, and are fetched if chosen."""
-    first, *others = (sl.load_trace(name, standin=True) for name in LOGS)
+    first, *others = (load_trace(name, standin=True) for name in LOGS)
     (folder / "logs").mkdir(exist_ok=True)
     further = []
     for trace in others:
@@ -154,7 +156,7 @@ def write(path: str | os.PathLike, traces: Iterable[Trace] = ()) -> Path:
     traces : iterable of Trace, optional
         Logs in the page; it opens on the first. Default: the stand-ins of `FIRST`.
     """
-    traces = [*traces] or [sl.load_trace(name, standin=True) for name in FIRST]
+    traces = [*traces] or [load_trace(name, standin=True) for name in FIRST]
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = page(traces)

@@ -1,7 +1,6 @@
 """Schemes as the page knows them: the kernel of each, and the rules with which it is called."""
 
-import schedlab as sl
-from schedlab.schemes import Scheme
+from schedlab.schemes import DPSA, EASY, FCFS, Conservative, Scheme
 from schedlab.schemes.conservative import COMPRESSION
 from schedlab.schemes.lookahead import SEARCHES, VARIANTS
 from schedlab.schemes.rigid import LOOKS, MANY
@@ -18,18 +17,18 @@ def described(scheme: Scheme) -> dict:
     code = f"sl.{type(scheme).__name__}({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
     entry = {"code": code, "order": scheme.order, "backfill": None, "perJob": [], "rules": {}}
     entry["oneReservation"] = scheme.one_reservation
-    if isinstance(scheme, sl.FCFS):
+    if isinstance(scheme, FCFS):
         return entry | {"kernel": "fcfs"}
-    if isinstance(scheme, sl.Conservative):
+    if isinstance(scheme, Conservative):
         passes = {"on_completion": scheme.compress_on == "completion", "repeat": scheme.repeat}
         return entry | {"kernel": "conservative", "rules": {"compression": COMPRESSION[scheme.compression]} | passes}
-    if isinstance(scheme, sl.DPSA):
+    if isinstance(scheme, DPSA):
         rules = {"variant": VARIANTS[scheme.variant], "ranked": False, "search": SEARCHES[scheme.search]}
         rules |= {"depth": scheme.depth, "budget": scheme.budget or EXACT, "patience": EXACT, "audit": False}
         return entry | {"kernel": "lookahead", "rules": {"settings": rules}}
-    if isinstance(scheme, sl.EASY) and scheme.reservations == 1:
+    if isinstance(scheme, EASY) and scheme.reservations == 1:
         entry |= {"kernel": "easy", "rules": {"many": MANY, "looks": LOOKS}, "perJob": ["looks"]}
         return entry | {"backfill": scheme.backfill}
-    if isinstance(scheme, sl.EASY) and scheme.reservations != "all":
+    if isinstance(scheme, EASY) and scheme.reservations != "all":
         return entry | {"kernel": "easy_depth", "rules": {"depth": scheme.reservations}, "backfill": scheme.backfill}
     raise ValueError(f"{scheme} is not in the page")

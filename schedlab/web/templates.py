@@ -8,9 +8,12 @@ import json
 
 import pandas as pd
 
-import schedlab as sl
+from schedlab import charts
+from schedlab.schedule.simulation import simulate
+from schedlab.workload.loading import load_trace, model_trace
 
-FIRST, SECOND = "EASY", "FCFS"  # names that have colours of their own
+FIRST = "EASY"  # names that have colours of their own
+SECOND = "FCFS"
 TABLES = ("rows", "others")
 SIZE = "size"  # the table that has the processors of the machine
 WHOSE = ("user", "state")  # what the page does not know of a job
@@ -23,8 +26,8 @@ HOW = [
 
 def templates() -> dict[str, dict]:
     """Return the specification of each view by its name; views along time have one for logs without dates, too."""
-    trace = sl.model_trace("lublin", jobs=400, machine=64, seed=1).scale_load(0.9)
-    dated = sl.load_trace("KTH-SP2-1996", standin=True).head(400)
+    trace = model_trace("lublin", jobs=400, machine=64, seed=1).scale_load(0.9)
+    dated = load_trace("KTH-SP2-1996", standin=True).head(400)
     drawn = {"waits": _waits(trace), "slowdown": _curve()}
     for name, part in {"time": trace, "time dated": dated}.items():
         drawn[name] = _over_time(part)
@@ -34,11 +37,11 @@ def templates() -> dict[str, dict]:
 
 
 def _schedules(trace):
-    return {FIRST: sl.simulate(trace, "easy"), SECOND: sl.simulate(trace, "fcfs")}
+    return {FIRST: simulate(trace, "easy"), SECOND: simulate(trace, "fcfs")}
 
 
 def _waits(trace):
-    chart = sl.charts.distribution(_schedules(trace), up_to=3_600_000, title="", subtitle="", height=HIGH)
+    chart = charts.distribution(_schedules(trace), up_to=3_600_000, title="", subtitle="", height=HIGH)
     return _emptied(chart)
 
 
@@ -46,7 +49,7 @@ def _curve():
     table = [
         {"load": load, "bounded_slowdown": 10 * load, "scheme": name} for load in (0.5, 1.0) for name in (FIRST, SECOND)
     ]
-    chart = sl.charts.lines(pd.DataFrame(table), "load", "bounded_slowdown", log=True, height=HIGH)
+    chart = charts.lines(pd.DataFrame(table), "load", "bounded_slowdown", log=True, height=HIGH)
     spec = _emptied(chart)
     for layer in spec["layer"]:
         layer["encoding"].get("y", {}).pop("axis", None)
@@ -55,12 +58,12 @@ def _curve():
 
 def _over_time(trace):
     first, second = _schedules(trace).values()
-    spec = _emptied(sl.charts.profile(first, against=second, title="", subtitle=""))
+    spec = _emptied(charts.profile(first, against=second, title="", subtitle=""))
     return json.loads(json.dumps(spec).replace(f"of {trace.procs:,} (dashed)", "of {machine} (dashed)"))
 
 
 def _gantts(trace):
-    spec = _emptied(sl.charts.gantts(_schedules(trace)))
+    spec = _emptied(charts.gantts(_schedules(trace)))
     for panel in spec["vconcat"]:
         tips = [tip for tip in panel["encoding"]["tooltip"] if tip["field"] not in WHOSE]
         panel["encoding"]["tooltip"] = tips + HOW
@@ -69,7 +72,7 @@ def _gantts(trace):
 
 def _emptied(chart):
     """Return the specification of a chart with its tables named in order, and empty."""
-    spec = sl.charts.specified(chart)
+    spec = charts.specified(chart)
     tables = spec.pop("datasets", {})
     if "values" in spec.get("data", {}):
         tables = {"": spec["data"].pop("values")} | tables

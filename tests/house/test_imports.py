@@ -24,8 +24,8 @@ PACKAGE = ROOT / "schedlab"
 # apart from the rest of its room: users find it there, but it needs what is above.
 ROOMS = (
     *("_runtime", "show", "kernels", "workload", "machine", "schemes", "schedule", "gang", "experiment", "charts"),
-    *("testing", "show.widgets", "contest", "papers", "contest.study", "show.report", "_runtime.precompile"),
-    *("web", "cli"),
+    *("testing", "web", "show.widgets", "contest", "papers", "contest.study", "show.report", "_runtime.precompile"),
+    "cli",
 )
 KERNELS_IMPORT = {"gc", "numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib", "threading"}
 KERNELS_KNOW = {("kernels._jit", f"_runtime.{name}") for name in ("paths", "compiling")}

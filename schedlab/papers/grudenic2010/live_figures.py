@@ -5,7 +5,7 @@ import pandas as pd
 from schedlab import DPSA, EASY, charts, load_trace
 from schedlab.schedule.metrics import bounded_slowdown
 from schedlab.schedule.simulation import simulate_many
-from schedlab.show.widgets.in_page import InPage
+from schedlab.web.in_page import InPage
 
 from .grids import AUDITED, BASE, ESTIMATES, MEASURE, USERS, log
 

@@ -16,6 +16,7 @@ from ...schedule import Schedule
 from ...schemes import Scheme, by_name
 from ...schemes import scheme as scheme_named
 from ...schemes.orders import NAMES, OF_USERS
+from ...web.in_page import InPage
 from ...workload import archive
 from ...workload.conventions import KEEP, OVERRUN
 from ...workload.edges import has_waits
@@ -26,7 +27,6 @@ from ...workload.variations import WEEK
 from ..page import duration
 from .comparing import difference, side_by_side
 from .controls import NOTHING, WHOLE_LABEL, wide
-from .in_page import InPage
 from .live_figure import Live, live
 from .sides import (
     Side,

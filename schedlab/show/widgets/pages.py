@@ -23,7 +23,9 @@ def _simulated(live, in_page):
     """Return a figure that the page simulates by itself, with all values of the controls that it has there."""
     from ...web.figures import recipe  # here, since only pages need it
 
-    controls, choices, left = [], {}, []
+    controls = []
+    choices = {}
+    left = []
     for name in live._order:
         control = live.controls[name]
         if name not in in_page.controls:

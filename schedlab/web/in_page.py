@@ -4,8 +4,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ...schemes import Scheme
-from ...workload.trace import Trace
+from schedlab.schemes import Scheme
+from schedlab.workload.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -36,5 +36,5 @@ class InPage:
     @property
     def controls(self) -> set[str]:
         """The names of the controls that the page has."""
-        asked = (self.trace, self.schemes, self.load, self.tau)
-        return {name for function in asked for name in inspect.signature(function).parameters}
+        functions = (self.trace, self.schemes, self.load, self.tau)
+        return {name for function in functions for name in inspect.signature(function).parameters}
