@@ -108,6 +108,11 @@ function showMeasures(both) {
   byId("measures").replaceChildren(head, body);
 }
 
+function showSchemes() {
+  const texts = sides().map(({ name }) => Object.assign(document.createElement("p"), { textContent: `${name}. ${data.schemes[name].about}` }));
+  byId("schemes").replaceChildren(...texts);
+}
+
 function showCode() {
   const known = data.logs.find((entry) => entry.name === setting.log);
   const name = own ? own.file.name : setting.log;
@@ -253,6 +258,7 @@ let running = false;
 async function update() {
   const turn = ++latest;
   showCode();
+  showSchemes();
   remember();
   if (running || !log) return;
   running = true;

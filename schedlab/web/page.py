@@ -5,6 +5,7 @@ It is one file that needs no network: the kernels, the script that draws charts,
 
 import base64
 import gzip
+import inspect
 import json
 import os
 import re
@@ -55,6 +56,8 @@ def schemes() -> dict[str, dict]:
     entries = {str(scheme): described(scheme) for scheme in offered}
     for (_, entry), colour in zip(entries.items(), charts.colours(list(entries)), strict=True):
         entry["colour"] = colour
+    for scheme in offered:
+        entries[str(scheme)]["about"] = inspect.getdoc(type(scheme)).partition("\n")[0]
     return entries
 
 
