@@ -13,9 +13,9 @@ const HALF = 2 ** 32;
  *
  * @param {BufferSource} bytes - the module: kernels.wasm, or kernels64.wasm
  * @param {object} described - kernels.json
- * @returns {Promise<(name: string, values: object) => Array>} a function that calls a kernel with values by the names of
- *   its arguments, and returns copies of the arrays that it gives. Whole numbers are numbers of JavaScript here, which
- *   are exact up to 2^53. A part of an order or of settings that has no value is 0, false or empty.
+ * @returns {Promise<(name: string, values: object) => Array>} a function that calls a kernel with values by the names
+ *   of its arguments, and returns copies of the arrays that it gives. Whole numbers are numbers of JavaScript here,
+ *   which are exact up to 2^53. A part of an order or of settings that has no value is 0, false or empty.
  */
 export async function load(bytes, described) {
   const imports = { math: { exp: Math.exp, expm1: Math.expm1 } };

@@ -54,7 +54,8 @@ function live(place) {
     const written = recipe.column === "wait_time" ? duration : number;
     const means = facts.map(({ name, mean }) => `${written(mean)} under ${name}`).reverse();
     spec.title.text = `${recipe.title}: ${means.join(", ")}`;
-    const worded = (control) => `${control.dataset.label}${/^[\d.,]+$/.test(option(control)) ? "" : ":"} ${option(control)}`;
+    const colon = (control) => (/^[\d.,]+$/.test(option(control)) ? "" : ":");
+    const worded = (control) => `${control.dataset.label}${colon(control)} ${option(control)}`;
     const setting = controls.map(worded).join(", ");
     spec.title.subtitle = [`${log.title}, ${log.jobs.toLocaleString("en")} jobs`, setting];
     const colours = { domain: sides.map(({ name }) => name), range: sides.map(({ colour }) => colour) };

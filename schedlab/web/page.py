@@ -45,6 +45,22 @@ COLUMNS = ("submit_time", "run_time", "requested_time", "requested_procs")
 LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002", "SDSC-BLUE-2000")
 FIRST = LOGS[:2]  # of a page that is given no log
 LINES = re.MULTILINE
+VIEWS = {"waits": "Waits", "slowdown": "Slowdown by load", "time": "Over time", "gantt": "Gantt chart"}
+ORDERS = {
+    "fcfs": "first come first",
+    "lcfs": "last come first",
+    "sjf": "shortest first",
+    "ljf": "longest first",
+    "narrow": "narrowest first",
+    "wide": "widest first",
+    "saf": "smallest area first",
+    "laf": "largest area first",
+}
+# Columns of a table of jobs that the page asks for.
+ASKED_FOR = {"submit": "submission", "start": "start", "end": "end", "run": "run time (s)", "procs": "processors"}
+ASKED_FOR |= {"estimate": "estimate (s)", "user": "user"}
+TAB = '<button type="button" role="tab" aria-controls="panel" data-view="{}">{}</button>'
+FIELD = '<label>{} <select name="{}"></select></label>'
 DRAWING = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -97,19 +113,26 @@ def page(traces: Iterable[Trace], further: Iterable[dict] = (), home: str = "") 
     home : str
         Address of the site; by default the page stands alone.
     """
+    logs = [*map(packed, traces), *further]
+    known = schemes()
     data = {
         "kernels": description()["kernels"],
-        "schemes": schemes(),
+        "schemes": known,
         "templates": templates(),
         "dates": DATES,
-        "logs": [*map(packed, traces), *further],
-        "version": __version__,
+        "logs": logs,
     }
     content = {
         "style": (HERE / "page.css").read_text(encoding="utf-8"),
         "home": f'<p class="home"><a href="{escape(home)}">schedlab</a></p>' if home else "",
         "data": json.dumps(data).replace("</", "<\\/"),
         **parts(),
+        "logs": _options({log["name"]: log["title"] for log in logs}),
+        "schemes": _options({name: name for name in known}),
+        "orders": _options(ORDERS),
+        "views": "".join(TAB.format(name, escape(text)) for name, text in VIEWS.items()),
+        "columns": "".join(FIELD.format(escape(text), name) for name, text in ASKED_FOR.items()),
+        "version": __version__,
         "drawing": _text(_drawing().encode()),
         "script": bundled("office", "words", "page"),
     }
@@ -166,6 +189,10 @@ def write(path: str | os.PathLike, traces: Iterable[Trace] = ()) -> Path:
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
     return path
+
+
+def _options(texts):
+    return "".join(f'<option value="{escape(value)}">{escape(text)}</option>' for value, text in texts.items())
 
 
 def _drawing():

@@ -5,6 +5,7 @@ Each template is the Vega-Lite specification that a chart of Python has, without
 """
 
 import json
+import re
 
 import pandas as pd
 
@@ -41,8 +42,10 @@ def _schedules(trace):
 
 
 def _waits(trace):
-    chart = charts.distribution(_schedules(trace), up_to=3_600_000, title="", subtitle="", height=HIGH)
-    return _emptied(chart)
+    spec = _emptied(charts.distribution(_schedules(trace), up_to=3_600_000, title="", subtitle="", height=HIGH))
+    line = spec["layer"][0]
+    thin = line | {"data": {"name": "ghost"}, "mark": line["mark"] | {"strokeWidth": 1, "opacity": 0.5}}
+    return spec | {"layer": [thin, *spec["layer"]]}
 
 
 def _curve():
@@ -52,7 +55,7 @@ def _curve():
     chart = charts.lines(pd.DataFrame(table), "load", "bounded_slowdown", log=True, height=HIGH)
     spec = _emptied(chart)
     for layer in spec["layer"]:
-        layer["encoding"].get("y", {}).pop("axis", None)
+        layer["encoding"]["y"]["axis"] = {"format": ",~r"}
     return spec
 
 
@@ -77,7 +80,8 @@ def _emptied(chart):
     if "values" in spec.get("data", {}):
         tables = {"": spec["data"].pop("values")} | tables
         spec["data"]["name"] = ""
-    text = json.dumps(spec)
+    spec["title"]["subtitle"] = []
+    text = re.sub('"local time, [^"]*"', '"local time"', json.dumps(spec))
     names = iter(TABLES)
     for name, rows in tables.items():
         text = text.replace(f'"name": "{name}"', f'"name": "{SIZE if SIZE in rows[0] else next(names)}"')

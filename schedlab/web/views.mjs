@@ -34,7 +34,8 @@ function steps(sorted) {
     values.clear();
     for (let i = 0; i < POINTS; i++) values.add(sorted[even((i * (sorted.length - 1)) / (POINTS - 1))]);
   }
-  return Array.from(values, (value) => ({ value: Math.max(value, 1), share: (places.get(value) + 1) / sorted.length }));
+  const shareOf = (value) => (places.get(value) + 1) / sorted.length;
+  return Array.from(values, (value) => ({ value: Math.max(value, 1), share: shareOf(value) }));
 }
 
 /** Rows of a measure by load: one line for each scheme. Each result has a scheme, a load and the measure. */
@@ -42,11 +43,17 @@ export function curve(results, measure, high) {
   const values = results.map((row) => Math.log(row[measure]));
   const [low, most] = [Math.min(...values), Math.max(...values)];
   const lines = [...new Set(results.map((row) => row.scheme))].map((name) => {
-    const rows = results.filter((row) => row.scheme === name).map((row) => ({ load: row.load, [measure]: row[measure] }));
+    const rows = results.filter((row) => row.scheme === name);
     return { name, rows, last: rows.at(-1), at: rows.at(-1)[measure] };
   });
   lines.sort((a, b) => a.at - b.at);
   return labelled(lines, (value) => (most > low ? ((Math.log(value) - low) / (most - low)) * high : 0));
+}
+
+/** Ticks of a logarithmic axis: powers of ten; over a shorter range 1, 2 and 5 times these. */
+export function ticks(low, high) {
+  const steps = high > 100 * low ? [1] : [1, 2, 5];
+  return Array.from({ length: 10 }, (_, power) => steps.map((step) => step * 10 ** power)).flat();
 }
 
 /** Name each line at its end; names that would touch move apart. */
@@ -63,7 +70,8 @@ function labelled(lines, pixels) {
 /** Move ascending places as little as necessary so that neighbours are a line apart. */
 function spread(places) {
   const groups = [];
-  const first = (group) => group.reduce((sum, place) => sum + place, 0) / group.length - (LINE * (group.length - 1)) / 2;
+  const sum = (group) => group.reduce((all, place) => all + place, 0);
+  const first = (group) => sum(group) / group.length - (LINE * (group.length - 1)) / 2;
   for (const place of places) {
     groups.push([place]);
     while (groups.length > 1 && first(groups.at(-1)) < first(groups.at(-2)) + LINE * groups.at(-2).length) {

@@ -3,7 +3,7 @@
 import { load } from "./kernels.mjs";
 import { read } from "./reading.mjs";
 import { measures, offeredLoad, quantile, scaled, simulate, slowdowns, sortedWaits } from "./simulate.mjs";
-import { CLASSES, classOf, curve, distribution, gantt, profile, table } from "./views.mjs";
+import { CLASSES, classOf, curve, distribution, gantt, profile, table, ticks } from "./views.mjs";
 
 const KEPT = 6; // schedules; those of HPC2N take 13 MB each
 const WEEK = 7 * 86400;
@@ -40,13 +40,14 @@ const handlers = {
     const span = jobs.submit.at(-1) - first;
     const load = offeredLoad(workload);
     const { name, notes, clock } = workload;
-    return { name, notes, clock, procs: workload.procs, known: procs !== null, widest, jobs: jobs.submit.length, first, span, load };
+    const facts = { name, notes, clock, procs: workload.procs, known: procs !== null };
+    return { ...facts, widest, jobs: jobs.submit.length, first, span, load };
   },
 
   /** Simulate both sides of a setting, and return their measures and the rows of the view. */
   run({ setting, high }) {
     const { view, load, sides } = setting;
-    const named = Object.fromEntries(sides.map((side) => [side.name, scheduled(setting, load, side)]));
+    const named = Object.fromEntries(sides.map((name) => [name, scheduled(setting, load, name)]));
     const schedules = Object.values(named);
     const both = schedules.map((schedule) => ({ ...measures(schedule), classes: byClass(schedule) }));
     const span = Math.max(workload.jobs.submit.at(-1) - workload.jobs.submit[0], 10);
@@ -65,14 +66,15 @@ const handlers = {
 
   /** Measure both sides at one load, for the curve. */
   point({ setting, load }) {
-    return setting.sides.map((side) => {
-      const { bounded_slowdown, wait_time } = measures(scheduled(setting, load, side));
-      return { scheme: side.name, load, bounded_slowdown, wait_time };
+    return setting.sides.map((scheme) => {
+      const { bounded_slowdown } = measures(scheduled(setting, load, scheme));
+      return { scheme, load, bounded_slowdown };
     });
   },
 
   curve({ results, high }) {
-    return curve(results, "bounded_slowdown", high);
+    const values = results.map((row) => row.bounded_slowdown);
+    return { rows: curve(results, "bounded_slowdown", high), ticks: ticks(Math.min(...values), Math.max(...values)) };
   },
 
   /** Simulate the schemes of a live figure of the site: rows of the distribution of a measure, its mean and median. */
@@ -83,7 +85,8 @@ const handlers = {
     const measure = column === "wait_time" ? sortedWaits : (schedule) => slowdowns(schedule, tau).sort();
     const values = valuesOf(named, measure);
     const facts = Object.entries(values).map(([name, sorted]) => {
-      return { name, mean: sorted.reduce((sum, value) => sum + value, 0) / sorted.length, median: quantile(sorted, 0.5) };
+      const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
+      return { name, mean, median: quantile(sorted, 0.5) };
     });
     return { rows: distribution(values, upTo, high), facts };
   },
@@ -96,7 +99,7 @@ const handlers = {
 const valuesOf = (named, measure) =>
   Object.fromEntries(Object.entries(named).map(([name, schedule]) => [name, measure(schedule)]));
 
-function scheduled({ machine }, load, { scheme, order }) {
+function scheduled({ machine, order }, load, scheme) {
   const key = [machine, load, scheme, order].join();
   const known = kept.get(key);
   kept.delete(key);
