@@ -130,7 +130,7 @@ function filled(name, { along, upward }) {
   const names = sides();
   const colours = { domain: names, range: names.map((of) => data.schemes[of].colour) };
   const labels = ["waits", "slowdown"].includes(name) ? 8 * Math.max(...names.map((text) => text.length)) + 30 : 14;
-  const spec = JSON.parse(JSON.stringify(data.templates[name]).replace("{machine}", counted(setting.machine)));
+  const spec = JSON.parse(JSON.stringify(data.templates[name]).replaceAll("{machine}", counted(setting.machine)));
   const width = Math.max(160, Math.min(room, 1100) - 75 - labels);
   for (const part of [spec, ...(spec.vconcat ?? [])]) part.width = width;
   for (const { encoding } of views(spec)) {

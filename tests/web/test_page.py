@@ -131,9 +131,11 @@ def test_every_view_in_both_themes_and_on_a_phone(_, opened):
             assert wider <= 0, (view, theme, width)
             cut = tab.evaluate("""() => { const box = document.querySelector('#chart svg').getBoundingClientRect();
                 return [...document.querySelectorAll('#chart svg text')].map(text => text.getBoundingClientRect())
-                    .filter(text => text.width && (text.left < box.left - 1 || text.right > box.right + 1)).length;
+                    .filter(text => text.width && (text.left < box.left - 1 || text.right > box.right + 1
+                        || text.top < box.top - 1 || text.bottom > box.bottom + 1)).length;
             }""")
             assert cut == 0, (view, theme, width)
+            assert "{" not in tab.inner_text("#chart")
 
 
 @pytest.mark.parametrize("_", browsed)
