@@ -24,7 +24,7 @@ class Page(HTMLParser):
         self.open.append(tag)
         self.ids += [values["id"]] if "id" in values else []
         self.names += [values["name"]] if "name" in values else []
-        self.chart = values["id"] if values.get("type") == "application/json" else ""
+        self.chart = values.get("id", "") if values.get("type") == "application/json" else ""
         if tag == "a":
             self.links += [values["href"]] if "href" in values else []
         else:

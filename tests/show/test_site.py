@@ -15,6 +15,7 @@ CLICKS = 3
 SHOWN = (  # in the browser: the pages that show most, and one of each kind
     "index.html",
     "start.html",
+    "try.html",
     "guide/compare.html",
     "guide/figure.html",
     "notebooks/00-tour.html",
@@ -202,22 +203,33 @@ def test_a_live_figure_on_a_page_shows_what_is_chosen(opened, address):
     seen[0].wait_for_selector("svg", timeout=DRAWING)
 
 
-@in_browser
-def test_a_slider_on_a_page_moves_without_a_kernel(opened, address):
-    page = opened(address)
-    page.goto(f"{address}/notebooks/00-tour.html")
-    live = page.query_selector(".live-page")
-    slider, words = live.query_selector("input[type=range]"), live.query_selector("output")
-    before = words.inner_text()
+def simulated(page):
+    """Move the slider of a figure that the page simulates to its end, and wait for the picture."""
+    live = page.wait_for_selector(".live-simulated")
+    slider = live.wait_for_selector("input[type=range]:enabled", timeout=DRAWING)
+    scroll_to(live)
     slider.focus()
     page.keyboard.press("End")
-    assert words.inner_text() != before
-    (seen,) = [one for one in live.query_selector_all(".live-figure") if one.is_visible()]
-    assert f"{slider.get_attribute('name')}={slider.get_attribute('max')}" in seen.get_attribute("data-key").split()
-    seen.wait_for_selector("svg")
-    end = words.inner_text()
-    live.query_selector("select").select_option(index=1)
-    assert words.inner_text() == end
+    page.wait_for_function(
+        "() => document.querySelector('.live-simulated svg')?.textContent.includes('offered load 1,')", timeout=DRAWING
+    )
+    return live
+
+
+@in_browser
+@pytest.mark.parametrize(("notebook", "menu"), [("00-tour", "easy-sjf"), ("05-dpsa-grudenic", "wide jobs")])
+def test_a_page_simulates_its_live_figure(notebook, menu, opened, address):
+    page = opened(address)
+    page.goto(f"{address}/notebooks/{notebook}.html")
+    live = simulated(page)
+    before = live.query_selector("svg").text_content()
+    assert "under EASY" in before
+    live.query_selector("select").select_option(label=menu)
+    page.wait_for_function(
+        f"() => document.querySelector('.live-simulated svg')?.textContent.includes(': {menu}')", timeout=DRAWING
+    )
+    assert live.query_selector("svg").text_content().partition("under")[0] != before.partition("under")[0]
+    assert live.query_selector("[role=status]").inner_text() == ""
 
 
 @in_browser
@@ -226,12 +238,11 @@ def test_pages_opened_from_the_disk_draw_charts_move_sliders_and_search(opened):
     page.goto((SITE / "index.html").as_uri())
     page.wait_for_selector(".bd-article .chart svg.marks", timeout=DRAWING)
     page.goto((SITE / "notebooks" / "00-tour.html").as_uri())
-    slider = page.query_selector(".live-page input[type=range]")
-    slider.focus()
-    page.keyboard.press("End")
-    figure = page.wait_for_selector(".live-page .live-figure:not([hidden])")
-    scroll_to(figure)
-    figure.wait_for_selector("svg.marks", timeout=DRAWING)
+    simulated(page)
+    page.goto((SITE / "try.html").as_uri())
+    page.wait_for_selector("#chart svg")
+    page.select_option("#log", index=1)  # which stands beside the page
+    page.wait_for_function("() => document.querySelector('#about').textContent.includes('77,205 jobs')")
     page.goto((SITE / "search.html").as_uri() + "?q=EASY")
     page.wait_for_function("() => /found|did not match/.test(document.querySelector('#search-results').innerText)")
     assert page.query_selector("#search-results a")
