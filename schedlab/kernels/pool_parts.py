@@ -63,8 +63,10 @@ import numpy as np
 
 from ._jit import part
 from .cluster import NOW, WAITS
-from .pools import CULPRIT, FAULT, NOBODY, RESOURCES, exceeds, first_of, fits, last_of
+from .pools import CULPRIT, FAULT, NOBODY, RESOURCES, exceeds, fits
 from .pools import begin as begin_unchecked
+from .pools import first_of as first_in
+from .pools import last_of as last_in
 from .pools_conservative import fill
 from .pools_easy import Heads, may_start, start_behind_head
 from .pools_easy import start_heads as start_and_reserve
@@ -182,6 +184,42 @@ def begin(c, pool, place):
 
 
 @part
+def first_of(c, pairs, pool):
+    """Return the first place of a pool's stretch of the queue or the running jobs, or of where it would be.
+
+    Parameters
+    ----------
+    c : Pools
+        The state of the simulation.
+    pairs : SortedPairs
+        ``c.queue`` or ``c.running``.
+    pool : int
+        Number of the pool.
+
+    Returns
+    -------
+    int
+    """
+    return first_in(pairs, pool)
+
+
+@part
+def last_of(c, pairs, pool):
+    """Return the place after a pool's stretch.
+
+    Parameters
+    ----------
+    c, pairs, pool
+        As in `first_of`.
+
+    Returns
+    -------
+    int
+    """
+    return last_in(pairs, pool)
+
+
+@part
 def start_heads(c, heads, pool):
     """Start jobs down the queue of a pool to the first within its limits that does not fit, and reserve for that.
 
@@ -200,7 +238,7 @@ def start_heads(c, heads, pool):
         The place behind the head, from which on candidates for backfilling stand.
     """
     waiting = start_and_reserve(c, heads, pool, BACKFILLS)
-    return last_of(c, c.queue, pool) - waiting
+    return last_in(c.queue, pool) - waiting
 
 
 @part

@@ -20,18 +20,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import inlined, maker, part, routine
-from .cluster import ARRIVED, BEGUN, EARLY, NOW, SCALARS, WAITS, Jobs, next_arrival, next_end, open_instant
+from ._jit import inlined, part, routine
+from .cluster import ARRIVED, BEGUN, EARLY, NEWCOMER, NOW, SCALARS, WAITS, Jobs
 from .priority import sort
-from .questions import QUEUED, ask, count_events, look
+from .questions import QUEUED, ask, count_events
 from .sorted_pairs import (
     NEVER,
     SortedPairs,
     back,
+    first_key,
     front,
     insert,
     is_empty,
-    new_pairs,
     place_of,
     pop,
     remove,
@@ -44,20 +44,22 @@ RESOURCES = (
 # Constants that pieces take are numpy's: numba compiles a piece once more for each literal that it is called with.
 NOBODY = np.int64(-1)
 NO_ALARM = np.int64(NEVER)
-UNORDERED = np.bool_(False)
 TAKES, GIVES = np.int64(1), np.int64(-1)  # whether a job takes what is counted, or gives it back
 SPAN = 2**53  # ranks and instants are smaller: keys of pool p are from p * SPAN to below (p + 1) * SPAN
 ENDS, KNOWN, BEGINS = range(3)  # what a window does, in this order at one instant
 
 # Places in Pools.news, by pool: whether something has happened at this instant, whether resources were freed or windows
 # changed in it, the arrivals of this instant, the last of these jobs, whether a job completed before its estimated end,
-# completions, whether reservations are void, whether a job was passed over in the last pass, and, in a user's scheme,
-# what is wrong with a start, and of which job (`pool_parts`).
-TOUCHED, FREED, ARRIVALS, LATEST, EARLIER, ENDED, VOID, PASSED, FAULT, CULPRIT = range(10)
-NEWS = 10
-BEGIN, END, SINCE = range(3)  # places in a row of Pools.span,
-CELL, AMOUNT = range(2)  # of Pools.share,
-MOST, COUNT = range(2)  # and of Pools.bound
+# completions, whether reservations are void, whether a job was passed over in the last pass; in a user's scheme, what
+# is wrong with a start, and of which job (`pool_parts`); the first window, the first that has not begun, and the place
+# after the last.
+TOUCHED, FREED, ARRIVALS, LATEST, EARLIER, ENDED, VOID, PASSED, FAULT, CULPRIT, FIRST, COMING, LAST = range(13)
+NEWS = 13
+# Places in Pools.clock behind those of Cluster.clock: the next event, how many runs windows have ended, and how many of
+# these policies know of.
+EVENT, RUNS, SEEN = range(SCALARS, SCALARS + 3)
+BEGIN, END, SINCE, LEFT = range(4)  # places in a row of Pools.span,
+CELL, AMOUNT = range(2)  # and of Pools.share
 
 
 class Windows(NamedTuple):
@@ -92,138 +94,115 @@ class Pools(NamedTuple):
     running: SortedPairs
     queue: SortedPairs
     clock: np.ndarray
-    halt: np.ndarray
     place: np.ndarray  # int64 of shape (n_jobs,): the pool of each job
     demand: np.ndarray  # int64 of shape (n_jobs, 4)
-    capacity: np.ndarray  # int64 of shape (n_pools, 4)
     free: np.ndarray  # int64 of shape (n_pools, 4): of the open capacity
-    first: np.ndarray  # as of `Windows`, like `closed` and `event`
-    span: np.ndarray  # int64 of shape (n_windows, 3): `BEGIN`, `END`, and from when on a window is known (`SINCE`)
-    closed: np.ndarray
-    event: np.ndarray
-    held: np.ndarray  # int64 of shape (n_windows, 4): held at the begin of a window to come, by estimates
-    # int64 of shape (n_pools + 2,): the first window of each pool that has not begun, the next event, and how many runs
-    # windows have ended.
-    coming: np.ndarray
+    # int64 of shape (n_windows, 7): `BEGIN`, `END`, from when on a window is known (`SINCE`), and from `LEFT` on what
+    # is left over at its begin by what is closed and by what running jobs will hold then, by their estimates.
+    span: np.ndarray
+    closed: np.ndarray  # as of `Windows`
+    event: np.ndarray  # as of `Windows`, with a last row at `NEVER`
     share: np.ndarray  # int64 of shape (n_jobs, n_limits, 2): `CELL` and `AMOUNT` of `Limits`
-    bound: np.ndarray  # int64 of shape (n_cells, 2): `MOST` and `COUNT` of `Limits`; the latter is modified in place
+    allowance: np.ndarray  # int64 of shape (n_cells,): what running jobs leave of what they may hold together
     requeues: bool
     ended: np.ndarray  # int64 of shape (most, 3): job, start and end of each run that a window ended
-    news: np.ndarray  # int64 of shape (n_pools, 10)
-    entry: np.ndarray  # int64 of shape (n_jobs,): the place of a running job in `begun`
+    news: np.ndarray  # int64 of shape (n_pools, 13)
 
 
-@maker
-def new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, rank, moving, halt):
-    """Make an idle machine before the first arrival; `runs` is the most runs that windows may end."""
-    n = jobs.submit.size
-    pools = capacity.shape[0]
-    clock = np.zeros(SCALARS, np.int64)
+def new_pools(jobs, machine, order) -> Pools:
+    """Make an idle machine before the first arrival.
+
+    Kernels take it, since a third of their time of compiling would be that of making these arrays.
+
+    Parameters
+    ----------
+    jobs : Jobs
+        The jobs.
+    machine : tuple
+        The place of each job, its demand, the capacity of the pools, `Windows`, `Limits`, whether jobs that a window
+        ends are queued again, and the most runs that may be ended.
+    order : Order
+        The order of the queue.
+    """
+    place, demand, capacity, windows, limits, requeues, runs = machine
+    n = len(jobs.submit)
+    clock = np.zeros(SEEN + 1, np.int64)
     clock[NOW] = -1
-    coming = np.zeros(pools + 2, np.int64)
-    for pool in range(pools):  # slices would cost four seconds of compiling
-        coming[pool] = windows.first[pool]
-    span = np.empty((windows.begin.size, 3), np.int64)
-    share = np.empty((*limits.cell.shape, 2), np.int64)
-    bound = np.zeros((limits.most.size, 2), np.int64)
-    for i in range(windows.begin.size):
-        span[i, BEGIN] = windows.begin[i]
-        span[i, END] = windows.end[i]
-        span[i, SINCE] = windows.known[i]
-    for job in range(limits.cell.shape[0]):
-        for i in range(limits.cell.shape[1]):
-            share[job, i, CELL] = limits.cell[job, i]
-            share[job, i, AMOUNT] = limits.amount[job, i]
-    for i in range(limits.most.size):
-        bound[i, MOST] = limits.most[i]
+    pairs = (SortedPairs(*np.zeros((2, 2 * n), np.int64), np.zeros(2, np.int64)) for _ in range(3))
+    news = np.zeros((len(capacity), NEWS), np.int64)
+    news[:, FIRST] = news[:, COMING] = windows.first[:-1]
+    news[:, LAST] = windows.first[1:]
+    left = np.repeat(capacity, np.diff(windows.first), axis=0) - windows.closed
     return Pools(
         jobs,
         np.full(n, WAITS, np.int64),
         np.full(n, -1, np.int64),
-        rank + n if moving else rank.copy(),
-        np.empty(n + runs, np.int64),
-        np.empty(n, np.int64),
-        new_pairs(2 * n),
-        new_pairs(2 * n),
-        new_pairs(2 * n),
+        order.rank + n if order.moving else order.rank.copy(),
+        np.zeros(n + runs, np.int64),
+        np.zeros(n, np.int64),
+        *pairs,
         clock,
-        halt,
         place,
         demand,
-        capacity,
         capacity.copy(),
-        windows.first,
-        span,
+        np.column_stack([windows.begin, windows.end, windows.known, left]),
         windows.closed,
-        windows.event,
-        np.zeros((windows.begin.size, RESOURCES), np.int64),
-        coming,
-        share,
-        bound,
+        np.concatenate([windows.event, [[NEVER, 0, 0, 0]]]),
+        np.stack([limits.cell, limits.amount], axis=2),
+        limits.most.copy(),
         requeues,
-        np.empty((runs, 3), np.int64),
-        np.zeros((pools, NEWS), np.int64),
-        np.zeros(n, np.int64),
+        np.zeros((runs, 3), np.int64),
+        news,
     )
 
 
 @inlined
-def advance(c, alarm, order, backfill, ordered, veto):
+def advance(c, alarm, halt):
     """Advance to the next instant, or to `alarm`; False if nothing is left to happen, or on `halt`.
 
-    The policies are those whose running sums have to know of runs that windows end.
+    Runs that windows end stay among the ends until policies know of them: `settle` has to follow.
     """
+    clock = c.clock
     news = c.news
-    limited = c.bound.size > 0
-    arrival = next_arrival(c)
-    end = next_end(c)
-    event = next_event(c)
-    if (arrival == NEVER and end == NEVER and is_empty(c.queue)) or c.halt[0]:
+    end = first_key(c.ends)
+    arrival = _next_of(c.jobs.submit, clock[ARRIVED])
+    if (arrival == NEVER and end == NEVER and is_empty(c.queue)) or halt[0]:
         return False
-    now = min(arrival, end, event, alarm)
+    now = min(arrival, end, c.event[clock[EVENT], 0], alarm)
     if now == NEVER:
         return False
-    open_instant(c, now)
+    clock[NOW] = now
+    clock[NEWCOMER] = clock[ARRIVED]
+    clock[EARLY] = 0
     for pool in range(news.shape[0]):
         for i in range(PASSED):
             news[pool, i] = 0
-    freed = next_end(c) == now
-    while next_end(c) == now:
-        complete(c)
-    runs = c.coming[c.capacity.shape[0] + 1]
-    while next_event(c) == now:
-        happen(c, order, backfill, ordered, veto)
-    freed = freed or c.coming[c.capacity.shape[0] + 1] > runs
-    if freed and limited:
+    while first_key(c.ends) == now:
+        _complete(c)
+    while c.event[clock[EVENT], 0] == now:
+        _happen(c)
+    if (end == now or clock[RUNS] > clock[SEEN]) and c.allowance.size > 0:
         for pool in range(news.shape[0]):
             if news[pool, PASSED]:
                 news[pool, TOUCHED] = news[pool, FREED] = 1
-    while next_arrival(c) == now:
-        arrive(c)
+    while _next_of(c.jobs.submit, clock[ARRIVED]) == now:
+        job = clock[ARRIVED]
+        pool = c.place[job]
+        insert(c.queue, pool * SPAN + c.rank[job], job)
+        clock[ARRIVED] = job + 1
+        news[pool, TOUCHED] = 1
+        news[pool, ARRIVALS] += 1
+        news[pool, LATEST] = job
     return True
 
 
 @part
-def next_event(c):
-    """Return the instant at which a window becomes known, begins or ends next, or `NEVER`."""
-    event = c.coming[c.capacity.shape[0]]
-    return c.event[event, 0] if event < c.event.shape[0] else NEVER
+def _next_of(instants, place):
+    return instants[place] if place < instants.size else NEVER
 
 
 @part
-def arrive(c):
-    """Put the next arriving job into the queue of its pool."""
-    job = c.clock[ARRIVED]
-    pool = c.place[job]
-    insert(c.queue, pool * SPAN + c.rank[job], job)
-    c.clock[ARRIVED] = job + 1
-    c.news[pool, TOUCHED] = 1
-    c.news[pool, ARRIVALS] += 1
-    c.news[pool, LATEST] = job
-
-
-@part
-def complete(c):
+def _complete(c):
     """End the running job that ends next."""
     job = c.begun[pop(c.ends)]
     pool = c.place[job]
@@ -232,45 +211,38 @@ def complete(c):
         c.early[c.clock[EARLY]] = job
         c.clock[EARLY] += 1
         c.news[pool, EARLIER] += 1
-    _release(c, job)
+    _release(c, pool, job)
 
 
-@part
-def _release(c, job):
+@routine
+def _release(c, pool, job):
     """Give back what a running job holds."""
-    pool = c.place[job]
     expected = c.start[job] + c.jobs.estimate[job]
     remove(c.running, pool * SPAN + expected, job)
-    for i in range(RESOURCES):
-        c.free[pool, i] += c.demand[job, i]
-    _count_held(c, pool, job, expected, GIVES)
-    _count_running(c, job, GIVES)
+    _count(c, pool, job, expected, GIVES)
     c.news[pool, TOUCHED] = c.news[pool, FREED] = 1
 
 
 @part
-def _count_running(c, job, sign):
-    """Count a job for the limits that apply to it."""
+def _count(c, pool, job, expected, sign):
+    """Count what a job takes or gives back: of the pool, at the begins of windows to come, and of its limits."""
+    for i in range(RESOURCES):
+        c.free[pool, i] -= sign * c.demand[job, i]
+    window = c.news[pool, COMING]
+    while window < c.news[pool, LAST] and c.span[window, BEGIN] < expected:
+        for i in range(RESOURCES):
+            c.span[window, LEFT + i] -= sign * c.demand[job, i]
+        window += 1
     for i in range(c.share.shape[1]):
         if c.share[job, i, CELL] >= 0:
-            c.bound[c.share[job, i, CELL], COUNT] += sign * c.share[job, i, AMOUNT]
-
-
-@part
-def _count_held(c, pool, job, expected, sign):
-    """Count what a job holds at the begins of windows to come."""
-    window = c.coming[pool]
-    while window < c.first[pool + 1] and c.span[window, BEGIN] < expected:
-        for i in range(RESOURCES):
-            c.held[window, i] += sign * c.demand[job, i]
-        window += 1
+            c.allowance[c.share[job, i, CELL]] -= sign * c.share[job, i, AMOUNT]
 
 
 @routine
-def happen(c, order, backfill, ordered, veto):
+def _happen(c):
     """Let a window become known, begin or end."""
-    event = c.coming[c.capacity.shape[0]]
-    c.coming[c.capacity.shape[0]] = event + 1
+    event = c.clock[EVENT]
+    c.clock[EVENT] = event + 1
     window = c.event[event, 1]
     kind = c.event[event, 2]
     pool = c.event[event, 3]
@@ -281,60 +253,76 @@ def happen(c, order, backfill, ordered, veto):
     if kind == KNOWN:
         c.news[pool, VOID] = 1
     if kind == BEGINS:
-        c.coming[pool] = window + 1
-        while _is_overfull(c, pool):
-            _end_latest(c, pool, order, backfill, ordered, veto)
+        c.news[pool, COMING] = window + 1
+        while _is_overfull(c.free, pool):
+            _end_latest(c, pool)
             c.news[pool, VOID] = 1
 
 
 @part
-def _is_overfull(c, pool):
+def _is_overfull(free, pool):
     over = False
     for i in range(RESOURCES):
-        over |= c.free[pool, i] < 0
+        over |= free[pool, i] < 0
     return over
 
 
 @part
-def _end_latest(c, pool, order, backfill, ordered, veto):
+def _end_latest(c, pool):
     """End the running job that started last; of equal starts the later in the log."""
     running = c.running
     latest = NOBODY
-    for place in range(first_of(c, running, pool), last_of(c, running, pool)):
+    for place in range(first_of(running, pool), last_of(running, pool)):
         job = running.item[place]
         if latest < 0 or c.start[job] > c.start[latest] or (c.start[job] == c.start[latest] and job > latest):
             latest = job
-    entry = c.entry[latest]
-    end = c.start[latest] + c.jobs.run[latest]
-    _count_early(c, order.question, latest, end, entry)
-    if ordered:
-        _count_early(c, backfill.question, latest, end, entry)
-    _count_early(c, veto.question, latest, end, entry)
-    remove(c.ends, end, entry)
-    _release(c, latest)
-    many = c.coming[c.capacity.shape[0] + 1]
-    c.coming[c.capacity.shape[0] + 1] = many + 1
+    many = c.clock[RUNS]
+    c.clock[RUNS] = many + 1
     c.ended[many, 0] = latest
     c.ended[many, 1] = c.start[latest]
     c.ended[many, 2] = c.clock[NOW]
+    _release(c, pool, latest)
     if c.requeues:
-        c.start[latest] = WAITS
         insert(c.queue, pool * SPAN + c.rank[latest], latest)
 
 
 @routine
-def _count_early(c, question, job, end, entry):
-    """Let the sums of a policy know that a job ends now, not at its `end`, and waits again if jobs are requeued."""
-    sums = question.sums
-    if sums.kind.size == 0:
-        return
+def settle(c, questions, many):
+    """Count what has happened in the sums of the first so many policies; then take ended runs off the list of ends."""
+    for i in range(many):
+        if questions[i].sums.kind.size > 0:
+            _count_events(c, questions[i])
+    for row in range(c.clock[SEEN], c.clock[RUNS]):
+        job = c.ended[row, 0]
+        remove(c.ends, c.ended[row, 1] + c.jobs.run[job], _entry_of(c.begun, c.clock[BEGUN], job))
+        if c.requeues:
+            c.start[job] = WAITS
+    c.clock[SEEN] = c.clock[RUNS]
+
+
+@part
+def _entry_of(begun, many, job):
+    """Return the place of a job's last run in `begun`; that of a run that a window has ended is among the last."""
+    place = many - 1
+    while begun[place] != job:
+        place -= 1
+    return place
+
+
+@routine
+def _count_events(c, question):
+    """Let the sums of a policy know what has happened, and of jobs that a window has ended, which may wait again."""
     count_events(c, question)
-    remove(sums.ends, end, entry)
-    insert(sums.ends, c.clock[NOW], entry)  # counted with the next events
-    first = (job + 1) * question.width - sums.kind.size
-    for i in range(sums.kind.size):
-        if c.requeues and sums.kind[i] == QUEUED:
-            sums.value[question.whole[first + i]] += 1
+    sums = question.sums
+    for row in range(c.clock[SEEN], c.clock[RUNS]):
+        job = c.ended[row, 0]
+        entry = _entry_of(c.begun, c.clock[BEGUN], job)
+        remove(sums.ends, c.ended[row, 1] + c.jobs.run[job], entry)
+        insert(sums.ends, c.clock[NOW], entry)  # counted with the next events
+        first = (job + 1) * question.width - sums.kind.size
+        for i in range(sums.kind.size):
+            if c.requeues and sums.kind[i] == QUEUED:
+                sums.value[question.whole[first + i]] += 1
 
 
 @part
@@ -348,51 +336,27 @@ def begin(c, place):
     expected = now + jobs.estimate[job]
     c.start[job] = now
     c.begun[clock[BEGUN]] = job
-    c.entry[job] = clock[BEGUN]
     insert(c.ends, now + jobs.run[job], clock[BEGUN])
     clock[BEGUN] += 1
     insert(c.running, pool * SPAN + expected, job)
-    for i in range(RESOURCES):
-        c.free[pool, i] -= c.demand[job, i]
-    _count_held(c, pool, job, expected, TAKES)
-    _count_running(c, job, TAKES)
+    _count(c, pool, job, expected, TAKES)
     return remove_at(c.queue, place)
 
 
 @part
-def first_of(c, pairs, pool):
-    """Return the first place of a pool's stretch of the queue or the running jobs, or of where it would be.
-
-    Parameters
-    ----------
-    c : Pools
-        The state of the simulation.
-    pairs : SortedPairs
-        ``c.queue`` or ``c.running``.
-    pool : int
-        Number of the pool.
-
-    Returns
-    -------
-    int
-    """
-    return front(pairs) if pool == 0 else place_of(pairs, pool * SPAN, NOBODY)
+def first_of(pairs, pool):
+    """Return the first place of a pool's stretch of the queue or the running jobs, or of where it would be."""
+    place = front(pairs)
+    return place_of(pairs, pool * SPAN, NOBODY) if pool > 0 else place
 
 
 @part
-def last_of(c, pairs, pool):
-    """Return the place after a pool's stretch.
-
-    Parameters
-    ----------
-    c, pairs, pool
-        As in `first_of`.
-
-    Returns
-    -------
-    int
-    """
-    return back(pairs) if pool == c.capacity.shape[0] - 1 else place_of(pairs, (pool + 1) * SPAN, NOBODY)
+def last_of(pairs, pool):
+    """Return the place after a pool's stretch."""
+    place = back(pairs)
+    if place == front(pairs) or pairs.key[place - 1] < (pool + 1) * SPAN:
+        return place
+    return place_of(pairs, (pool + 1) * SPAN, NOBODY)
 
 
 @part
@@ -412,7 +376,7 @@ def exceeds(c, job):
     """
     for i in range(c.share.shape[1]):
         cell = c.share[job, i, CELL]
-        if cell >= 0 and c.bound[cell, COUNT] + c.share[job, i, AMOUNT] > c.bound[cell, MOST]:
+        if cell >= 0 and c.share[job, i, AMOUNT] > c.allowance[cell]:
             c.news[c.place[job], PASSED] = 1
             return True
     return False
@@ -435,11 +399,17 @@ def fits(c, pool, job):
     -------
     bool
     """
-    for i in range(RESOURCES):
-        if c.demand[job, i] > c.free[pool, i]:
-            return False
     now = c.clock[NOW]
-    return fits_windows(c, pool, job, NOBODY, now, now + c.jobs.estimate[job])
+    return has_room(c.demand, job, c.free, pool) and fits_windows(c, pool, job, NOBODY, now, now + c.jobs.estimate[job])
+
+
+@part
+def has_room(demand, job, amounts, pool):
+    """Tell whether a row of amounts has what a job needs."""
+    short = False
+    for i in range(RESOURCES):
+        short |= demand[job, i] > amounts[pool, i]
+    return not short
 
 
 @part
@@ -448,12 +418,12 @@ def fits_windows(c, pool, job, beside, after, before):
 
     `beside` is a job that holds what it needs then, as well as the running ones, or `NOBODY`.
     """
-    window = c.coming[pool]
-    last = c.first[pool + 1]
+    window = c.news[pool, COMING]
+    last = c.news[pool, LAST]
     while window < last and c.span[window, BEGIN] < before:
         if c.span[window, BEGIN] > after and c.span[window, SINCE] <= c.clock[NOW]:
             for i in range(RESOURCES):
-                left = c.capacity[pool, i] - c.closed[window, i] - c.held[window, i]
+                left = c.span[window, LEFT + i]
                 if beside >= 0:
                     left -= c.demand[beside, i]
                 if c.demand[job, i] > left:
@@ -462,25 +432,17 @@ def fits_windows(c, pool, job, beside, after, before):
     return True
 
 
-@maker
-def interrupted(c):
+def interrupted(c) -> np.ndarray:
     """Return job, start and end of each run that a window ended; int64 of shape (n_runs, 3)."""
-    return c.ended[: c.coming[c.capacity.shape[0] + 1]].copy()
-
-
-@part
-def sort_pool(c, pool, order, score):
-    """Sort the queue of a pool, if its order changes with time; `score` is scratch."""
-    if order.moving:
-        _sort_pool(c, pool, order.question, score)
+    return c.ended[: c.clock[RUNS]]
 
 
 @routine
-def _sort_pool(c, pool, question, score):
+def sort_pool(c, pool, question, score):
+    """Sort the queue of a pool by an order that changes with time; `score` is scratch."""
     queue = c.queue
-    first = first_of(c, queue, pool)
-    last = last_of(c, queue, pool)
-    look(c, question)
+    first = first_of(queue, pool)
+    last = last_of(queue, pool)
     for place in range(first, last):
         score[place] = ask(c, question, queue.item[place])
     sort(score, queue.item, first, last)

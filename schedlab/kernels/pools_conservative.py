@@ -14,13 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import kernel, maker, part, routine
-from .cluster import ARRIVED, EARLY, NAN, NEWCOMER, NOW
+from .cluster import ARRIVED, EARLY, NEWCOMER, NOW
 from .conservative import BY_RESERVATION, NO_COMPRESSION, REBUILD
 from .pools import (
     BEGIN,
+    COMING,
     EARLIER,
     END,
     ENDED,
+    FIRST,
+    LAST,
     PASSED,
     SINCE,
     SPAN,
@@ -30,9 +33,8 @@ from .pools import (
     begin,
     exceeds,
     first_of,
-    interrupted,
     last_of,
-    new_pools,
+    settle,
     sort_pool,
 )
 from .pools_profile import (
@@ -50,7 +52,7 @@ from .pools_profile import (
     new_steps,
 )
 from .priority import sort
-from .questions import ask, is_vetoed, look
+from .questions import ask, is_vetoed
 from .sorted_pairs import NEVER, SortedPairs, back, insert, new_pairs, place_of, remove
 
 BEHIND = np.bool_(True)  # a job that is blocked
@@ -78,53 +80,48 @@ def _new_book(n, pools, windows):
 
 
 @kernel
-def pools_conservative(jobs, machine, order, backfill, ordered, veto, depth, compression, on_completion, repeat, halt):
+def pools_conservative(c, order, backfill, ordered, veto, depth, compression, on_completion, repeat, halt):
     """Simulate conservative backfilling, or EASY with reservations for the first `depth` blocked jobs of each pool.
 
-    Return starts, first reservations, the runs that were ended, and which jobs waited with a reservation. A depth of 0
-    is for conservative backfilling, which has no candidates: `backfill`, `ordered` and `veto` are for EASY, and the
-    arguments after the depth for conservative backfilling, as in `conservative`. Others as in `pools_easy`. Compiled
-    together, the two take a third less time.
+    Return which jobs waited with a reservation. A depth of 0 is for conservative backfilling, which has no candidates:
+    `backfill`, `ordered` and `veto` are for EASY, and the arguments after the depth for conservative backfilling, as in
+    `conservative`. Others as in `pools_easy`. Compiled together, the two take a third less time.
     """
-    place, demand, capacity, windows, limits, requeues, runs = machine
-    n = jobs.submit.size
-    pools = capacity.shape[0]
-    c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
-    book = _new_book(n, pools, windows.begin.size)
+    n = c.start.size
+    pools = c.news.shape[0]
+    book = _new_book(n, pools, c.span.shape[0])
     score = np.empty(n if order.moving or ordered else 0, np.float64)
+    questions = (order.question, veto.question, backfill.question)
     for pool in range(pools):
         fill(c, book.steps, pool, np.int64(0))
-    while advance(c, _next_due(c, book), order, backfill, ordered, veto):
-        look(c, order.question)
-        look(c, backfill.question)
-        look(c, veto.question)
+    while advance(c, _next_due(book.due, pools), halt):
+        settle(c, questions, 2 + ordered)
         for pool in range(pools):
-            if c.news[pool, TOUCHED] or _first_due(c, book, pool) <= c.clock[NOW]:
+            if c.news[pool, TOUCHED] or _first_due(book.due, pool) <= c.clock[NOW]:
                 c.news[pool, PASSED] = 0
-                sort_pool(c, pool, order, score)
+                if order.moving:
+                    sort_pool(c, pool, order.question, score)
                 if depth == 0:
-                    _plan(c, book, pool, compression, on_completion, repeat)
+                    _plan(c, book, pool, compression, on_completion, repeat, halt)
                 else:
-                    _backfill(c, book, pool, backfill, ordered, veto, depth, score)
-    if c.clock[NAN]:
-        raise ValueError("the order of the queue gives nan")
-    return c.start, c.promise, interrupted(c), book.waited
+                    _backfill(c, book, pool, backfill, ordered, veto, depth, score, halt)
+    return book.waited
 
 
 @part
-def _first_due(c, book, pool):
+def _first_due(due, pool):
     """Return the instant of the next reservation in a pool, or `NEVER`."""
-    place = first_of(c, book.due, pool)
-    if place < back(book.due) and book.due.key[place] < (pool + 1) * SPAN:
-        return book.due.key[place] - pool * SPAN
+    place = first_of(due, pool)
+    if place < back(due) and due.key[place] < (pool + 1) * SPAN:
+        return due.key[place] - pool * SPAN
     return NEVER
 
 
 @part
-def _next_due(c, book):
+def _next_due(due, pools):
     instant = NEVER
-    for pool in range(c.capacity.shape[0]):
-        instant = min(instant, _first_due(c, book, pool))
+    for pool in range(pools):
+        instant = min(instant, _first_due(due, pool))
     return instant
 
 
@@ -133,12 +130,12 @@ def fill(c, steps, pool, now):
     """Make the profile of what the running jobs and the known windows leave free."""
     running = c.running
     clear(steps, pool, now, c.free)
-    for place in range(first_of(c, running, pool), last_of(c, running, pool)):
+    for place in range(first_of(running, pool), last_of(running, pool)):
         append(steps, pool, running.key[place] - pool * SPAN, c.demand, running.item[place], FREES)
-    window = c.coming[pool] - 1
-    if window >= c.first[pool] and c.span[window, END] > now:  # closed now: open again at its end
+    window = c.news[pool, COMING] - 1
+    if window >= c.news[pool, FIRST] and c.span[window, END] > now:  # closed now: open again at its end
         add_from(steps, pool, c.span[window, END], c.closed, window)
-    for window in range(c.coming[pool], c.first[pool + 1]):
+    for window in range(c.news[pool, COMING], c.news[pool, LAST]):
         if c.span[window, SINCE] <= now:
             add(steps, pool, c.span[window, BEGIN], c.span[window, END], c.closed, window, TAKES)
 
@@ -155,43 +152,43 @@ def _reserve(c, book, pool, job):
 
 
 @part
-def _forget(c, book, pool, job):
+def _forget(book, pool, job):
     """Take a job off the list of reservations; the profile is left alone."""
     remove(book.due, pool * SPAN + book.reserved[job], job)
     book.reserved[job] = NEVER
 
 
 @routine
-def _plan(c, book, pool, compression, on_completion, repeat):
+def _plan(c, book, pool, compression, on_completion, repeat, halt):
     """Make a pass in a pool: compress or rebuild, place what has no reservation, and start what is due."""
     now = c.clock[NOW]
     news = c.news
     if compression == REBUILD or news[pool, VOID]:
-        for place in range(first_of(c, c.queue, pool), last_of(c, c.queue, pool)):
+        for place in range(first_of(c.queue, pool), last_of(c.queue, pool)):
             if book.reserved[c.queue.item[place]] < NEVER:
-                _forget(c, book, pool, c.queue.item[place])
+                _forget(book, pool, c.queue.item[place])
         fill(c, book.steps, pool, now)
         book.freed_until[pool] = now
-        _visit_queue(c, book, pool, c.clock[ARRIVED])
+        _visit_queue(c, book, pool, c.clock[ARRIVED], halt)
         return
-    limited = c.bound.size > 0
+    limited = c.allowance.size > 0
     forget_past(book.steps, pool, now)
     _release_early(c, book, pool)
     if limited:
         _drop_those_over_limits(c, book, pool)
     moves = compression < NO_COMPRESSION and (news[pool, EARLIER] or (on_completion and news[pool, ENDED]))
     while moves:
-        _compress(c, book, pool, compression)
-        moves = repeat and book.freed_until[pool] > now and not c.halt[0]
+        _compress(c, book, pool, compression, halt)
+        moves = repeat and book.freed_until[pool] > now and not halt[0]
     if limited:
-        _visit_queue(c, book, pool, c.clock[NEWCOMER])
+        _visit_queue(c, book, pool, c.clock[NEWCOMER], halt)
     for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
-        if c.halt[0]:  # searches of a long queue take seconds, here and elsewhere
+        if halt[0]:  # searches of a long queue take seconds, here and elsewhere
             return
         if c.place[job] == pool:
             _visit(c, book, pool, job, place_of(c.queue, pool * SPAN + c.rank[job], job))
-    while _first_due(c, book, pool) <= now:
-        job = book.due.item[first_of(c, book.due, pool)]
+    while _first_due(book.due, pool) <= now:
+        job = book.due.item[first_of(book.due, pool)]
         _visit(c, book, pool, job, place_of(c.queue, pool * SPAN + c.rank[job], job))
 
 
@@ -207,7 +204,7 @@ def _visit(c, book, pool, job, place):
     if book.reserved[job] > c.clock[NOW]:
         book.waits[job] = True
         return place + 1
-    _forget(c, book, pool, job)
+    _forget(book, pool, job)
     return _begin(c, book, job, place)
 
 
@@ -220,11 +217,11 @@ def _begin(c, book, job, place):
 
 
 @routine
-def _visit_queue(c, book, pool, before):
+def _visit_queue(c, book, pool, before, halt):
     """Visit the waiting jobs that came before some job, in the order of the queue."""
-    place = first_of(c, c.queue, pool)
-    left = last_of(c, c.queue, pool) - place
-    while left > 0 and not c.halt[0]:
+    place = first_of(c.queue, pool)
+    left = last_of(c.queue, pool) - place
+    while left > 0 and not halt[0]:
         left -= 1
         job = c.queue.item[place]
         place = _visit(c, book, pool, job, place) if job < before else place + 1
@@ -237,12 +234,12 @@ def _drop(c, book, pool, job):
     ends = book.reserved[job] + c.jobs.estimate[job]
     add(book.steps, pool, max(begins, c.clock[NOW]), ends, c.demand, job, FREES)
     book.freed_until[pool] = max(book.freed_until[pool], ends)
-    _forget(c, book, pool, job)
+    _forget(book, pool, job)
 
 
 @part
 def _drop_those_over_limits(c, book, pool):
-    for place in range(first_of(c, c.queue, pool), last_of(c, c.queue, pool)):
+    for place in range(first_of(c.queue, pool), last_of(c.queue, pool)):
         job = c.queue.item[place]
         if book.reserved[job] < NEVER and exceeds(c, job):
             _drop(c, book, pool, job)
@@ -260,14 +257,14 @@ def _release_early(c, book, pool):
 
 
 @routine
-def _compress(c, book, pool, compression):
+def _compress(c, book, pool, compression, halt):
     """Move waiting jobs to their earliest feasible times, in the order of the queue or of their reservations."""
     jobs = c.jobs
     now = c.clock[NOW]
     freed_until = book.freed_until[pool]
     visits = book.due if compression == BY_RESERVATION else c.queue
-    first = first_of(c, visits, pool)
-    last = last_of(c, visits, pool)
+    first = first_of(visits, pool)
+    last = last_of(visits, pool)
     for place in range(first, last):
         book.visits[place - first] = visits.item[place]
     book.freed_until[pool] = now
@@ -280,7 +277,7 @@ def _compress(c, book, pool, compression):
         latest = min(instant - duration, freed_until)  # of starts that do not reach up to the reservation
         if instant > freed_until and latest < now:
             continue
-        if c.halt[0]:
+        if halt[0]:
             return
         start = earlier(book.steps, pool, instant, c.demand, job, duration, latest)
         if start >= 0:
@@ -288,7 +285,7 @@ def _compress(c, book, pool, compression):
             ends = instant + duration
             add(book.steps, pool, start, min(instant, start + duration), c.demand, job, TAKES)
             add(book.steps, pool, begins, ends, c.demand, job, FREES)
-            _forget(c, book, pool, job)
+            _forget(book, pool, job)
             insert(book.due, pool * SPAN + start, job)
             book.reserved[job] = start
             freed_until = max(freed_until, ends)
@@ -296,11 +293,11 @@ def _compress(c, book, pool, compression):
 
 
 @routine
-def _backfill(c, book, pool, backfill, ordered, veto, depth, score):
+def _backfill(c, book, pool, backfill, ordered, veto, depth, score, halt):
     """Make a pass of EASY with several reservations in a pool; `score` is scratch."""
     candidates = book.visits
     fill(c, book.steps, pool, c.clock[NOW])
-    count = _reserve_first(c, book, pool, veto, depth, candidates)
+    count = _reserve_first(c, book, pool, veto, depth, candidates, halt)
     if ordered:
         for i in range(count):
             job = candidates[i]
@@ -325,14 +322,14 @@ def _try(c, book, pool, veto, job, behind):
 
 
 @routine
-def _reserve_first(c, book, pool, veto, depth, candidates):
+def _reserve_first(c, book, pool, veto, depth, candidates, halt):
     """Go down the queue, start jobs and reserve for the first that are blocked; list those behind, return how many."""
-    first = first_of(c, c.queue, pool)
-    last = last_of(c, c.queue, pool)
+    first = first_of(c.queue, pool)
+    last = last_of(c.queue, pool)
     for place in range(first, last):
         candidates[place - first] = c.queue.item[place]
     reserved = i = 0
-    while i < last - first and reserved < depth and not c.halt[0]:
+    while i < last - first and reserved < depth and not halt[0]:
         job = candidates[i]
         if _try(c, book, pool, veto, job, reserved > 0):
             instant = earliest(book.steps, pool, c.demand, job, c.jobs.estimate[job])

@@ -15,12 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import U, kernel, maker, part, routine
-from .cluster import NAN, NOW
+from .cluster import NOW
 from .pools import (
     ARRIVALS,
     BEGIN,
+    COMING,
     END,
+    FIRST,
     FREED,
+    LAST,
     LATEST,
     NO_ALARM,
     NOBODY,
@@ -35,13 +38,13 @@ from .pools import (
     first_of,
     fits,
     fits_windows,
-    interrupted,
+    has_room,
     last_of,
-    new_pools,
+    settle,
     sort_pool,
 )
 from .priority import sort
-from .questions import ask, is_vetoed, look
+from .questions import ask, is_vetoed
 from .sorted_pairs import NEVER, place_of
 
 
@@ -59,55 +62,50 @@ def new_heads(pools):
 
 
 @kernel
-def pools_easy(jobs, machine, order, backfill, ordered, veto, backfills, halt):
-    """Simulate EASY backfilling, or FCFS if nothing `backfills`; return starts, promises and the runs that were ended.
+def pools_easy(c, order, backfill, ordered, veto, backfills, halt):
+    """Simulate EASY backfilling, or FCFS if nothing `backfills`, in the state `c` of an idle machine (`new_pools`).
 
-    `machine` is a tuple: the place of each job, its demand, the capacity of the pools, windows, limits, whether jobs
-    that a window ends are queued again, and the most runs that may be ended (`new_pools`). Otherwise as `easy`.
+    Otherwise as `easy`.
     """
-    place, demand, capacity, windows, limits, requeues, runs = machine
-    n = jobs.submit.size
-    pools = capacity.shape[0]
-    c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
-    heads = new_heads(pools)
+    n = c.start.size
+    heads = new_heads(c.news.shape[0])
     score = np.empty(n if order.moving or ordered else 0, np.float64)
     candidates = np.empty(n if ordered else 0, np.int64)
-    while advance(c, NO_ALARM, order, backfill, ordered, veto):
-        look(c, order.question)
-        look(c, backfill.question)
-        look(c, veto.question)
-        for pool in range(pools):
-            if c.news[pool, TOUCHED]:
-                if _still_blocked(c, heads, pool, order, veto):
-                    if backfills:
-                        _backfill_newcomer(c, heads, pool, veto)
-                    continue
-                sort_pool(c, pool, order, score)
-                waiting = start_heads(c, heads, pool, backfills)
-                if backfills and waiting > 0:
-                    if ordered:
-                        count = _gather(c, heads, pool, backfill, score, candidates, waiting)
-                        _backfill_in_own_order(c, heads, pool, veto, candidates, count)
-                    else:
-                        _backfill(c, heads, pool, veto, waiting)
-    if c.clock[NAN]:
-        raise ValueError("the order of the queue gives nan")
-    return c.start, c.promise, interrupted(c)
+    questions = (order.question, veto.question, backfill.question)
+    moving = order.moving or veto.moving
+    while advance(c, NO_ALARM, halt):
+        settle(c, questions, 2 + ordered)
+        for pool in range(c.news.shape[0]):
+            if not c.news[pool, TOUCHED]:
+                continue
+            alone = not moving and _is_still_blocked(c, heads, pool)
+            if alone:
+                place = place_in_queue(c, c.news[pool, LATEST])
+                left = 1
+            else:
+                if order.moving:
+                    sort_pool(c, pool, order.question, score)
+                left = start_heads(c, heads, pool, backfills)
+                place = last_of(c.queue, pool) - left
+            if not backfills:
+                continue
+            count = _backfill(c, heads, pool, veto, place, left, candidates, ordered and not alone)
+            if count > 0:
+                _rate(c, backfill, candidates, score, count)
+            for i in range(count):
+                _backfill(c, heads, pool, veto, place_in_queue(c, candidates[i]), 1, candidates, False)
 
 
 @part
-def _still_blocked(c, heads, pool, order, veto):
+def _is_still_blocked(c, heads, pool):
     """Tell whether the head and its reservation are those of the last pass, and only one later job has arrived.
 
     With limits, starts in other pools may have brought any job over one, which every pass has to note.
     """
-    if c.news[pool, FREED] or c.news[pool, ARRIVALS] != 1 or heads.job[pool] == NOBODY:
-        return False
-    if order.moving or veto.moving or c.bound.size > 0:
-        return False
-    newcomer = c.news[pool, LATEST]
     head = heads.job[pool]
-    return c.clock[NOW] < heads.shadow[pool] and c.rank[newcomer] > c.rank[head]
+    if c.news[pool, FREED] or c.news[pool, ARRIVALS] != 1 or head == NOBODY or c.allowance.size > 0:
+        return False
+    return c.clock[NOW] < heads.shadow[pool] and c.rank[c.news[pool, LATEST]] > c.rank[head]
 
 
 @routine
@@ -115,8 +113,8 @@ def start_heads(c, heads, pool, backfills):
     """Start jobs down the queue of a pool to the head, which does not fit; return how many stand behind the head."""
     c.news[pool, PASSED] = 0
     heads.job[pool] = NOBODY
-    place = first_of(c, c.queue, pool)
-    left = last_of(c, c.queue, pool) - place
+    place = first_of(c.queue, pool)
+    left = last_of(c.queue, pool) - place
     while left > 0:
         left -= 1
         job = c.queue.item[place]
@@ -140,19 +138,18 @@ def reserve(c, heads, pool, head):
     extra = heads.extra
     for i in range(RESOURCES):
         extra[pool, i] = c.free[pool, i]
-    window = c.coming[pool] - 1
-    closed = True
-    if window < c.first[pool] or c.span[window, END] <= now:
-        window = window + 1
-        closed = False
-    place = first_of(c, c.running, pool)
-    last = last_of(c, c.running, pool)
+    last_window = c.news[pool, LAST]
+    window = c.news[pool, COMING] - 1
+    closed = window >= c.news[pool, FIRST] and c.span[window, END] > now
+    window += not closed
+    place = first_of(c.running, pool)
+    last = last_of(c.running, pool)
     shadow = now
-    if not closed:
-        window = _known_from(c, pool, window)
     while shadow < NEVER:
+        while not closed and window < last_window and c.span[window, SINCE] > now:  # not known
+            window += 1
         changes = NEVER
-        if window < c.first[pool + 1]:
+        if window < last_window:
             changes = c.span[window, END] if closed else c.span[window, BEGIN]
         shadow = changes
         if place < last:
@@ -166,35 +163,16 @@ def reserve(c, heads, pool, head):
                 extra[pool, i] += c.closed[window, i] if closed else -c.closed[window, i]
             window += closed
             closed = not closed
-            if not closed:
-                window = _known_from(c, pool, window)
-            if not closed and window < c.first[pool + 1] and c.span[window, BEGIN] == shadow:
+            if not closed and window < last_window and c.span[window, BEGIN] == shadow and c.span[window, SINCE] <= now:
                 continue  # the next window begins where this one ends
-        if _has_room(c, pool, head, extra) and fits_windows(
-            c, pool, head, NOBODY, shadow, shadow + c.jobs.estimate[head]
-        ):
+        end = shadow + c.jobs.estimate[head]
+        if has_room(c.demand, head, extra, pool) and fits_windows(c, pool, head, NOBODY, shadow, end):
             break
     for i in range(RESOURCES):
         extra[pool, i] -= c.demand[head, i]
     if c.promise[head] < 0:
         c.promise[head] = shadow
     heads.shadow[pool] = shadow
-
-
-@part
-def _known_from(c, pool, window):
-    """Return the first window of a pool, from one on, that is known."""
-    while window < c.first[pool + 1] and c.span[window, SINCE] > c.clock[NOW]:
-        window += 1
-    return window
-
-
-@part
-def _has_room(c, pool, job, extra):
-    short = False
-    for i in range(RESOURCES):
-        short |= c.demand[job, i] > extra[pool, i]
-    return not short
 
 
 @part
@@ -223,7 +201,7 @@ def may_start(c, heads, pool, job):
     end = c.clock[NOW] + c.jobs.estimate[job]
     if end <= shadow:
         return True
-    if not _has_room(c, pool, job, heads.extra):
+    if not has_room(c.demand, job, heads.extra, pool):
         return False
     return fits_windows(c, pool, job, head, shadow, min(end, shadow + c.jobs.estimate[head]))
 
@@ -237,16 +215,26 @@ def start_behind_head(c, heads, pool, place):
     return begin(c, place)
 
 
+@part
+def place_in_queue(c, job):
+    """Return the place of a waiting job in the queue."""
+    return place_of(c.queue, c.place[job] * SPAN + c.rank[job], job)
+
+
 @routine
-def _backfill(c, heads, pool, veto, left):
+def _backfill(c, heads, pool, veto, place, left, candidates, gathers):
+    """Start the jobs that may start, of so many from a place of the queue on; or list them, if this only gathers them.
+
+    Return how many are listed.
+    """
     queue = c.queue
     demand = c.demand
     free = c.free
     extra = heads.extra
-    place = last_of(c, c.queue, pool) - left
-    limited = c.bound.size > 0
+    limited = c.allowance.size > 0
     at = U(pool)
     longest = heads.shadow[pool] - c.clock[NOW]
+    count = 0
     while left > 0:
         left -= 1
         job = queue.item[U(place)]
@@ -257,36 +245,23 @@ def _backfill(c, heads, pool, veto, left):
             short |= demand[row, i] > free[at, i]
             more |= demand[row, i] > extra[at, i]
         fails = short or (more and c.jobs.estimate[row] > longest)
-        if (limited and exceeds(c, job)) or fails or not may_start(c, heads, pool, job) or is_vetoed(c, veto, job):
+        if (limited and exceeds(c, job)) or fails or not may_start(c, heads, pool, job):
+            place += 1
+        elif gathers:
+            candidates[count] = job
+            count += 1
+            place += 1
+        elif is_vetoed(c, veto, job):
             place += 1
         else:
             place = start_behind_head(c, heads, pool, place)
-
-
-@part
-def _backfill_newcomer(c, heads, pool, veto):
-    job = c.news[pool, LATEST]
-    if not exceeds(c, job) and may_start(c, heads, pool, job) and not is_vetoed(c, veto, job):
-        start_behind_head(c, heads, pool, place_of(c.queue, pool * SPAN + c.rank[job], job))
-
-
-@part
-def _gather(c, heads, pool, backfill, score, candidates, left):
-    count = np.int64(0)
-    last = last_of(c, c.queue, pool)
-    for place in range(last - left, last):
-        job = c.queue.item[place]
-        if not exceeds(c, job) and may_start(c, heads, pool, job):
-            candidates[count] = job
-            score[count] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
-            count += 1
-    sort(score, candidates, np.int64(0), count)
     return count
 
 
-@part
-def _backfill_in_own_order(c, heads, pool, veto, candidates, count):
+@routine
+def _rate(c, backfill, candidates, score, count):
+    """Sort candidates in their own order."""
     for i in range(count):
         job = candidates[i]
-        if not exceeds(c, job) and may_start(c, heads, pool, job) and not is_vetoed(c, veto, job):
-            start_behind_head(c, heads, pool, place_of(c.queue, pool * SPAN + c.rank[job], job))
+        score[i] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
+    sort(score, candidates, np.int64(0), np.int64(count))

@@ -6,56 +6,52 @@ The criterion is the same: which jobs within the limits still wait in the pool a
 import numpy as np
 
 from ._jit import kernel, part
-from .cluster import BEGUN, NAN, NOW, WAITS
-from .pools import PASSED, SPAN, UNORDERED, advance, begin, exceeds, first_of, fits, last_of, new_pools, sort_pool
-from .pools_easy import new_heads, reserve
-from .questions import look
-from .sorted_pairs import NEVER, place_of
+from .cluster import BEGUN, NOW, WAITS
+from .pools import PASSED, advance, begin, exceeds, first_of, fits, last_of, settle, sort_pool
+from .pools_easy import new_heads, place_in_queue, reserve
+from .sorted_pairs import NEVER
 from .started_by import EXTRA, RESERVATION, WITHIN
 
 
 @kernel
-def pools_started_by(jobs, machine, order, no_order, veto, run_of, start_of, reserved, halt):
+def pools_started_by(c, order, run_of, start_of, reserved, halt):
     """Label each job with how its last run started: int8, as `started_by`.
 
     `run_of` and `start_of` list the jobs and starts of all runs, by start; `reserved` marks jobs that waited
     with a reservation; otherwise as `pools_easy`.
     """
-    place, demand, capacity, windows, limits, requeues, runs = machine
-    n = jobs.submit.size
-    pools = capacity.shape[0]
-    c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
+    n = c.start.size
+    pools = c.news.shape[0]
     heads = new_heads(pools)
     score = np.empty(n if order.moving else 0, np.float64)
     label = np.zeros(n, np.int8)
-    while advance(c, _next(c, start_of), order, no_order, UNORDERED, veto):
-        look(c, order.question)
+    questions = (order.question, order.question, order.question)
+    while advance(c, _next(c.clock, start_of), halt):
+        settle(c, questions, 1)
         before = c.clock[BEGUN]
-        if _next(c, start_of) > c.clock[NOW]:
+        if _next(c.clock, start_of) > c.clock[NOW]:
             continue
-        for pool in range(pools):
-            sort_pool(c, pool, order, score)
-        while _next(c, start_of) == c.clock[NOW]:
-            job = run_of[c.clock[BEGUN]]
-            begin(c, place_of(c.queue, c.place[job] * SPAN + c.rank[job], job))
+        if order.moving:
+            for pool in range(pools):
+                sort_pool(c, pool, order.question, score)
+        while _next(c.clock, start_of) == c.clock[NOW]:
+            begin(c, place_in_queue(c, run_of[c.clock[BEGUN]]))
         for pool in range(pools):
             _label(c, heads, pool, reserved, label, before)
-    if c.clock[NAN]:
-        raise ValueError("the order of the queue gives nan")
     return label
 
 
 @part
-def _next(c, start_of):
+def _next(clock, start_of):
     """Return the instant of the next start, or `NEVER`."""
-    return start_of[c.clock[BEGUN]] if c.clock[BEGUN] < start_of.size else NEVER
+    return start_of[clock[BEGUN]] if clock[BEGUN] < start_of.size else NEVER
 
 
 @part
 def _label(c, heads, pool, reserved, label, before):
     """Label the jobs of a pool that have begun at this instant; `before` is the place of the first in `begun`."""
     head = WAITS
-    for place in range(first_of(c, c.queue, pool), last_of(c, c.queue, pool)):
+    for place in range(first_of(c.queue, pool), last_of(c.queue, pool)):
         if not exceeds(c, c.queue.item[place]):
             head = c.queue.item[place]
             break

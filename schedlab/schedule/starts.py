@@ -9,8 +9,8 @@ from schedlab.kernels.started_by import HEAD
 from schedlab.kernels.started_by import started_by as labelled
 from schedlab.machine import KaryTree, Pools
 from schedlab.schemes import Jobs
-from schedlab.schemes.orders import prepare, prepare_veto
-from schedlab.schemes.pooled import machine_of
+from schedlab.schemes.orders import prepare
+from schedlab.schemes.pooled import check_order, state_of
 
 LABELS = ("head", "reservation", "backfilled within the shadow", "backfilled on extra processors")
 ON_NODES = ("head", "backfilled")  # a head that waits for a block has no shadow time that follows from counts alone
@@ -40,8 +40,9 @@ def started_by(schedule) -> pd.Categorical:
         pieces = outcome.pieces
         by_start = np.argsort(pieces.start, kind="stable")
         runs = pieces.job[by_start], pieces.start[by_start]
-        rules = (order, order, prepare_veto(None, case), *runs, held)
-        codes = interruptible(pools_started_by, case.jobs, machine_of(case), *rules)
+        state = state_of(case, order)
+        codes = interruptible(pools_started_by, state, order, *runs, held)
+        check_order(state)
         return pd.Categorical.from_codes(codes, LABELS)
     by_start = np.argsort(start, kind="stable")
     codes = interruptible(labelled, jobs, most, order, start, by_start, held)

@@ -75,7 +75,7 @@ class CompiledScheme(Queued):
 
     @explained
     def simulate(self, case: Case) -> Outcome:
-        start, promise, fault, waits = self._run(case)
+        start, promise, fault, waits = self._run(*self._arguments(case))
         if fault >= 0:
             late = case.number(int(np.flatnonzero(start == fault)[-1]))
             raise SchemeError(f"{self} at {fault} s: more processors are held than the machine has; job {late} starts")
@@ -95,10 +95,10 @@ class CompiledScheme(Queued):
     def _kernel(self):
         return kernel_of(self.function, self.keeps, _simulation, len(self.takes))
 
-    def _run(self, case):
+    def _run(self, *arguments):
         """Run the kernel; return what it does."""
         try:
-            return interruptible(self._kernel(), *self._arguments(case))
+            return interruptible(self._kernel(), *arguments)
         except numba.core.errors.NumbaError as error:
             raise self._not_compiled(str(error)) from None
 

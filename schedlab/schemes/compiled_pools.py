@@ -6,7 +6,7 @@ from typing import overload
 
 import numpy as np
 
-from schedlab.kernels.cluster import BEGUN, NAN, NOW
+from schedlab.kernels.cluster import BEGUN, NOW, WAITS
 from schedlab.kernels.pool_parts import NO_ROOM, OTHER_POOL, OVER_LIMIT, RUNS
 from schedlab.kernels.pools import (
     CULPRIT,
@@ -14,22 +14,18 @@ from schedlab.kernels.pools import (
     NO_ALARM,
     PASSED,
     TOUCHED,
-    UNORDERED,
     advance,
     first_of,
-    interrupted,
     last_of,
-    new_pools,
+    settle,
     sort_pool,
 )
-from schedlab.kernels.questions import look
-from schedlab.kernels.sorted_pairs import is_empty
 from schedlab.machine import Flat, Pools
 
 from .base import Case, Outcome, can_promise
 from .compiled import CompiledScheme, kernel_of, note_promise
-from .orders import explained, prepare_veto
-from .pooled import machine_of, outcome_of, pooled_alone
+from .orders import explained
+from .pooled import check_order, outcome_of, pooled_alone, state_of
 from .steps import SchemeError
 
 FAULTS = {
@@ -60,15 +56,16 @@ class CompiledPoolScheme(CompiledScheme):
     @explained
     def simulate(self, case: Case) -> Outcome:
         case = _in_pools(case)
-        start, promise, ended, fault, waits = self._run(case)
-        now, pool, kind, job = fault
+        state, *others = self._arguments(case)
+        promise, (now, pool, kind, job) = self._run(state, *others)
         if kind:
             names = [name for name, _ in case.machine.pools] if isinstance(case.machine, Pools) else ["all"]
             names = names if case.pool is None else [case.pool]
             wrong = FAULTS[int(kind)].format(pool=names[pool], other=names[case.places[job]])
             raise SchemeError(f"{self} at {now} s: job {case.number(int(job))} is started, but {wrong}")
-        self._check_waiting(case, start, waits)
-        return outcome_of(case, start, promise, *ended.T.copy())
+        check_order(state)
+        self._check_waiting(case, state.start, state.start.argmin() if (state.start == WAITS).any() else -1)
+        return outcome_of(case, state, promise)
 
     def _kernel(self):
         return kernel_of(self.function, self.keeps, _simulation, len(self.takes))
@@ -77,7 +74,12 @@ class CompiledPoolScheme(CompiledScheme):
         case = _in_pools(case)
         counts = len(case), len(case.pooled.capacity), len(case.pooled.windows.begin)
         memory = self.memory(*counts) if callable(self.memory) else np.zeros((counts[1], self.memory), np.int64)
-        return case.jobs, machine_of(case), self.queue(case), prepare_veto(None, case), memory
+        order = self.queue(case)
+        state = state_of(case, order)
+        # What is not set yet is no job: whoever reads it gets an index outside all arrays.
+        for jobs in (state.begun, state.queue.item, state.running.item, state.ends.item):
+            jobs[:] = counts[0]
+        return state, order, memory
 
 
 @overload
@@ -153,22 +155,19 @@ def _in_pools(case):
 def _simulation(decide, noted):
     """Return the function to compile; see `schedlab.schemes.compiled`."""
 
-    def simulate(jobs, machine, order, veto, memory, halt):
-        place, demand, capacity, windows, limits, requeues, runs = machine
-        n = jobs.submit.size
-        pools = capacity.shape[0]
-        c = new_pools(jobs, place, demand, capacity, windows, limits, requeues, runs, order.rank, order.moving, halt)
-        # What is not set yet is no job: whoever reads it gets an index outside all arrays, not what was in the memory.
-        c.begun[:], c.queue.item[:], c.running.item[:], c.ends.item[:] = n, n, n, n
+    def simulate(c, order, memory, halt):
+        n = c.start.size
         score = np.empty(n if order.moving else 0, np.float64)
         first = np.full(n if noted else 0, -1, np.int64)
         fault = np.zeros(4, np.int64)  # instant, pool, what is wrong, and the job
-        while advance(c, NO_ALARM, order, order, UNORDERED, veto):
-            look(c, order.question)
-            for pool in range(pools):
+        questions = (order.question, order.question, order.question)
+        while advance(c, NO_ALARM, halt):
+            settle(c, questions, 1)
+            for pool in range(c.news.shape[0]):
                 if c.news[pool, TOUCHED]:
                     c.news[pool, PASSED] = 0
-                    sort_pool(c, pool, order, score)
+                    if order.moving:
+                        sort_pool(c, pool, order.question, score)
                     begun = c.clock[BEGUN]
                     decide(c, pool, memory)
                     if c.news[pool, FAULT]:
@@ -176,15 +175,12 @@ def _simulation(decide, noted):
                         fault[1] = pool
                         fault[2] = c.news[pool, FAULT]
                         fault[3] = c.news[pool, CULPRIT]
-                        return c.start, c.promise, interrupted(c), fault, -1
+                        return c.promise, fault
                     if noted:
-                        for row in range(first_of(c, c.queue, pool), last_of(c, c.queue, pool)):
+                        for row in range(first_of(c.queue, pool), last_of(c.queue, pool)):
                             note_promise(c, first, c.queue.item[row])
                         for row in range(begun, c.clock[BEGUN]):
                             note_promise(c, first, c.begun[row])
-        if c.clock[NAN]:
-            raise ValueError("the order of the queue gives nan")
-        waits = c.start.argmin() if not is_empty(c.queue) and not halt[0] else -1
-        return c.start, first if noted else c.promise, interrupted(c), fault, waits
+        return first if noted else c.promise, fault
 
     return simulate

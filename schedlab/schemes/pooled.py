@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from schedlab._runtime.threads import interruptible
-from schedlab.kernels.pools import BEGINS, ENDS, KNOWN, RESOURCES, Limits, Windows
+from schedlab.kernels.cluster import NAN
+from schedlab.kernels.pools import BEGINS, ENDS, KNOWN, RESOURCES, Limits, Windows, interrupted, new_pools
 from schedlab.machine import Pools
 from schedlab.machine.pools import MOST, check_apart
 from schedlab.workload.columns import codes_of, holds_numbers
@@ -162,21 +163,32 @@ def _check_alone(trace, limit, kind, amount, most):
         raise ValueError(f"limit of {limit}: {reason}{more}; trace.where() leaves such jobs out")
 
 
-def machine_of(case) -> tuple:
-    """Return the machine of a case as the kernels take it (`schedlab.kernels.pools_easy`)."""
+def state_of(case, order):
+    """Return the state of the idle machine of a case, as the kernels take it."""
     pooled = case.pooled
     places = np.require(case.places, np.int64, "CW")  # kernels would be compiled once more for arrays of pandas
-    return places, pooled.demand, pooled.capacity, pooled.windows, pooled.limits, pooled.requeues, pooled.most_runs
+    machine = places, pooled.demand, pooled.capacity, pooled.windows, pooled.limits, pooled.requeues, pooled.most_runs
+    return new_pools(case.jobs, machine, order)
 
 
-def simulate(kernel, case, *rules):
+def simulate(kernel, case, order, *rules):
     """Run a kernel for pools; return the outcome."""
-    start, promise, ended, *reserved = interruptible(kernel, case.jobs, machine_of(case), *rules)
-    return outcome_of(case, start, promise, *ended.T.copy(), *reserved)
+    state = state_of(case, order)
+    reserved = interruptible(kernel, state, order, *rules)
+    check_order(state)
+    return outcome_of(case, state, state.promise, reserved)
 
 
-def outcome_of(case, start, promise, job, begun, until, reserved=None):
-    """Return the outcome of starts, promises, and the runs that windows ended: job, start and end of each."""
+def check_order(state):
+    """Raise if the order of the queue was not a number for some job."""
+    if state.clock[NAN]:
+        raise ValueError("the order of the queue gives nan")
+
+
+def outcome_of(case, state, promise, reserved=None):
+    """Return the outcome of a simulation in its last state."""
+    start = state.start
+    job, begun, until = interrupted(state).T.copy()
     if case.pooled.requeues:
         return case.outcome(start, promise, reserved=reserved, interrupted=Interrupted(job, begun, until))
     run = case.jobs.run.copy()
