@@ -43,6 +43,7 @@ RESOURCES = (
 )
 # Constants that pieces take are numpy's: numba compiles a piece once more for each literal that it is called with.
 NOBODY = np.int64(-1)
+ONE = np.int64(1)
 NO_ALARM = np.int64(NEVER)
 TAKES, GIVES = np.int64(1), np.int64(-1)  # whether a job takes what is counted, or gives it back
 SPAN = 2**53  # ranks and instants are smaller: keys of pool p are from p * SPAN to below (p + 1) * SPAN
@@ -433,8 +434,8 @@ def fits_windows(c, pool, job, beside, after, before):
 
 
 def interrupted(c) -> np.ndarray:
-    """Return job, start and end of each run that a window ended; int64 of shape (n_runs, 3)."""
-    return c.ended[: c.clock[RUNS]]
+    """Return jobs, starts and ends of the runs that windows ended; int64 of shape (3, n_runs)."""
+    return c.ended[: c.clock[RUNS]].T.copy()
 
 
 @routine

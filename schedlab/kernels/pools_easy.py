@@ -27,6 +27,7 @@ from .pools import (
     LATEST,
     NO_ALARM,
     NOBODY,
+    ONE,
     PASSED,
     RESOURCES,
     SINCE,
@@ -46,6 +47,8 @@ from .pools import (
 from .priority import sort
 from .questions import ask, is_vetoed
 from .sorted_pairs import NEVER, place_of
+
+STARTS = np.bool_(False)  # candidates start; they are not only listed
 
 
 class Heads(NamedTuple):
@@ -81,7 +84,7 @@ def pools_easy(c, order, backfill, ordered, veto, backfills, halt):
             alone = not moving and _is_still_blocked(c, heads, pool)
             if alone:
                 place = place_in_queue(c, c.news[pool, LATEST])
-                left = 1
+                left = ONE
             else:
                 if order.moving:
                     sort_pool(c, pool, order.question, score)
@@ -93,7 +96,7 @@ def pools_easy(c, order, backfill, ordered, veto, backfills, halt):
             if count > 0:
                 _rate(c, backfill, candidates, score, count)
             for i in range(count):
-                _backfill(c, heads, pool, veto, place_in_queue(c, candidates[i]), 1, candidates, False)
+                _backfill(c, heads, pool, veto, place_in_queue(c, candidates[i]), ONE, candidates, STARTS)
 
 
 @part

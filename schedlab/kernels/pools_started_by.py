@@ -7,7 +7,7 @@ import numpy as np
 
 from ._jit import kernel, part
 from .cluster import BEGUN, NOW, WAITS
-from .pools import PASSED, advance, begin, exceeds, first_of, fits, last_of, settle, sort_pool
+from .pools import ONE, PASSED, advance, begin, exceeds, first_of, fits, last_of, settle, sort_pool
 from .pools_easy import new_heads, place_in_queue, reserve
 from .sorted_pairs import NEVER
 from .started_by import EXTRA, RESERVATION, WITHIN
@@ -27,7 +27,7 @@ def pools_started_by(c, order, run_of, start_of, reserved, halt):
     label = np.zeros(n, np.int8)
     questions = (order.question, order.question, order.question)
     while advance(c, _next(c.clock, start_of), halt):
-        settle(c, questions, 1)
+        settle(c, questions, ONE)
         before = c.clock[BEGUN]
         if _next(c.clock, start_of) > c.clock[NOW]:
             continue

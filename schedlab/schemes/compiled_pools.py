@@ -12,10 +12,12 @@ from schedlab.kernels.pools import (
     CULPRIT,
     FAULT,
     NO_ALARM,
+    ONE,
     PASSED,
     TOUCHED,
     advance,
     first_of,
+    interrupted,
     last_of,
     settle,
     sort_pool,
@@ -65,7 +67,7 @@ class CompiledPoolScheme(CompiledScheme):
             raise SchemeError(f"{self} at {now} s: job {case.number(int(job))} is started, but {wrong}")
         check_order(state)
         self._check_waiting(case, state.start, state.start.argmin() if (state.start == WAITS).any() else -1)
-        return outcome_of(case, state, promise)
+        return outcome_of(case, state.start, promise, *interrupted(state))
 
     def _kernel(self):
         return kernel_of(self.function, self.keeps, _simulation, len(self.takes))
@@ -162,7 +164,7 @@ def _simulation(decide, noted):
         fault = np.zeros(4, np.int64)  # instant, pool, what is wrong, and the job
         questions = (order.question, order.question, order.question)
         while advance(c, NO_ALARM, halt):
-            settle(c, questions, 1)
+            settle(c, questions, ONE)
             for pool in range(c.news.shape[0]):
                 if c.news[pool, TOUCHED]:
                     c.news[pool, PASSED] = 0

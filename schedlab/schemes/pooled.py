@@ -176,7 +176,7 @@ def simulate(kernel, case, order, *rules):
     state = state_of(case, order)
     reserved = interruptible(kernel, state, order, *rules)
     check_order(state)
-    return outcome_of(case, state, state.promise, reserved)
+    return outcome_of(case, state.start, state.promise, *interrupted(state), reserved)
 
 
 def check_order(state):
@@ -185,10 +185,8 @@ def check_order(state):
         raise ValueError("the order of the queue gives nan")
 
 
-def outcome_of(case, state, promise, reserved=None):
-    """Return the outcome of a simulation in its last state."""
-    start = state.start
-    job, begun, until = interrupted(state).T.copy()
+def outcome_of(case, start, promise, job, begun, until, reserved=None):
+    """Return the outcome of starts, promises, and the runs that windows ended: job, start and end of each."""
     if case.pooled.requeues:
         return case.outcome(start, promise, reserved=reserved, interrupted=Interrupted(job, begun, until))
     run = case.jobs.run.copy()
