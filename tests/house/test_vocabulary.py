@@ -22,7 +22,7 @@ SIMULATING += ("tests/benchmarks/", "tests/kernels/", "tests/schedule/", "tests/
 SIMULATING += ("tests/museum.py", "tests/mutants.py", "tests/planted.py")
 # Shown to readers, who know the conditions of a claim as cases.
 HEADINGS = {"schedlab/papers/pascual2008/figures.py": ["case"], "schedlab/show/ledgers.py": ["case"]}
-MOST = {"fillers": 36, "double assignments": 1008}
+MOST = {"fillers": 36, "double assignments": 1007}
 
 
 def fillers(tree: ast.Module) -> list[str]:
