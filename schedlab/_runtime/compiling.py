@@ -27,7 +27,7 @@ except ImportError:  # another release of numba: nobody is told then
 
 # Groups of kernels that are compiled together, likely groups first, with the approximate seconds for each.
 SECONDS = {"rigid": 6, "others": 3, "conservative": 6, "lookahead": 5, "trees": 8, "plans": 10, "moldable": 12}
-SECONDS |= {"shredding": 10, "gang": 14, "pools": 14}
+SECONDS |= {"shredding": 10, "gang": 14, "pools": 9}
 # The group of a kernel, by its module; all others are in "others".
 GROUPS = {"easy": "rigid", "fcfs": "rigid", "conservative": "conservative", "easy_depth": "conservative"}
 GROUPS |= {"lookahead": "lookahead", "placement": "trees", "tree_nodes": "trees", "conservative_tree": "plans"}

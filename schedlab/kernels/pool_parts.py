@@ -68,9 +68,9 @@ from .pools import begin as begin_unchecked
 from .pools import first_of as first_in
 from .pools import last_of as last_in
 from .pools_conservative import fill
-from .pools_easy import Heads, may_start, start_behind_head
+from .pools_easy import may_start, new_heads, start_behind_head
 from .pools_easy import start_heads as start_and_reserve
-from .pools_profile import TAKES, Steps, add
+from .pools_profile import TAKES, add, new_profiles
 from .pools_profile import earliest as earliest_of
 from .sorted_pairs import NEVER
 
@@ -96,53 +96,6 @@ __all__ = [
 
 OTHER_POOL, OVER_LIMIT, NO_ROOM, RUNS = range(1, 5)  # what is wrong with a start
 BACKFILLS = np.bool_(True)
-
-
-def new_heads(jobs: int, pools: int, windows: int) -> Heads:
-    """Allocate a reservation for the head of each pool, as in ``compiled_pool_scheme(memory=new_heads)``.
-
-    Parameters
-    ----------
-    jobs, pools, windows : int
-        How many there are.
-
-    Returns
-    -------
-    Heads
-        The head of each pool (``job``, `NOBODY` if nobody is blocked), its shadow time (``shadow``, seconds), and what
-        it leaves over then (``extra``, by pool and resource).
-
-    Examples
-    --------
-    >>> from schedlab.kernels.pool_parts import new_heads
-    >>> new_heads(jobs=100, pools=2, windows=0).job.tolist()
-    [-1, -1]
-    """
-    return Heads(np.full(pools, NOBODY), np.zeros(pools, np.int64), np.zeros((pools, RESOURCES), np.int64))
-
-
-def new_profiles(jobs: int, pools: int, windows: int) -> Steps:
-    """Allocate a profile for each pool, as in ``compiled_pool_scheme(memory=new_profiles)``; `fill_profile` fills it.
-
-    Parameters
-    ----------
-    jobs, pools, windows : int
-        How many there are.
-
-    Returns
-    -------
-    Steps
-        Instants (``key``, by pool) and what is free from each instant on (``free``, by pool, step and resource).
-
-    Examples
-    --------
-    >>> from schedlab.kernels.pool_parts import new_profiles
-    >>> new_profiles(jobs=100, pools=2, windows=3).free.shape
-    (2, 314, 4)
-    """
-    room = 3 * jobs + 2 * windows + 8
-    steps = np.zeros((pools, room), np.int64), np.zeros((pools, room, RESOURCES), np.int64)
-    return Steps(*steps, np.zeros((pools, 2), np.int64))
 
 
 @part

@@ -108,12 +108,14 @@ class Pools(NamedTuple):
     requeues: bool
     ended: np.ndarray  # int64 of shape (most, 3): job, start and end of each run that a window ended
     news: np.ndarray  # int64 of shape (n_pools, 13)
+    listed: np.ndarray  # int64 of shape (n_jobs,), scratch: some jobs,
+    score: np.ndarray  # float64 of shape (n_jobs,), scratch: and what they are sorted by
 
 
 def new_pools(jobs, machine, order) -> Pools:
     """Make an idle machine before the first arrival.
 
-    Kernels take it, since a third of their time of compiling would be that of making these arrays.
+    Kernels take it and change it: if each kernel made these arrays, it would take seconds longer to compile.
 
     Parameters
     ----------
@@ -154,6 +156,8 @@ def new_pools(jobs, machine, order) -> Pools:
         requeues,
         np.zeros((runs, 3), np.int64),
         news,
+        np.empty(n, np.int64),
+        np.empty(n, np.float64),
     )
 
 
@@ -439,9 +443,10 @@ def interrupted(c) -> np.ndarray:
 
 
 @routine
-def sort_pool(c, pool, question, score):
-    """Sort the queue of a pool by an order that changes with time; `score` is scratch."""
+def sort_pool(c, pool, question):
+    """Sort the queue of a pool by an order that changes with time."""
     queue = c.queue
+    score = c.score
     first = first_of(queue, pool)
     last = last_of(queue, pool)
     for place in range(first, last):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import kernel, maker, part, routine
+from ._jit import kernel, part, routine
 from .cluster import ARRIVED, EARLY, NEWCOMER, NOW
 from .conservative import BY_RESERVATION, NO_COMPRESSION, REBUILD
 from .pools import (
@@ -49,11 +49,11 @@ from .pools_profile import (
     earliest,
     fits_now,
     forget_past,
-    new_steps,
+    new_profiles,
 )
 from .priority import sort
 from .questions import ask, is_vetoed
-from .sorted_pairs import NEVER, SortedPairs, back, insert, new_pairs, place_of, remove
+from .sorted_pairs import NEVER, SortedPairs, back, insert, place_of, remove
 
 BEHIND = np.bool_(True)  # a job that is blocked
 
@@ -65,32 +65,27 @@ class Book(NamedTuple):
     due: SortedPairs  # the jobs with reservations, by pool and then by their begins
     reserved: np.ndarray  # int64 of shape (n_jobs,): the begin, `NEVER` for a job that has no reservation
     freed_until: np.ndarray  # int64 of shape (n_pools,): where what was freed since the last visits ends
-    visits: np.ndarray  # int64 of shape (n_jobs,), scratch: jobs to visit, or candidates
     waits: np.ndarray  # bool of shape (n_jobs,): whether a waiting job had a reservation at the end of a pass
     waited: np.ndarray  # bool of shape (n_jobs,): and whether a job's last run was that of such a job
 
 
-@maker
-def _new_book(n, pools, windows):
-    steps = new_steps(pools, 3 * n + 2 * windows + 8)
-    reserved = np.full(n, NEVER, np.int64)
+def new_book(jobs: int, pools: int, windows: int) -> Book:
+    """Allocate the reservations of so many jobs."""
+    due = SortedPairs(*np.zeros((2, 2 * jobs), np.int64), np.zeros(2, np.int64))
+    reserved = np.full(jobs, NEVER, np.int64)
     freed_until = np.zeros(pools, np.int64)
-    visits = np.empty(n, np.int64)
-    return Book(steps, new_pairs(2 * n), reserved, freed_until, visits, np.zeros(n, np.bool_), np.zeros(n, np.bool_))
+    return Book(new_profiles(jobs, pools, windows), due, reserved, freed_until, *np.zeros((2, jobs), np.bool_))
 
 
 @kernel
-def pools_conservative(c, order, backfill, ordered, veto, depth, compression, on_completion, repeat, halt):
+def pools_conservative(c, book, order, backfill, ordered, veto, depth, compression, on_completion, repeat, halt):
     """Simulate conservative backfilling, or EASY with reservations for the first `depth` blocked jobs of each pool.
 
     Return which jobs waited with a reservation. A depth of 0 is for conservative backfilling, which has no candidates:
     `backfill`, `ordered` and `veto` are for EASY, and the arguments after the depth for conservative backfilling, as in
     `conservative`. Others as in `pools_easy`. Compiled together, the two take a third less time.
     """
-    n = c.start.size
     pools = c.news.shape[0]
-    book = _new_book(n, pools, c.span.shape[0])
-    score = np.empty(n if order.moving or ordered else 0, np.float64)
     questions = (order.question, veto.question, backfill.question)
     for pool in range(pools):
         fill(c, book.steps, pool, np.int64(0))
@@ -100,11 +95,11 @@ def pools_conservative(c, order, backfill, ordered, veto, depth, compression, on
             if c.news[pool, TOUCHED] or _first_due(book.due, pool) <= c.clock[NOW]:
                 c.news[pool, PASSED] = 0
                 if order.moving:
-                    sort_pool(c, pool, order.question, score)
+                    sort_pool(c, pool, order.question)
                 if depth == 0:
                     _plan(c, book, pool, compression, on_completion, repeat, halt)
                 else:
-                    _backfill(c, book, pool, backfill, ordered, veto, depth, score, halt)
+                    _backfill(c, book, pool, backfill, ordered, veto, depth, halt)
     return book.waited
 
 
@@ -266,10 +261,10 @@ def _compress(c, book, pool, compression, halt):
     first = first_of(visits, pool)
     last = last_of(visits, pool)
     for place in range(first, last):
-        book.visits[place - first] = visits.item[place]
+        c.listed[place - first] = visits.item[place]
     book.freed_until[pool] = now
     for i in range(last - first):
-        job = book.visits[i]
+        job = c.listed[i]
         duration = jobs.estimate[job]
         instant = book.reserved[job]
         if instant == NEVER or instant <= now:
@@ -293,16 +288,16 @@ def _compress(c, book, pool, compression, halt):
 
 
 @routine
-def _backfill(c, book, pool, backfill, ordered, veto, depth, score, halt):
-    """Make a pass of EASY with several reservations in a pool; `score` is scratch."""
-    candidates = book.visits
+def _backfill(c, book, pool, backfill, ordered, veto, depth, halt):
+    """Make a pass of EASY with several reservations in a pool."""
+    candidates = c.listed
     fill(c, book.steps, pool, c.clock[NOW])
     count = _reserve_first(c, book, pool, veto, depth, candidates, halt)
     if ordered:
         for i in range(count):
             job = candidates[i]
-            score[i] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
-        sort(score, candidates, np.int64(0), count)
+            c.score[i] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
+        sort(c.score, candidates, np.int64(0), count)
     for i in range(count):
         _try(c, book, pool, veto, candidates[i], BEHIND)
 

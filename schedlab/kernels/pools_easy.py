@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import U, kernel, maker, part, routine
+from ._jit import U, kernel, part, routine
 from .cluster import NOW
 from .pools import (
     ARRIVALS,
@@ -59,21 +59,35 @@ class Heads(NamedTuple):
     extra: np.ndarray  # shape (n_pools, 4): what the head leaves over at its shadow time
 
 
-@maker
-def new_heads(pools):
-    return Heads(np.full(pools, NOBODY, np.int64), np.zeros(pools, np.int64), np.zeros((pools, RESOURCES), np.int64))
+def new_heads(jobs: int, pools: int, windows: int) -> Heads:
+    """Allocate a reservation for the head of each pool, as in ``compiled_pool_scheme(memory=new_heads)``.
+
+    Parameters
+    ----------
+    jobs, pools, windows : int
+        How many there are.
+
+    Returns
+    -------
+    Heads
+        The head of each pool (``job``, `NOBODY` if nobody is blocked), its shadow time (``shadow``, seconds), and what
+        it leaves over then (``extra``, by pool and resource).
+
+    Examples
+    --------
+    >>> from schedlab.kernels.pool_parts import new_heads
+    >>> new_heads(jobs=100, pools=2, windows=0).job.tolist()
+    [-1, -1]
+    """
+    return Heads(np.full(pools, NOBODY), np.zeros(pools, np.int64), np.zeros((pools, RESOURCES), np.int64))
 
 
 @kernel
-def pools_easy(c, order, backfill, ordered, veto, backfills, halt):
-    """Simulate EASY backfilling, or FCFS if nothing `backfills`, in the state `c` of an idle machine (`new_pools`).
+def pools_easy(c, heads, order, backfill, ordered, veto, backfills, halt):
+    """Simulate EASY backfilling, or FCFS if nothing `backfills`, from an idle machine (`new_pools`) on.
 
-    Otherwise as `easy`.
+    Starts, promises and ended runs are those of the last state. Otherwise as `easy`.
     """
-    n = c.start.size
-    heads = new_heads(c.news.shape[0])
-    score = np.empty(n if order.moving or ordered else 0, np.float64)
-    candidates = np.empty(n if ordered else 0, np.int64)
     questions = (order.question, veto.question, backfill.question)
     moving = order.moving or veto.moving
     while advance(c, NO_ALARM, halt):
@@ -87,16 +101,16 @@ def pools_easy(c, order, backfill, ordered, veto, backfills, halt):
                 left = ONE
             else:
                 if order.moving:
-                    sort_pool(c, pool, order.question, score)
+                    sort_pool(c, pool, order.question)
                 left = start_heads(c, heads, pool, backfills)
                 place = last_of(c.queue, pool) - left
             if not backfills:
                 continue
-            count = _backfill(c, heads, pool, veto, place, left, candidates, ordered and not alone)
+            count = _backfill(c, heads, pool, veto, place, left, ordered and not alone)
             if count > 0:
-                _rate(c, backfill, candidates, score, count)
+                _rate(c, backfill, count)
             for i in range(count):
-                _backfill(c, heads, pool, veto, place_in_queue(c, candidates[i]), ONE, candidates, STARTS)
+                _backfill(c, heads, pool, veto, place_in_queue(c, c.listed[i]), ONE, STARTS)
 
 
 @part
@@ -225,7 +239,7 @@ def place_in_queue(c, job):
 
 
 @routine
-def _backfill(c, heads, pool, veto, place, left, candidates, gathers):
+def _backfill(c, heads, pool, veto, place, left, gathers):
     """Start the jobs that may start, of so many from a place of the queue on; or list them, if this only gathers them.
 
     Return how many are listed.
@@ -251,7 +265,7 @@ def _backfill(c, heads, pool, veto, place, left, candidates, gathers):
         if (limited and exceeds(c, job)) or fails or not may_start(c, heads, pool, job):
             place += 1
         elif gathers:
-            candidates[count] = job
+            c.listed[count] = job
             count += 1
             place += 1
         elif is_vetoed(c, veto, job):
@@ -262,9 +276,9 @@ def _backfill(c, heads, pool, veto, place, left, candidates, gathers):
 
 
 @routine
-def _rate(c, backfill, candidates, score, count):
-    """Sort candidates in their own order."""
+def _rate(c, backfill, count):
+    """Sort the listed candidates in their own order."""
     for i in range(count):
-        job = candidates[i]
-        score[i] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
-    sort(score, candidates, np.int64(0), np.int64(count))
+        job = c.listed[i]
+        c.score[i] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
+    sort(c.score, c.listed, np.int64(0), np.int64(count))

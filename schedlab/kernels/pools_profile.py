@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import U, maker, part, routine
+from ._jit import U, part, routine
 from .pools import RESOURCES
 
 FRONT, BACK = range(2)
@@ -25,12 +25,28 @@ class Steps(NamedTuple):
     window: np.ndarray  # int64 of shape (n_pools, 2): the first place in use, and the place after the last
 
 
-@maker
-def new_steps(pools, capacity):
-    """Make profiles with room for so many steps each, none of which is in use."""
-    key = np.empty((pools, capacity), np.int64)
-    free = np.empty((pools, capacity, RESOURCES), np.int64)
-    return Steps(key, free, np.zeros((pools, 2), np.int64))
+def new_profiles(jobs: int, pools: int, windows: int) -> Steps:
+    """Allocate a profile for each pool, as in ``compiled_pool_scheme(memory=new_profiles)``; `fill_profile` fills it.
+
+    Parameters
+    ----------
+    jobs, pools, windows : int
+        How many there are.
+
+    Returns
+    -------
+    Steps
+        Instants (``key``, by pool) and what is free from each instant on (``free``, by pool, step and resource).
+
+    Examples
+    --------
+    >>> from schedlab.kernels.pool_parts import new_profiles
+    >>> new_profiles(jobs=100, pools=2, windows=3).free.shape
+    (2, 314, 4)
+    """
+    room = 3 * jobs + 2 * windows + 8
+    steps = np.zeros((pools, room), np.int64), np.zeros((pools, room, RESOURCES), np.int64)
+    return Steps(*steps, np.zeros((pools, 2), np.int64))
 
 
 @part

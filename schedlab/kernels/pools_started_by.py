@@ -3,28 +3,22 @@
 The criterion is the same: which jobs within the limits still wait in the pool after all starts of an instant.
 """
 
-import numpy as np
-
 from ._jit import kernel, part
 from .cluster import BEGUN, NOW, WAITS
 from .pools import ONE, PASSED, advance, begin, exceeds, first_of, fits, last_of, settle, sort_pool
-from .pools_easy import new_heads, place_in_queue, reserve
+from .pools_easy import place_in_queue, reserve
 from .sorted_pairs import NEVER
 from .started_by import EXTRA, RESERVATION, WITHIN
 
 
 @kernel
-def pools_started_by(c, order, run_of, start_of, reserved, halt):
+def pools_started_by(c, heads, label, order, run_of, start_of, reserved, halt):
     """Label each job with how its last run started: int8, as `started_by`.
 
     `run_of` and `start_of` list the jobs and starts of all runs, by start; `reserved` marks jobs that waited
     with a reservation; otherwise as `pools_easy`.
     """
-    n = c.start.size
     pools = c.news.shape[0]
-    heads = new_heads(pools)
-    score = np.empty(n if order.moving else 0, np.float64)
-    label = np.zeros(n, np.int8)
     questions = (order.question, order.question, order.question)
     while advance(c, _next(c.clock, start_of), halt):
         settle(c, questions, ONE)
@@ -33,12 +27,11 @@ def pools_started_by(c, order, run_of, start_of, reserved, halt):
             continue
         if order.moving:
             for pool in range(pools):
-                sort_pool(c, pool, order.question, score)
+                sort_pool(c, pool, order.question)
         while _next(c.clock, start_of) == c.clock[NOW]:
             begin(c, place_in_queue(c, run_of[c.clock[BEGUN]]))
         for pool in range(pools):
             _label(c, heads, pool, reserved, label, before)
-    return label
 
 
 @part

@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.threads import interruptible
+from schedlab.kernels.pools_easy import new_heads
 from schedlab.kernels.pools_started_by import pools_started_by
 from schedlab.kernels.started_by import HEAD
 from schedlab.kernels.started_by import started_by as labelled
 from schedlab.machine import KaryTree, Pools
 from schedlab.schemes import Jobs
 from schedlab.schemes.orders import prepare
-from schedlab.schemes.pooled import check_order, state_of
+from schedlab.schemes.pooled import check_order, counts_of, state_of
 
 LABELS = ("head", "reservation", "backfilled within the shadow", "backfilled on extra processors")
 ON_NODES = ("head", "backfilled")  # a head that waits for a block has no shadow time that follows from counts alone
@@ -41,7 +42,8 @@ def started_by(schedule) -> pd.Categorical:
         by_start = np.argsort(pieces.start, kind="stable")
         runs = pieces.job[by_start], pieces.start[by_start]
         state = state_of(case, order)
-        codes = interruptible(pools_started_by, state, order, *runs, held)
+        codes = np.zeros(len(case), np.int8)
+        interruptible(pools_started_by, state, new_heads(*counts_of(case)), codes, order, *runs, held)
         check_order(state)
         return pd.Categorical.from_codes(codes, LABELS)
     by_start = np.argsort(start, kind="stable")

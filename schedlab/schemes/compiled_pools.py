@@ -27,7 +27,7 @@ from schedlab.machine import Flat, Pools
 from .base import Case, Outcome, can_promise
 from .compiled import CompiledScheme, kernel_of, note_promise
 from .orders import explained
-from .pooled import check_order, outcome_of, pooled_alone, state_of
+from .pooled import check_order, counts_of, outcome_of, pooled_alone, state_of
 from .steps import SchemeError
 
 FAULTS = {
@@ -74,7 +74,7 @@ class CompiledPoolScheme(CompiledScheme):
 
     def _arguments(self, case):
         case = _in_pools(case)
-        counts = len(case), len(case.pooled.capacity), len(case.pooled.windows.begin)
+        counts = counts_of(case)
         memory = self.memory(*counts) if callable(self.memory) else np.zeros((counts[1], self.memory), np.int64)
         order = self.queue(case)
         state = state_of(case, order)
@@ -159,7 +159,6 @@ def _simulation(decide, noted):
 
     def simulate(c, order, memory, halt):
         n = c.start.size
-        score = np.empty(n if order.moving else 0, np.float64)
         first = np.full(n if noted else 0, -1, np.int64)
         fault = np.zeros(4, np.int64)  # instant, pool, what is wrong, and the job
         questions = (order.question, order.question, order.question)
@@ -169,7 +168,7 @@ def _simulation(decide, noted):
                 if c.news[pool, TOUCHED]:
                     c.news[pool, PASSED] = 0
                     if order.moving:
-                        sort_pool(c, pool, order.question, score)
+                        sort_pool(c, pool, order.question)
                     begun = c.clock[BEGUN]
                     decide(c, pool, memory)
                     if c.news[pool, FAULT]:

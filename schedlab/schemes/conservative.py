@@ -7,7 +7,7 @@ from schedlab._runtime.text import check_known
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import conservative as kernel
 from schedlab.kernels.conservative_tree import conservative_tree
-from schedlab.kernels.pools_conservative import pools_conservative
+from schedlab.kernels.pools_conservative import new_book, pools_conservative
 from schedlab.machine import Flat, KaryTree, Pools
 
 from . import placement, pooled
@@ -118,6 +118,6 @@ class Conservative(Queued):
             return placement.simulate(conservative_tree, case, order, *passes)
         if isinstance(case.machine, Pools):
             veto = prepare_veto(None, case)
-            return pooled.simulate(pools_conservative, case, order, order, False, veto, 0, *passes)
+            return pooled.simulate(pools_conservative, new_book, case, order, order, False, veto, 0, *passes)
         rules = (order, *passes, case.per_event)
         return case.outcome(*interruptible(kernel.conservative, case.jobs, case.machine.procs, *rules))

@@ -171,10 +171,15 @@ def state_of(case, order):
     return new_pools(case.jobs, machine, order)
 
 
-def simulate(kernel, case, order, *rules):
-    """Run a kernel for pools; return the outcome."""
+def counts_of(case) -> tuple[int, int, int]:
+    """Return how many jobs, pools and windows there are."""
+    return len(case), len(case.pooled.capacity), len(case.pooled.windows.begin)
+
+
+def simulate(kernel, memory, case, order, *rules):
+    """Run a kernel for pools; `memory` makes what it keeps besides the state. Return the outcome."""
     state = state_of(case, order)
-    reserved = interruptible(kernel, state, order, *rules)
+    reserved = interruptible(kernel, state, memory(*counts_of(case)), order, *rules)
     check_order(state)
     return outcome_of(case, state.start, state.promise, *interrupted(state), reserved)
 

@@ -12,8 +12,8 @@ from schedlab.kernels.conservative import NO_COMPRESSION
 from schedlab.kernels.easy import easy
 from schedlab.kernels.easy_depth import easy_depth
 from schedlab.kernels.fcfs import fcfs
-from schedlab.kernels.pools_conservative import pools_conservative
-from schedlab.kernels.pools_easy import pools_easy
+from schedlab.kernels.pools_conservative import new_book, pools_conservative
+from schedlab.kernels.pools_easy import new_heads, pools_easy
 from schedlab.machine import Flat, KaryTree, Pools
 from schedlab.workload.conventions import KILL_BACKFILLED, OVERRUN
 
@@ -143,7 +143,7 @@ class FCFS(Queued):
             return placement.simulate(on_nodes.placement, case, self.queue(case), *rules)
         if isinstance(case.machine, Pools):
             order = self.queue(case)
-            return pooled.simulate(pools_easy, case, order, order, False, prepare_veto(None, case), False)
+            return pooled.simulate(pools_easy, new_heads, case, order, order, False, prepare_veto(None, case), False)
         return case.outcome(*interruptible(fcfs, case.jobs, case.machine.procs, self.queue(case), case.per_event))
 
 
@@ -308,8 +308,8 @@ class EASY(Queued):
         depth = len(case) if self.reservations == ALL else min(self.reservations, len(case))
         if isinstance(case.machine, Pools):
             if self.reservations == 1:
-                return pooled.simulate(pools_easy, case, *rules, True)
-            return pooled.simulate(pools_conservative, case, *rules, depth, NO_COMPRESSION, False, False)
+                return pooled.simulate(pools_easy, new_heads, case, *rules, True)
+            return pooled.simulate(pools_conservative, new_book, case, *rules, depth, NO_COMPRESSION, False, False)
         rules += (MANY, LOOKS * len(case)) if self.reservations == 1 else (depth,)
         kernel = easy if self.reservations == 1 else easy_depth
         return case.outcome(*interruptible(kernel, case.jobs, case.machine.procs, *rules, case.per_event))
