@@ -36,7 +36,9 @@ MODULES = (
     "views",
     "reading_text",
     "reading_rules",
+    "reading_runs",
     "reading_swf",
+    "reading_table",
     "reading",
     "worker",
 )  # in this order

