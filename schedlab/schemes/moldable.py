@@ -138,10 +138,14 @@ class FairShareMoldable(Moldable):
 
     def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
+        return interruptible(kernel.fair_share, case.jobs, case.machine.procs, case.laws, self.rules)
+
+    @property
+    def rules(self) -> kernel.Rules:
+        """The settings in the form that the kernel takes."""
         numbers = (float(self.overbooking), float(self.efficiency))
         choices = (self.weight == "proportional", self.work == "area", self.mix == "queued", self.canmove == "literal")
-        rules = kernel.Rules(*numbers, *choices, self.backfill == "start-now")
-        return interruptible(kernel.fair_share, case.jobs, case.machine.procs, case.laws, rules)
+        return kernel.Rules(*numbers, *choices, self.backfill == "start-now")
 
 
 @dataclass(frozen=True)

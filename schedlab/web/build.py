@@ -90,12 +90,17 @@ def _compile():
     from schedlab._runtime.compiling import not_here
     from schedlab.schedule.simulation import simulate
     from schedlab.schemes import DPSA, EASY, FCFS, Conservative
+    from schedlab.schemes.moldable import FairShareMoldable, GreedyMoldable, IterativeMoldable
     from schedlab.workload.loading import model_trace
+    from schedlab.workload.speedup import Downey
 
     not_here()  # nor in another process, whose modules are lost
     trace = model_trace("lublin", jobs=60, machine=16, seed=1)
     for scheme in (FCFS(), EASY(), EASY(reservations=4), Conservative(), DPSA()):
         schedule = simulate(trace, scheme)
+    trace = trace.with_speedup(Downey("system", (0, 2)), seed=1)
+    for scheme in (FairShareMoldable(), GreedyMoldable(), IterativeMoldable()):
+        simulate(trace, scheme)
     schedule.processors()
     schedule.started_by  # noqa: B018
 
@@ -108,7 +113,7 @@ def _described(kind):
         names = getattr(kind, "fields", None) or map(str, range(len(kind.types)))
         return {"tuple": [[name, _described(part)] for name, part in zip(names, kind.types, strict=True)]}
     if isinstance(kind, types.Array):
-        return {"array": str(kind.dtype)}
+        return {"array": str(kind.dtype), "axes": kind.ndim}
     return str(kind)
 
 

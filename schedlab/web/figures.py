@@ -32,21 +32,26 @@ def recipe(figure: InPage, choices: Mapping[str, Sequence]) -> str:
             traces.append(trace)
         return next(place for place, known in enumerate(traces) if known is trace)
 
-    def sides_of(schemes):
-        colours = charts.colours(list(schemes))
-        named = zip(schemes.items(), colours, strict=True)
-        return [{"name": name, "colour": colour, "scheme": described(scheme)} for (name, scheme), colour in named]
+    schemes = {}
+
+    def sides_of(named):
+        for (name, scheme), colour in zip(named.items(), charts.colours(list(named)), strict=True):
+            entry = {"name": name, "colour": colour, "scheme": described(scheme)}
+            schemes.setdefault((name, scheme), (len(schemes), entry))
+        return [schemes[side][0] for side in named.items()]
 
     known = {
         "title": figure.title,
-        "column": figure.column,
+        "columns": figure.columns,
         "log": _table(figure.trace, choices, place_of),
         "sides": _table(figure.schemes, choices, sides_of),
         "load": _table(figure.load, choices, lambda load: load),
         "tau": _table(figure.tau, choices, lambda tau: tau),
+        "schemes": [entry for _, entry in schemes.values()],
+        "short": {name: figure.short(name) for name, _ in schemes},
+        "logs": [{"log": packed(trace), "upTo": figure.up_to(trace)} for trace in traces],
     }
-    logs = [{"log": packed(trace), "upTo": figure.up_to(trace)} for trace in traces]
-    return json.dumps(known | {"logs": logs}).replace("</", "<\\/")
+    return json.dumps(known).replace("</", "<\\/")
 
 
 def _table(function, choices, written):

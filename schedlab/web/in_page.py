@@ -19,19 +19,22 @@ class InPage:
         names, the offered load (None: its own), and the threshold of the bounded slowdown, in seconds.
     title : str
         Of the figure, before the means.
-    column : {"wait_time", "bounded_slowdown"}
-        The measure.
     up_to : function of the trace
-        End of the axis.
+        The end of the axis of each panel.
+    columns : tuple of {"wait_time", "bounded_slowdown", "turnaround", "procs"}
+        The measure of each panel.
+    short : function of the name of a scheme
+        Its name in the title.
     """
 
     trace: Callable[..., Trace]
     schemes: Callable[..., Mapping[str, Scheme]]
     title: str
-    up_to: Callable[[Trace], float]
-    column: str = "wait_time"
+    up_to: Callable[[Trace], tuple[float, ...]]
+    columns: tuple[str, ...] = ("wait_time",)
     load: Callable[..., float | None] = lambda load: load
     tau: Callable[..., float] = lambda: 10
+    short: Callable[[str], str] = str
 
     @property
     def controls(self) -> set[str]:

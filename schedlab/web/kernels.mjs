@@ -2,7 +2,7 @@
 
 const SIZES = { int64: 8, float64: 8, bool: 1, int8: 1 };
 const VIEWS = { float64: Float64Array, bool: Uint8Array, int8: Int8Array };
-// An array, as Numba returns it: owner, parent, length, item size, address, shape, stride; 8 bytes each.
+// An array of one axis, as Numba returns it: owner, parent, length, item size, address, shape, stride; 8 bytes each.
 const LENGTH = 2;
 const ADDRESS = 4;
 const WORDS = 7;
@@ -51,12 +51,20 @@ export async function load(bytes, described) {
     if (kind.tuple) {
       for (const [name, part] of kind.tuple) pass(part, value?.[name], into);
     } else if (kind.array) {
-      const array = value ?? [];
-      const length = BigInt(array.length);
-      const size = BigInt(SIZES[kind.array]);
-      into.push(pointer(0), pointer(0), length, size, pointer(place(array, kind.array)), length, size);
+      const rows = value ?? [];
+      const array = kind.axes === 2 ? Array.from(rows).flatMap((row) => Array.from(row)) : rows;
+      const size = SIZES[kind.array];
+      const [shape, strides] = [[array.length], [size]];
+      if (kind.axes === 2) {
+        const across = rows[0]?.length ?? 0;
+        shape.splice(0, 1, rows.length, across);
+        strides.unshift(across * size);
+      }
+      const address = pointer(place(array, kind.array));
+      into.push(pointer(0), pointer(0), BigInt(array.length), BigInt(size), address);
+      into.push(...shape.map(BigInt), ...strides.map(BigInt));
     } else {
-      into.push(kind === "bool" ? Number(value ?? 0) : BigInt(value ?? 0));
+      into.push(kind === "int64" ? BigInt(value ?? 0) : Number(value ?? 0));
     }
   }
 

@@ -3,6 +3,8 @@
 import { started } from "./office.mjs";
 import { duration, number } from "./words.mjs";
 
+const TIMES = ["wait_time", "turnaround"];
+const plots = (spec) => spec.concat ?? spec.hconcat ?? spec.vconcat ?? [spec];
 let office = null; // of all figures of a page
 
 /** Let a figure simulate; until it is first moved it is the one that Python drew. */
@@ -23,9 +25,10 @@ function live(place) {
 
   function request() {
     const { log, upTo } = recipe.logs[chosen(recipe.log)];
-    const tau = chosen(recipe.tau);
-    const { column } = recipe;
-    return { log, load: chosen(recipe.load), sides: chosen(recipe.sides), tau, column, upTo, high: drawn.height };
+    const { columns } = recipe;
+    const sides = chosen(recipe.sides).map((place) => recipe.schemes[place]);
+    const { height } = plots(drawn)[0];
+    return { log, load: chosen(recipe.load), sides, tau: chosen(recipe.tau), columns, upTo, high: height };
   }
 
   async function update() {
@@ -51,22 +54,25 @@ function live(place) {
 
   function show({ log, sides, upTo }, { rows, facts }) {
     const spec = structuredClone(drawn);
-    const written = recipe.column === "wait_time" ? duration : number;
-    const means = facts.map(({ name, mean }) => `${written(mean)} under ${name}`).reverse();
-    spec.title.text = `${recipe.title}: ${means.join(", ")}`;
+    const written = TIMES.includes(recipe.columns[0]) ? duration : number;
+    const means = facts.map(({ name, mean }) => `${written(mean)} under ${recipe.short[name] ?? name}`);
+    spec.title.text = `${recipe.title}: ${means.join(recipe.columns.length > 1 ? "; " : ", ")}`;
     const colon = (control) => (/^[\d.,]+$/.test(option(control)) ? "" : ":");
     const worded = (control) => `${control.dataset.label}${colon(control)} ${option(control)}`;
     const setting = controls.map(worded).join(", ");
     spec.title.subtitle = [`${log.title}, ${log.jobs.toLocaleString("en")} jobs`, setting];
     const colours = { domain: sides.map(({ name }) => name), range: sides.map(({ colour }) => colour) };
-    for (const { encoding } of spec.layer) {
-      if (encoding.color) encoding.color.scale = colours;
-      encoding.x.scale.domain[1] = upTo;
-    }
-    const [line] = spec.layer;
-    const thin = { ...line, data: { values: before ?? [] }, mark: { ...line.mark, strokeWidth: 1, opacity: 0.6 } };
-    spec.layer = [thin, ...spec.layer];
-    spec.datasets[spec.data.name] = rows;
+    plots(spec).forEach((plot, i) => {
+      for (const { encoding } of plot.layer) {
+        if (encoding.color) encoding.color.scale = colours;
+        encoding.x.scale.domain[1] = upTo[i];
+      }
+      const [line] = plot.layer;
+      const thin = { ...line, data: { values: before?.[i] ?? [] } };
+      thin.mark = { ...line.mark, strokeWidth: 1, opacity: 0.6 };
+      plot.layer = [thin, ...plot.layer];
+      spec.datasets[plot.data.name] = rows[i];
+    });
     before ??= rows;
     chart.style.minHeight = `${chart.clientHeight}px`;
     delete chart.dataset.drawn;

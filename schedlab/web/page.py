@@ -91,7 +91,14 @@ def packed(trace: Trace) -> dict:
     planes = [column.astype("<i4").view("u1").reshape(-1, 4).T.tobytes() for column in numbers]
     standin = ", standin=True" * (trace.source == "stand-in")
     code = f"sl.load_trace({trace.name!r}{standin})" if standin or trace.source == "archive" else None
-    return {
+    moldable = {}
+    if trace.has_speedup:
+        laws = trace.laws()._asdict()
+        moldable = {
+            "load": trace.effective_load(),
+            "laws": {name: np.asarray(part).tolist() for name, part in laws.items()},
+        }
+    return moldable | {
         "name": trace.name,
         "title": trace.title,
         "procs": trace.procs,

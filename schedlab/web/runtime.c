@@ -76,6 +76,18 @@ void *memcpy(void *to, const void *from, u64 count) {
   return to;
 }
 
+/* The product of two 128-bit numbers, from products of 32-bit halves. */
+__int128 __multi3(__int128 a, __int128 b) {
+  u64 a_low = (u64)a, b_low = (u64)b;
+  u64 a0 = a_low & 0xffffffff, a1 = a_low >> 32, b0 = b_low & 0xffffffff, b1 = b_low >> 32;
+  u64 low = a0 * b0;
+  u64 middle = a1 * b0 + (low >> 32);
+  u64 other = a0 * b1 + (middle & 0xffffffff);
+  u64 high = a1 * b1 + (middle >> 32) + (other >> 32);
+  high += (u64)(a >> 64) * b_low + a_low * (u64)(b >> 64);
+  return (__int128)(((unsigned __int128)high << 64) | (u64)(other << 32) | (low & 0xffffffff));
+}
+
 FROM_MATH("exp") double math_exp(double x);
 FROM_MATH("expm1") double math_expm1(double x);
 double exp(double x) { return math_exp(x); }

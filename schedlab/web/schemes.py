@@ -3,6 +3,7 @@
 from schedlab.schemes import DPSA, EASY, FCFS, Conservative, Scheme
 from schedlab.schemes.conservative import COMPRESSION
 from schedlab.schemes.lookahead import SEARCHES, VARIANTS
+from schedlab.schemes.moldable import FairShareMoldable, GreedyMoldable, IterativeMoldable, Moldable
 from schedlab.schemes.rigid import LOOKS, MANY
 
 EXACT = 2**53 - 1  # the largest whole number of JavaScript; a bound that no search reaches
@@ -16,7 +17,12 @@ def described(scheme: Scheme) -> dict:
     settings = {name: value for name, value in vars(scheme).items() if value != getattr(type(scheme)(), name)}
     code = f"sl.{type(scheme).__name__}({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
     entry = {"code": code, "order": getattr(scheme, "order", None), "backfill": None, "perJob": [], "rules": {}}
-    entry["oneReservation"] = scheme.one_reservation
+    entry |= {"oneReservation": scheme.one_reservation, "moldable": isinstance(scheme, Moldable)}
+    if isinstance(scheme, FairShareMoldable):
+        return entry | {"kernel": "fair_share", "rules": {"rules": scheme.rules._asdict()}}
+    if isinstance(scheme, GreedyMoldable | IterativeMoldable):
+        rules = {} if isinstance(scheme, GreedyMoldable) else {"head": scheme.head or 0}
+        return entry | {"kernel": "iterative" if rules else "greedy", "rules": rules}
     if isinstance(scheme, FCFS):
         return entry | {"kernel": "fcfs"}
     if isinstance(scheme, Conservative):

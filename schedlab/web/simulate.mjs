@@ -49,7 +49,7 @@ export function offeredLoad({ jobs, procs }) {
 /** Multiply run times and estimates, so that the offered load becomes `load`; null leaves the workload as it is. */
 export function scaled(workload, load) {
   if (load === null) return workload;
-  const factor = load / offeredLoad(workload);
+  const factor = load / (workload.load ?? offeredLoad(workload));
   const rescaled = (time) => Math.max(1, even(time * factor));
   const { run, estimate } = workload.jobs;
   return { ...workload, jobs: { ...workload.jobs, run: run.map(rescaled), estimate: estimate.map(rescaled) } };
@@ -73,6 +73,7 @@ export function even(value) {
  */
 export function simulate(call, workload, scheme, order = scheme.order, machine = workload.procs) {
   const jobs = { ...workload.jobs, run: runs(workload.jobs) };
+  if (scheme.moldable) return chosen(call, { ...workload, jobs }, scheme);
   const queue = { rank: rankOf(order, jobs) };
   const rules = { ...scheme.rules };
   for (const name of scheme.perJob) rules[name] *= jobs.submit.length;
@@ -86,6 +87,14 @@ export function simulate(call, workload, scheme, order = scheme.order, machine =
   }
   const [start, promise] = call(scheme.kernel, values);
   return { workload, jobs, machine, start, promise, rank: queue.rank, scheme };
+}
+
+/** Simulate a scheme that chooses the processors of moldable jobs. */
+function chosen(call, workload, scheme) {
+  const { jobs, laws, procs: machine } = workload;
+  const [start, procs] = call(scheme.kernel, { jobs, machine, laws, halt: [0], ...scheme.rules });
+  const [run] = call("durations", { seconds: jobs.run, procs: jobs.procs, width: procs, laws });
+  return { workload, jobs: { ...jobs, run, procs }, machine, start };
 }
 
 function rankOf(order, jobs) {

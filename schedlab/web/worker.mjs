@@ -77,24 +77,31 @@ const handlers = {
     return { rows: curve(results, "bounded_slowdown", high), ticks: ticks(Math.min(...values), Math.max(...values)) };
   },
 
-  /** Simulate the schemes of a live figure of the site: rows of the distribution of a measure, its mean and median. */
-  async figure({ log, load, sides, column, tau, upTo, high }) {
+  /** Simulate the schemes of a live figure of the site: rows of distributions, by panel, and the means of the first. */
+  async figure({ log, load, sides, columns, tau, upTo, high }) {
     figures.set(log.data, figures.get(log.data) ?? (await unpacked(log)));
     const jobs = scaled(figures.get(log.data), load);
     const named = Object.fromEntries(sides.map(({ name, scheme }) => [name, simulate(call, jobs, scheme)]));
-    const measure = column === "wait_time" ? sortedWaits : (schedule) => slowdowns(schedule, tau).sort();
-    const values = valuesOf(named, measure);
-    const facts = Object.entries(values).map(([name, sorted]) => {
-      const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
-      return { name, mean, median: quantile(sorted, 0.5) };
+    const panels = columns.map((column) => valuesOf(named, (schedule) => sorted(schedule, column, tau)));
+    const facts = Object.entries(panels[0]).map(([name, values]) => {
+      const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+      return { name, mean, median: quantile(values, 0.5) };
     });
-    return { rows: distribution(values, upTo, high), facts };
+    return { rows: panels.map((values, i) => distribution(values, upTo[i], high)), facts };
   },
 
   csv({ setting }) {
     return table(scheduled(setting, setting.load, setting.sides[0]));
   },
 };
+
+/** The values of a measure of all jobs, in ascending order. */
+function sorted(schedule, column, tau) {
+  const { jobs, start } = schedule;
+  if (column === "bounded_slowdown") return slowdowns(schedule, tau).sort();
+  if (column === "turnaround") return start.map((at, i) => at + jobs.run[i] - jobs.submit[i]).sort();
+  return column === "procs" ? jobs.procs.slice().sort() : sortedWaits(schedule);
+}
 
 const valuesOf = (named, measure) =>
   Object.fromEntries(Object.entries(named).map(([name, schedule]) => [name, measure(schedule)]));
@@ -124,7 +131,7 @@ function byClass({ jobs, start }) {
 }
 
 /** Read a log of the page: four columns of 32-bit numbers, byte by byte, the first as differences. */
-async function unpacked({ name, procs, clock, data }) {
+async function unpacked({ name, procs, clock, load, laws, data }) {
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const planes = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -136,7 +143,7 @@ async function unpacked({ name, procs, clock, data }) {
     }),
   );
   for (let i = 1; i < count; i++) submit[i] += submit[i - 1];
-  return { name, procs, clock, notes: [], jobs: { submit, run, estimate, procs: width } };
+  return { name, procs, clock, load, laws, notes: [], jobs: { submit, run, estimate, procs: width } };
 }
 
 self.onmessage = async ({ data: { id, kind, ...request } }) => {

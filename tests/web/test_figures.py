@@ -12,7 +12,7 @@ import pytest
 import schedlab as sl
 from schedlab import web
 from schedlab.charts.theme import ON_PAGE
-from schedlab.papers import grudenic2010
+from schedlab.papers import grudenic2010, sabin2006
 from schedlab.web import figures
 from schedlab.web.in_page import InPage
 
@@ -47,8 +47,9 @@ def asked(recipe, high, **places):
     def chosen(part):
         return recipe[part]["values"][",".join(str(places[name]) for name in recipe[part]["of"])]
 
-    request = {"kind": "figure", **recipe["logs"][chosen("log")], "column": recipe["column"], "high": high}
-    return request | {"load": chosen("load"), "sides": chosen("sides"), "tau": chosen("tau")}
+    request = {"kind": "figure", **recipe["logs"][chosen("log")], "columns": recipe["columns"], "high": high}
+    sides = [recipe["schemes"][place] for place in chosen("sides")]
+    return request | {"load": chosen("load"), "sides": sides, "tau": chosen("tau")}
 
 
 def test_the_waits_of_the_tour(on_page, tmp_path):
@@ -63,8 +64,8 @@ def test_the_waits_of_the_tour(on_page, tmp_path):
     for (load, scheme, part), request, answer in zip(settings, requests, answers(tmp_path, requests), strict=True):
         chart = sl.widgets.waits([*traces.values()][part], loads[load], schemes[scheme])
         (rows,) = chart.to_dict()["datasets"].values()
-        ours, theirs = pd.DataFrame(answer["result"]["rows"]), pd.DataFrame(rows)
-        theirs = theirs[theirs["value"] <= request["upTo"]]  # the chart cuts off the others
+        ours, theirs = pd.DataFrame(answer["result"]["rows"][0]), pd.DataFrame(rows)
+        theirs = theirs[theirs["value"] <= request["upTo"][0]]  # the chart cuts off the others
         order = ["scheme", "value", "share"]
         ours, theirs = (table.sort_values(order, ignore_index=True)[order] for table in (ours, theirs))
         pd.testing.assert_frame_equal(ours, theirs, check_dtype=False)
@@ -90,13 +91,34 @@ def test_dpsa_beside_easy(on_page, tmp_path):
             assert fact["mean"] == pytest.approx(means[fact["name"]], rel=1e-10)
 
 
+@pytest.mark.traces
+def test_moldable_jobs_beside_plain_shares_and_easy(on_page, tmp_path):
+    controls = {"load": [0.5, 0.7], "scheme": list(sabin2006.CHOICES), "overbooking": [1, 4], "efficiency": [0, 1]}
+    controls |= {"weight": ["sqrt", "proportional"], "mix": ["all", "queued"], "backfill": ["any", "start-now"]}
+    live = sl.widgets.live(sabin2006.live, **controls)
+    recipe = recipe_of(html_of(live))
+    settings = [(0, 0, 0, 0, 0, 0, 0), (1, 0, 1, 1, 1, 1, 1), (1, 0, 1, 1, 0, 0, 0), (0, 1, 0, 0, 0, 0, 0)]
+    settings += [(1, 2, 0, 0, 0, 0, 0), (1, 1, 0, 0, 0, 0, 0)]
+    requests = [asked(recipe, 240, **dict(zip(controls, setting, strict=True))) for setting in settings]
+    for setting, answer in zip(settings, answers(tmp_path, requests), strict=True):
+        values = {name: controls[name][place] for name, place in zip(controls, setting, strict=True)}
+        chart, _ = sabin2006.live(**values)
+        tables = [pd.DataFrame(rows) for rows in chart.to_dict()["datasets"].values()]
+        assert len(tables) == len(answer["result"]["rows"]) == 2
+        for rows, theirs in zip(answer["result"]["rows"], tables, strict=True):
+            ours = pd.DataFrame(rows).sort_values(["scheme", "value", "share"], ignore_index=True)
+            theirs = theirs.merge(ours[["scheme", "value", "share"]])  # those that the axis has
+            assert len(theirs) >= len(ours) - 3  # ends of curves
+        assert len(answer["result"]["rows"][0]) > 300
+
+
 def test_what_the_page_lacks_is_said(on_page):
     trace = sl.model_trace("lublin", jobs=100, machine=64, seed=2)
 
     def both(load=0.8, scheme="easy", colour="red"):
         return sl.widgets.waits(trace, load, scheme)
 
-    both.in_page = InPage(lambda: trace, lambda scheme: {"EASY": sl.EASY()}, "Mean wait", lambda trace: 1e6)
+    both.in_page = InPage(lambda: trace, lambda scheme: {"EASY": sl.EASY()}, "Mean wait", lambda trace: (1e6,))
     html = html_of(sl.widgets.live(both, load=(0.5, 1.0, 0.1), scheme=["easy"], colour=["red", "blue"]))
     assert "In JupyterLab you can change, too: colour." in html
     assert html.count("disabled") == 2  # until the script is there
@@ -105,7 +127,7 @@ def test_what_the_page_lacks_is_said(on_page):
 
 def test_a_scheme_that_the_page_lacks_is_refused(on_page):
     trace = sl.model_trace("lublin", jobs=100, machine=64, seed=2)
-    figure = InPage(lambda: trace, lambda: {"it": sl.OpportuneShredding()}, "Mean wait", lambda trace: 1e6)
+    figure = InPage(lambda: trace, lambda: {"it": sl.OpportuneShredding()}, "Mean wait", lambda trace: (1e6,))
     with pytest.raises(ValueError, match="OJS is not in the page"):
         figures.recipe(figure, {"load": [0.5]})
 

@@ -68,11 +68,16 @@ def _whole(name):
 
 
 def _beside(variant, depth, budget):
-    return {BASE: EASY(), str(DPSA(variant=variant)): DPSA(variant=variant, depth=depth, budget=budget or None)}
+    return {str(DPSA(variant=variant)): DPSA(variant=variant, depth=depth, budget=budget or None), BASE: EASY()}
 
 
 live.limits = _limits
 live.in_page = InPage(
-    lambda: _whole(AUDITED), _beside, "Mean bounded slowdown", lambda _: HIGHEST, column=MEASURE, tau=lambda tau: tau
+    lambda: _whole(AUDITED),
+    _beside,
+    "Mean bounded slowdown",
+    lambda _: (HIGHEST,),
+    columns=(MEASURE,),
+    tau=lambda tau: tau,
 )
 live.groups = {"workload": ["name", "load", "estimates"], "scheme": ["variant", "depth", "budget"], "view": ["tau"]}

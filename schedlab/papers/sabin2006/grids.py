@@ -83,8 +83,21 @@ def workload(
     `Downey`. A draw sets A and sigma and also shakes the submissions. Schedules are chaotic: without shaking, all draws
     would share the luck of one run where nothing else is drawn, as with rigid jobs.
     """
+    return moldable(log, jobs, machine, A, sigma, share, draw).scale_load(load, "effective")
+
+
+def moldable(
+    log: str = LOG,
+    jobs: int | None = JOBS,
+    machine: int | None = None,
+    A: str = "system",
+    sigma: float | tuple[float, float] = SIGMA,
+    share: float = 1.0,
+    draw: int = 0,
+) -> Trace:
+    """Return such jobs at the load of the log; see `workload`."""
     trace = first(log, jobs, machine).shake(SHAKE, seed=draw)
-    return trace.with_speedup(Downey(A, sigma), share, draw).scale_load(load, "effective")
+    return trace.with_speedup(Downey(A, sigma), share, draw)
 
 
 DEFAULTS = {name: [parameter.default] for name, parameter in signature(workload).parameters.items()}

@@ -9,6 +9,7 @@ from schedlab.charts.sizes import WIDE
 from schedlab.charts.theme import headed
 from schedlab.papers.sabin2006.decisions import draw_step, readable_instants, situation
 from schedlab.show import duration
+from schedlab.web.in_page import InPage
 
 from . import grids
 from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SIGMA, SYSTEM, simulated, written
@@ -68,14 +69,11 @@ def live(
         Draw (A, sigma, submissions). Each draws A and sigma anew, and moves the submissions by other seconds.
     """
     A = SCENARIOS[check_known("scenario", scenario, SCENARIOS)]
-    read = {"weight": weight, "mix": mix, "backfill": backfill}
-    fair = FairShareMoldable(overbooking=overbooking, efficiency=efficiency, **read)
-    schemes = dict(zip(CHOICES, (fair, ITERATIVE, grids.GREEDY), strict=True))
-    chosen = schemes[check_known("scheme", scheme, schemes)]
+    schemes = _beside(scheme, overbooking, efficiency, weight, mix, backfill)
     settings = {"log": name, "jobs": jobs, "machine": machine, "A": A, "sigma": sigma, "share": share}
     settings |= {"load": load, "draw": draw}
-    schedules = {str(choice): simulated(choice, **settings) for choice in (chosen, PLAIN, EASY())}
-    first = schedules[str(chosen)]
+    schedules = {label: simulated(choice, **settings) for label, choice in schemes.items()}
+    first = next(iter(schedules.values()))
     # The axes stay whatever the load and the scheme are.
     most = {"turnaround": float(np.ptp(first.submit)), "procs": first.machine.procs}
     panels = [
@@ -92,6 +90,14 @@ def live(
     return chart, charts.table(pd.DataFrame(by_class).rename_axis("processor-seconds in the log"))
 
 
+def _beside(scheme, overbooking, efficiency, weight, mix, backfill):
+    """Return a scheme, plain shares and EASY, by name."""
+    read = {"weight": weight, "mix": mix, "backfill": backfill}
+    fair = FairShareMoldable(overbooking=overbooking, efficiency=efficiency, **read)
+    schemes = dict(zip(CHOICES, (fair, ITERATIVE, grids.GREEDY), strict=True))
+    return {str(choice): choice for choice in (schemes[check_known("scheme", scheme, schemes)], PLAIN, EASY())}
+
+
 def _limits(scheme, share):
     """Say which controls have no effect, as the limits of `widgets.live`."""
     why = "only fair share has it" if scheme != CHOICES[0] else "no job is moldable" if share == 0 else None
@@ -99,6 +105,14 @@ def _limits(scheme, share):
 
 
 live.limits = _limits
+live.in_page = InPage(
+    lambda: grids.moldable(jobs=2_000),
+    _beside,
+    "Mean turnaround",
+    lambda trace: (float(np.ptp(trace.table["submit_time"])), trace.procs),
+    columns=("turnaround", "procs"),
+    short=grids.short,
+)
 live.groups = {
     "workload": ["load", "scenario", "sigma", "share", "name", "machine", "jobs", "draw"],
     "scheme": ["scheme", "overbooking", "efficiency", "weight", "mix", "backfill"],

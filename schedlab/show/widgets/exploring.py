@@ -339,8 +339,8 @@ def waits(
 
 
 def _beside(scheme):
-    """Return FCFS and a scheme, by name."""
-    return {str(side): side for side in map(scheme_named, ("fcfs", scheme))}
+    """Return a scheme and FCFS, by name."""
+    return {str(side): side for side in map(scheme_named, (scheme, "fcfs"))}
 
 
 def _span(trace):
@@ -349,7 +349,9 @@ def _span(trace):
     return float(submit.iloc[-1] - submit.iloc[0])
 
 
-waits.in_page = InPage(lambda trace: _trace(trace), lambda scheme: _beside(scheme), "Mean wait", _span)
+waits.in_page = InPage(
+    lambda trace: _trace(trace), lambda scheme: _beside(scheme), "Mean wait", lambda trace: (_span(trace),)
+)
 
 # The function for each view. It takes what is shown and the title.
 VIEWS = {
