@@ -10,7 +10,8 @@ requestAnimationFrame(() => {  // by then, the element is on the page
     const back = () => {
         if (stop.signal.aborted) return;
         view.scrollTop = 0;
-        performance.now() < end ? requestAnimationFrame(back) : stop.abort();
+        if (performance.now() < end) requestAnimationFrame(back);
+        else stop.abort();
     };
     back();
 });

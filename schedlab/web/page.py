@@ -30,18 +30,8 @@ from schedlab.web.templates import templates
 from schedlab.workload.loading import load_trace
 from schedlab.workload.trace import Trace
 
-MODULES = (
-    "kernels",
-    "simulate",
-    "views",
-    "reading_text",
-    "reading_rules",
-    "reading_runs",
-    "reading_swf",
-    "reading_table",
-    "reading",
-    "worker",
-)  # in this order
+READING = ("text", "rules", "swf", "runs", "table")
+MODULES = ("kernels", "simulate", "views", *(f"reading_{name}" for name in READING), "reading", "worker")
 COLUMNS = ("submit_time", "run_time", "requested_time", "requested_procs")
 # Stand-ins of the site's page.
 LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002", "SDSC-BLUE-2000")

@@ -4,9 +4,9 @@ import { usable } from "./reading_rules.mjs";
 import { BLANK, LATEST, LogError, MOST_PROCS, clipped, lines, plain, quoted, strip } from "./reading_text.mjs";
 
 const FIELDS = [
-  ...["job_number", "submit_time", "wait_time", "run_time", "allocated_procs", "avg_cpu_time", "used_memory"],
-  ...["requested_procs", "requested_time", "requested_memory", "status", "user_id", "group_id", "executable"],
-  ...["queue", "partition", "preceding_job", "think_time"],
+  "job_number", "submit_time", "wait_time", "run_time", "allocated_procs", "avg_cpu_time", "used_memory",
+  "requested_procs", "requested_time", "requested_memory", "status", "user_id", "group_id", "executable",
+  "queue", "partition", "preceding_job", "think_time",
 ];
 const KEPT = { number: 0, submit: 1, wait: 2, run: 3, allocated: 4, requested: 7, estimate: 8, status: 10, user: 11 };
 const PLACES = Object.values(KEPT);
@@ -26,8 +26,8 @@ const COUNT = [1 - EXACT, EXACT - 1, "a number below 2^53 in magnitude"];
 const SIZE = [1 - EXACT, MOST_PROCS, "a number of processors or nodes up to 16,777,216"];
 const NUMBERED = [0, EXACT - 1, "a number below 2^53 and a name"];
 const BOUNDS = {
-  ...{ maxjobs: COUNT, maxrecords: COUNT, timezone: COUNT, maxruntime: COUNT, maxmemory: COUNT, maxqueues: COUNT },
-  ...{ maxpartitions: COUNT, maxprocs: SIZE, maxnodes: SIZE, queue: NUMBERED, partition: NUMBERED },
+  maxjobs: COUNT, maxrecords: COUNT, timezone: COUNT, maxruntime: COUNT, maxmemory: COUNT, maxqueues: COUNT,
+  maxpartitions: COUNT, maxprocs: SIZE, maxnodes: SIZE, queue: NUMBERED, partition: NUMBERED,
   unixstarttime: [-1, LATEST, "seconds since 1970, up to the year 9999"],
 };
 

@@ -11,24 +11,24 @@ export class ColumnsNeeded extends Error {
 
 // The columns of sacct, in small letters; of several, the first with a known value counts.
 const SACCT = {
-  ...{ job: ["jobid", "jobidraw"], raw: ["jobidraw", "jobid"], submit: ["submit"], eligible: ["eligible"] },
-  ...{ start: ["start"], end: ["end"], run: ["elapsedraw", "elapsed"], estimate: ["timelimitraw", "timelimit"] },
-  ...{ procs: ["alloccpus", "ncpus", "reqcpus"], user: ["user", "uid"], state: ["state"], gpus: ["alloctres"] },
-  ...{ partition: ["partition"], cluster: ["cluster"] },
+  job: ["jobid", "jobidraw"], raw: ["jobidraw", "jobid"], submit: ["submit"], eligible: ["eligible"],
+  start: ["start"], end: ["end"], run: ["elapsedraw", "elapsed"], estimate: ["timelimitraw", "timelimit"],
+  procs: ["alloccpus", "ncpus", "reqcpus"], user: ["user", "uid"], state: ["state"], gpus: ["alloctres"],
+  partition: ["partition"], cluster: ["cluster"],
 };
 // Columns of a table that are known by their names, and some that are known by these in small letters.
 const TABLE = {
-  ...{ submit: ["submit_time"], run: ["run_time"], procs: ["requested_procs"], estimate: ["requested_time"] },
-  ...{ job: ["job_number"], user: ["user_id"] },
+  submit: ["submit_time"], run: ["run_time"], procs: ["requested_procs"], estimate: ["requested_time"],
+  job: ["job_number"], user: ["user_id"],
 };
 const ALIKE = {
-  ...{ steps: ["jobid", "jobidraw", "job_id", "id_job"], gpus: ["alloctres", "tres_alloc"] },
-  ...{ state: ["state", "status", "job_state", "jobstate"] },
+  steps: ["jobid", "jobidraw", "job_id", "id_job"], gpus: ["alloctres", "tres_alloc"],
+  state: ["state", "status", "job_state", "jobstate"],
 };
 const GUESSES = {
-  ...{ submit: /submi|arriv|queued|enqueue|qtime|create/i, start: /start|begin/i, end: /end|finish|complet/i },
-  ...{ run: /run|elapsed|duration|wall_?clock/i, procs: /cpu|proc|core|slot|node|gpu|size|width/i },
-  ...{ estimate: /limit|estim|req.*time|wall_?time/i, user: /user|uid|owner/i },
+  submit: /submi|arriv|queued|enqueue|qtime|create/i, start: /start|begin/i, end: /end|finish|complet/i,
+  run: /run|elapsed|duration|wall_?clock/i, procs: /cpu|proc|core|slot|node|gpu|size|width/i,
+  estimate: /limit|estim|req.*time|wall_?time/i, user: /user|uid|owner/i,
 };
 const MISSING = /^ *(?:#?N\/?A|n\/a|NaN|nan|NULL|null|None|<NA>)$/; // in a table
 const SEPARATED = /^\s*\w+([^\w\s]+|\t)(?=\w)/; // the first name of a header, and what stands before the next

@@ -7,6 +7,7 @@ export class LogError extends Error {
 
 export const MOST_PROCS = 2 ** 24;
 export const LATEST = 253_402_214_400; // seconds since 1970: the last day of the year 9999
+// oxlint-disable-next-line no-control-regex -- Python's blanks
 export const BLANK = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 const BLANKS = new RegExp(`^${BLANK.source}+`);
 const PACKINGS = { gzip: [31, 139], bzip2: [66, 90, 104], xz: [253, 55, 122, 88, 90], Zstandard: [40, 181, 47, 253] };
@@ -39,7 +40,7 @@ export function plain(text) {
 
 /** Shorten text that a message quotes. */
 export function clipped(text) {
-  const letters = [...text.slice(0, 2 * QUOTED + 2)];
+  const letters = Array.from(text.slice(0, 2 * QUOTED + 2));
   return letters.length > QUOTED ? `${letters.slice(0, QUOTED).join("")}...` : text;
 }
 
