@@ -3,6 +3,7 @@
 import { started } from "./office.mjs";
 import { duration, number } from "./words.mjs";
 
+const LINES = /.{1,110}(, |$)/g; // of a subtitle
 const TIMES = ["wait_time", "turnaround"];
 const plots = (spec) => spec.concat ?? spec.hconcat ?? spec.vconcat ?? [spec];
 let office = null; // of all figures of a page
@@ -59,8 +60,8 @@ function live(place) {
     spec.title.text = `${recipe.title}: ${means.join(recipe.columns.length > 1 ? "; " : ", ")}`;
     const colon = (control) => (/^[\d.,]+$/.test(option(control)) ? "" : ":");
     const worded = (control) => `${control.dataset.label}${colon(control)} ${option(control)}`;
-    const setting = controls.map(worded).join(", ");
-    spec.title.subtitle = [`${log.title}, ${log.jobs.toLocaleString("en")} jobs`, setting];
+    const setting = controls.map(worded).join(", ").match(LINES);
+    spec.title.subtitle = [`${log.title}, ${log.jobs.toLocaleString("en")} jobs`, ...setting];
     const colours = { domain: sides.map(({ name }) => name), range: sides.map(({ colour }) => colour) };
     plots(spec).forEach((plot, i) => {
       for (const { encoding } of plot.layer) {
