@@ -8,7 +8,8 @@ const data = JSON.parse(byId("data").textContent);
 const LOADS = [0.5, 0.6, 0.7, 0.8, 0.9, 1];
 const WEEK = 7 * 86400;
 const LARGE = 100e6; // bytes of a log, from which on it is said what reading takes
-const SPEED = 20e6; // bytes read in a second, about
+const SWF = [30e6, 2]; // about so many bytes are read in a second, and take so many bytes of memory
+const TABLES = [7e6, 8];
 const PATIENCE = 400; // ms until work is shown
 const HIGH = 240; // of the plots whose lines have names, in pixels
 const NARROW = 560; // pixels; charts are less wide on a phone
@@ -105,8 +106,11 @@ function showMeasures(both) {
 /** Show what the schemes are, and the same in Python. */
 function showCode() {
   byId("schemes").innerText = sides().map((name) => `${name}. ${data.schemes[name].about}`).join("\n");
-  const reader = /\.swf/.test(log.name) ? "read_swf" : log.name.endsWith(".csv") ? "read_table" : "read_sacct";
-  const source = (own ? null : entryOf(setting.log).code) ?? `sl.${reader}(${JSON.stringify(log.name)})`;
+  const isTable = own?.options || /\.[ct]sv/.test(log.name);
+  const reader = /\.swf/.test(log.name) ? "read_swf" : isTable ? "read_table" : "read_sacct";
+  const columns = Object.entries(own?.options?.columns ?? {}).map(([role, name]) => `${role}=${JSON.stringify(name)}`);
+  const given = [JSON.stringify(log.name), ...columns, ...(log.known ? [] : [`machine=${log.procs}`])];
+  const source = (own ? null : entryOf(setting.log).code) ?? `sl.${reader}(${given.join(", ")})`;
   const order = setting.order === "fcfs" ? [] : [`order='${setting.order}'`];
   const [, name, settings] = data.schemes[setting.scheme].code.match(/(.*)\((.*)\)/);
   const scheme = `${name}(${[...(settings ? [settings] : []), ...order].join(", ")})`;
@@ -265,7 +269,8 @@ async function open({ entry, file, options }) {
     Object.assign(setting, { log: file ? file.name : entry.name, week: 0 });
     if (file || !(setting.machine >= log.widest)) setting.machine = log.procs;
     if (file) log.name = file.name;
-    const about = [file ? `${file.name} (your log)` : entry.title, `${counted(log.jobs)} jobs`];
+    const about = [file ? `${file.name} (your log)` : entry.title];
+    about.push(`${counted(log.jobs)} job${log.jobs === 1 ? "" : "s"}`);
     about.push(`${counted(log.procs)} processors${log.known ? "" : ", as the widest job needs: the file has no size"}`);
     byId("about").textContent = [...about, duration(log.span), `offered load ${number(log.load)}`].join(", ");
     byId("notes").hidden = !log.notes.length;
@@ -294,8 +299,10 @@ function fetched(entry) {
 
 /** Read a file of the user; of a large one, say first what that takes. */
 function take(file) {
-  const size = `${number(file.size / 1e6)} MB`;
-  if (file.size > LARGE) trouble(`${file.name} has ${size}: reading it takes about ${duration(file.size / SPEED)}.`);
+  const [speed, memory] = /\.swf/.test(file.name) ? SWF : TABLES;
+  const size = (bytes) => `${number(bytes / 1e6)} MB`;
+  const needs = `about ${duration(file.size / speed)} and ${size(file.size * memory)} of memory`;
+  if (file.size > LARGE) trouble(`${file.name} has ${size(file.size)}: reading it takes ${needs}.`);
   return open({ file });
 }
 
@@ -329,7 +336,8 @@ function show() {
   byId("week").max = Math.max(0, Math.ceil(log.span / WEEK) - 1);
   for (const id of [...CHOICES, "week"]) byId(id).value = setting[id];
   byId("load").value = load ?? log.load;
-  byId("load-text").textContent = load === null ? `${log.load.toFixed(2)}, as in the log` : load.toFixed(2);
+  byId("load").disabled = !Number.isFinite(log.load);
+  byId("load-text").textContent = load === null ? `${number(log.load)}, as in the log` : load.toFixed(2);
   byId("machine").min = log.widest;
   byId("log").value = own ? "" : setting.log;
   byId("weeks").hidden = view !== "gantt";

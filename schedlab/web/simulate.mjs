@@ -49,7 +49,9 @@ export function offeredLoad({ jobs, procs }) {
 /** Multiply run times and estimates, so that the offered load becomes `load`; null leaves the workload as it is. */
 export function scaled(workload, load) {
   if (load === null) return workload;
-  const factor = load / (workload.load ?? offeredLoad(workload));
+  const before = workload.load ?? offeredLoad(workload);
+  if (before === Infinity) throw new Error("all jobs are submitted at one instant: there is no load to scale");
+  const factor = load / before;
   const rescaled = (time) => Math.max(1, even(time * factor));
   const { run, estimate } = workload.jobs;
   return { ...workload, jobs: { ...workload.jobs, run: run.map(rescaled), estimate: estimate.map(rescaled) } };

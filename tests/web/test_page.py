@@ -177,6 +177,39 @@ def test_a_log_of_ones_own(_, opened, tmp_path):
     assert (table.set_index("job_number")["start_time"] == start).all()
 
 
+@pytest.mark.parametrize("_", browsed)
+def test_a_table_whose_columns_are_asked_for(_, opened, tmp_path):
+    rows = [(0, 4, 100, 200), (10, 8, 50, 60), (20, 16, 500, 900), (400, 2, 30, 60)]
+    table = pd.DataFrame(rows, columns=["when", "wide", "lasted", "asked for"])
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    tab = opened()
+    dropped(tab, tmp_path / "mine.csv")
+    assert tab.inner_text("#columns table").split("\t")[0] == "when"
+    columns = {"submit": "when", "procs": "wide", "run": "lasted", "estimate": "asked for"}
+    for role, name in columns.items():
+        tab.select_option(f"#columns select[name={role}]", label=name)
+    tab.click("#columns button[value=read]")
+    tab.wait_for_function("document.querySelector('#about').textContent.includes('mine.csv')")
+    settled(tab)
+    code = tab.inner_text("#code").splitlines()[1].removeprefix("trace = ")
+    trace = eval(code.replace("mine.csv", str(tmp_path / "mine.csv")), {"sl": sl})
+    assert trace.procs == 16
+    assert schedule_of(tab)["start_time"].tolist() == sl.simulate(trace, "easy").start.tolist()
+
+
+@pytest.mark.parametrize("_", browsed)
+def test_jobs_that_are_all_submitted_at_once_have_no_load(_, opened, tmp_path):
+    sl.testing.trace_of([(0, 10, 10, 1), (0, 10, 10, 2)], machine=2).to_swf(tmp_path / "once.swf")
+    tab = opened()
+    dropped(tab, tmp_path / "once.swf")
+    settled(tab)
+    assert "2 jobs, 2 processors" in tab.inner_text("#about")
+    assert tab.locator("#load").is_disabled()
+    tab.click("[data-view=slowdown]")
+    tab.wait_for_selector("#trouble:visible")
+    assert tab.inner_text("#trouble") == "all jobs are submitted at one instant: there is no load to scale"
+
+
 BROKEN = {
     "empty.swf": b"",
     "words.swf": b"; MaxProcs: 4\n1 0 -1 ten 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n",
