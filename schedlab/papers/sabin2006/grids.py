@@ -74,30 +74,17 @@ def workload(
     A: str = "system",
     sigma: float | tuple[float, float] = SIGMA,
     share: float = 1.0,
-    load: float = BESIDE,
+    load: float | None = BESIDE,
     draw: int = 0,
 ) -> Trace:
-    """Return the first jobs of a log, or all of it, ready to be simulated at an effective load.
+    """Return the first jobs of a log, or all of it, ready to be simulated at an effective load (None: its own).
 
     The machine is the paper's for its log, else the log's own. A share of the jobs is moldable, with A and sigma as in
     `Downey`. A draw sets A and sigma and also shakes the submissions. Schedules are chaotic: without shaking, all draws
     would share the luck of one run where nothing else is drawn, as with rigid jobs.
     """
-    return moldable(log, jobs, machine, A, sigma, share, draw).scale_load(load, "effective")
-
-
-def moldable(
-    log: str = LOG,
-    jobs: int | None = JOBS,
-    machine: int | None = None,
-    A: str = "system",
-    sigma: float | tuple[float, float] = SIGMA,
-    share: float = 1.0,
-    draw: int = 0,
-) -> Trace:
-    """Return such jobs at the load of the log; see `workload`."""
-    trace = first(log, jobs, machine).shake(SHAKE, seed=draw)
-    return trace.with_speedup(Downey(A, sigma), share, draw)
+    trace = first(log, jobs, machine).shake(SHAKE, seed=draw).with_speedup(Downey(A, sigma), share, draw)
+    return trace if load is None else trace.scale_load(load, "effective")
 
 
 DEFAULTS = {name: [parameter.default] for name, parameter in signature(workload).parameters.items()}

@@ -106,7 +106,7 @@ def _limits(scheme, share):
 
 live.limits = _limits
 live.in_page = InPage(
-    lambda: grids.moldable(jobs=2_000),
+    lambda: grids.workload(jobs=2_000, load=None),
     _beside,
     "Mean turnaround",
     lambda trace: (float(np.ptp(trace.table["submit_time"])), trace.procs),
