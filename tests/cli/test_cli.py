@@ -35,6 +35,7 @@ COMMANDS = (
     "compare",
     "grid",
     "figures",
+    "page",
     "claims",
     "conformance",
     "sacct-command",
