@@ -30,7 +30,7 @@ from schedlab.web.templates import templates
 from schedlab.workload.loading import load_trace
 from schedlab.workload.trace import Trace
 
-READING = ("text", "rules", "swf", "runs", "table")
+READING = ("rules", "swf", "table")
 MODULES = ("kernels", "simulate", "views", *(f"reading_{name}" for name in READING), "reading", "worker")
 COLUMNS = ("submit_time", "run_time", "requested_time", "requested_procs")
 # Stand-ins of the site's page.
@@ -50,7 +50,7 @@ ORDERS = {
 }
 # Columns of a table of jobs that the page asks for.
 ASKED_FOR = {"submit": "submission", "start": "start", "end": "end", "run": "run time (s)", "procs": "processors"}
-ASKED_FOR |= {"estimate": "estimate (s)", "user": "user"}
+ASKED_FOR |= {"estimate": "estimate (s)"}
 TAB = '<button type="button" role="tab" aria-controls="panel" data-view="{}">{}</button>'
 FIELD = '<label>{} <select name="{}"></select></label>'
 DRAWING = "window.vegaEmbed = vegaEmbed;"

@@ -1,49 +1,82 @@
 // Reads a log that a user drops on the page: SWF, what sacct writes, or a table of jobs.
 
-import { readSwf } from "./reading_swf.mjs";
-import { ColumnsNeeded, exportForm, readRows, tableForm, withoutMessages } from "./reading_table.mjs";
-import { LogError, lines, plain } from "./reading_text.mjs";
+import { usable } from "./reading_rules.mjs";
+import { Swf } from "./reading_swf.mjs";
+import { Table } from "./reading_table.mjs";
 
-export { ColumnsNeeded, LogError };
+/** A log that is not read; the message is one line that says where, what stands there and what was expected. */
+export class LogError extends Error {
+  name = "LogError";
+}
 
-const MOST_BEFORE = 50; // lines before a header
-const OTHERS = [
-  [/^\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d(?:\.\d+)?;[A-Za-z];/, "the accounting of PBS, which sl.workload.read_pbs"],
-  [/^"[A-Z][A-Z_0-9]+" "[^"]*" /, "the accounting of LSF, which sl.workload.read_lsf"],
-  [/^\s*\{/, "JSON, which sl.read_sacct"],
-  [/^\s*\[/, "JSON, which sl.read_public"],
-  [/^PAR1/, "Parquet, which sl.read_table"],
-];
+const LONGEST = 2 ** 20; // letters of a line
+const SWF = /^[ \t]*(?:;|[-+.\d]+(?:[ \t]|$))/; // the first line
+const COMMENT = /^[ \t]*;(?!.*(?:MaxProcs|MaxNodes|UnixStartTime))[^\0]*$/i; // that changes no simulation
+// Letters that Python takes for blanks or line ends where JavaScript does not, those of binary files, and whatever is
+// not UTF-8, which the decoder replaces.
+// oxlint-disable-next-line no-control-regex -- these are meant
+const ODD = /[\0-\x08\v-\x1f\x7f\x85\u180e\u2028\u2029\ufeff\ufffd]/;
+const plain = (text) => text.replaceAll(new RegExp(ODD, "g"), "?");
+
+/** Yield the lines of a file, many at a time, so that the text of a long log is never in memory as a whole. */
+async function* lines(file, refuse, report) {
+  const failed = ({ message }) => refuse(`cannot be read, or its gzip stream is damaged (${plain(message.trim())})`);
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer().catch(failed));
+  let bytes = 0;
+  const transform = (chunk, controller) => {
+    bytes += chunk.length;
+    report({ bytes, of: file.size });
+    controller.enqueue(chunk);
+  };
+  const packed = file.stream().pipeThrough(new TransformStream({ transform }));
+  const isGzip = first === 31 && second === 139;
+  const stream = isGzip ? packed.pipeThrough(new DecompressionStream("gzip")) : packed;
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    for (let isEnd = false; !isEnd; ) {
+      const { done, value = "" } = await reader.read().catch(failed);
+      isEnd = done;
+      const texts = (rest + value).replaceAll("\r\n", "\n").split("\n");
+      rest = isEnd ? "" : texts.pop();
+      if (rest.length > LONGEST) refuse("a line of more than a million letters, which Python reads");
+      yield texts;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
 
 /**
- * Read a log into the jobs that can be simulated, as schedlab in Python does; its text is never in memory as a whole.
+ * Read a log into the jobs that can be simulated, as schedlab in Python does, or not at all.
  *
  * @param {File} file
- * @param {object} options - `procs`: size of the machine; of an export of sacct `cluster`; of a table `columns`, the
- *   names of columns by role (submit, start, end, run, procs, estimate, user), and `units`, one or by role
+ * @param {{columns?: object}} options - names of a table's columns by role (submit, start, end, run, procs, estimate)
  * @param {(progress: {bytes: number, of: number}) => void} report
  * @returns {Promise<object>} name; procs, null if not known; start, of second 0, or null; jobs (number, submit, run,
- *   estimate, procs); mostProcs of a job; wait, -1 if not known, or null; users (codes, names) or null; and notes
+ *   estimate, procs); and notes, on what was left out and what is not known
  * @throws {LogError | ColumnsNeeded}
  */
-export async function read(file, options = {}, report = () => {}) {
-  const name = plain(file.name);
-  if (/\.swf(\.|$)/.test(file.name) && !options.columns) return readSwf(file, options, report);
-  let begin = [];
-  for await (const some of lines(file, "a log of jobs", () => {})) {
-    begin = withoutMessages(some.map((line) => line.replace(/\r$/, "")));
-    break;
+export async function read(file, { columns } = {}, report = () => {}) {
+  let number = 0;
+  let log = null;
+  const refuse = (problem, line = "") => {
+    throw new LogError(`${plain(file.name)}${line}: ${plain(problem)}`);
+  };
+  const refuseLine = (problem) => refuse(problem, `:${number}`);
+  for await (const texts of lines(file, refuse, report)) {
+    for (const [place, line] of texts.entries()) {
+      number += 1;
+      if (/^ *$/.test(line)) continue;
+      if (!log && !columns && (SWF.test(line) || /\.swf(\.|$)/.test(file.name))) log = new Swf();
+      if (log instanceof Swf && COMMENT.test(line)) continue;
+      if (ODD.test(line)) refuseLine("an odd letter, or not text in UTF-8; schedlab in Python may read it");
+      if (log) log.take(line, refuseLine);
+      else log = new Table(line, texts.slice(place + 1), columns, refuseLine);
+    }
   }
-  const first = begin[0] ?? "";
-  const other = OTHERS.find(([form]) => form.test(first));
-  if (other) throw new LogError(`${name}: ${other[1]} in Python reads`);
-  begin = begin.slice(0, MOST_BEFORE);
-  const { columns } = options;
-  const sacct = columns ? null : exportForm(name, begin);
-  if (sacct) return readRows(file, sacct, options, report);
-  const isComment = first.trimStart().startsWith(";");
-  const isTable = columns || /\.[ct]sv(\.|$)/.test(file.name) || (!isComment && /[,\t;|]/.test(first));
-  if (!isTable) return readSwf(file, options, report);
-  if (isComment) throw new LogError(`${name}: a table below comments, which sl.read_table in Python reads`);
-  return readRows(file, tableForm(name, begin, columns), options, report);
+  if (!log?.size) refuse("no jobs, expected SWF, what sacct -P writes, or a table with the names of its columns");
+  const { procs, start, records, account, notes } = log.close();
+  const { jobs, notes: further } = usable(records, procs, account, refuse);
+  return { name: file.name, procs, start, jobs, notes: [...further, ...notes] };
 }

@@ -1,8 +1,6 @@
-// Reads the rows of what sacct writes, and of tables of jobs with any columns.
+// Reads what sacct -P writes, and tables of jobs whose columns are known by their names or as the user says.
 
-import { NOISE } from "./reading_rules.mjs";
-import { Runs } from "./reading_runs.mjs";
-import { LogError, lines, plain, quoted, strip } from "./reading_text.mjs";
+import { Account } from "./reading_rules.mjs";
 
 /** A table whose columns are not known by their names; it has `columns`, the first `rows`, and a `guess` by role. */
 export class ColumnsNeeded extends Error {
@@ -11,144 +9,240 @@ export class ColumnsNeeded extends Error {
 
 // The columns of sacct, in small letters; of several, the first with a known value counts.
 const SACCT = {
-  job: ["jobid", "jobidraw"], raw: ["jobidraw", "jobid"], submit: ["submit"], eligible: ["eligible"],
-  start: ["start"], end: ["end"], run: ["elapsedraw", "elapsed"], estimate: ["timelimitraw", "timelimit"],
-  procs: ["alloccpus", "ncpus", "reqcpus"], user: ["user", "uid"], state: ["state"], gpus: ["alloctres"],
-  partition: ["partition"], cluster: ["cluster"],
+  job: ["jobid", "jobidraw"], raw: ["jobidraw", "jobid"], submit: ["submit"], start: ["start"], end: ["end"],
+  run: ["elapsedraw", "elapsed"], estimate: ["timelimitraw", "timelimit"], procs: ["alloccpus", "ncpus", "reqcpus"],
+  state: ["state"], gpus: ["alloctres"], partition: ["partition"], cluster: ["cluster"],
 };
 // Columns of a table that are known by their names, and some that are known by these in small letters.
 const TABLE = {
   submit: ["submit_time"], run: ["run_time"], procs: ["requested_procs"], estimate: ["requested_time"],
-  job: ["job_number"], user: ["user_id"],
+  job: ["job_number"],
 };
 const ALIKE = {
-  steps: ["jobid", "jobidraw", "job_id", "id_job"], gpus: ["alloctres", "tres_alloc"],
-  state: ["state", "status", "job_state", "jobstate"],
+  id: ["jobid", "jobidraw", "job_id", "id_job"], state: ["state", "status", "job_state", "jobstate"],
+  gpus: ["alloctres", "tres_alloc"],
 };
 const GUESSES = {
   submit: /submi|arriv|queued|enqueue|qtime|create/i, start: /start|begin/i, end: /end|finish|complet/i,
   run: /run|elapsed|duration|wall_?clock/i, procs: /cpu|proc|core|slot|node|gpu|size|width/i,
-  estimate: /limit|estim|req.*time|wall_?time/i, user: /user|uid|owner/i,
+  estimate: /limit|estim|req.*time|wall_?time/i,
 };
-const MISSING = /^ *(?:#?N\/?A|n\/a|NaN|nan|NULL|null|None|<NA>)$/; // in a table
-const SEPARATED = /^\s*\w+([^\w\s]+|\t)(?=\w)/; // the first name of a header, and what stands before the next
-const MESSAGE = /^\s*(?:sacct|slurm\w*): (?:error|warning|fatal|info|debug\d*): /i; // of Slurm's tools
+const UNIX = 500_000_000; // seconds since 1970; lower ones are on a clock of their own
+const LATEST = 253_402_214_400; // seconds since 1970: the last day of the year 9999
+const LONGEST = 2 ** 31; // seconds of a run; Slurm writes 2 ** 32 - 1 for no limit
+const MOST_PROCS = 2 ** 24;
+const NOTHING = new Set(["", "unknown", "none", "n/a", "invalid", "unlimited", "partition_limit", "nan", "null", "-1"]);
+const WAITS = /^(PENDING|CONFIGURING|REQUEUE_HOLD|REQUEUE_FED|RESV_DEL_HOLD|POWER_UP_NODE|WAITING|QUEUED)$/;
+const RUNS = /^(RUNNING|SUSPENDED|STOPPED|COMPLETING|SIGNALING|STAGE_OUT|UPDATE_DB|EXPEDITING)$/;
+const UNCLEAR = /\+$|^[\d.-]+$|^[A-Z]{1,3}$/; // states that are cut, numbers, or short
+const JOB = /^(\d{1,15})(?:_(?:\d+|\[[^\]]*\]?)|\+\d+)?(\..+)?$/; // 7, 7_4, 7_[5-9%2], 7+1; then the step
+const DATE = /^((?:19|20|21)\d\d-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)$/;
+const CLOCK = /^(?:(\d{1,6})-(?=\d\d?:))?(\d{1,8}):([0-5]\d):([0-5]\d(?:\.\d+)?)$/; // 12:05:30, 2-12:05:30
+const QUOTED = /^ *"((?:[^"]|"")*)"$/;
+const SEPARATED = /^ *\w+([^\w\s]+|\t)(?=\w)/; // the first name of a header, and what stands before the next
+const UNENDED = "left out: still running when the record was made";
+const TWICE = "left out: given twice: same job, submission and start";
 
-/** Return the lines of the beginning of a log that are no messages. */
-export const withoutMessages = (begin) => begin.filter((line) => strip(line) && !MESSAGE.test(line));
+// What reads the text of each role; NaN if it is none, null if it means unknown.
+const number = (text) => (/^\d{1,15}(?:\.\d{1,6})?$/.test(text) ? Number(text) : NaN);
+function instant(text) {
+  const [, day, clock] = DATE.exec(text) ?? [];
+  const date = new Date(`${day}T${clock}Z`); // which takes February 30 for March 1
+  if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)) return date.getTime() / 1000;
+  return number(text) <= LATEST ? number(text) : NaN;
+}
+function duration(text, unit) {
+  const [days, hours, minutes, seconds] = (CLOCK.exec(text) ?? []).slice(1).map((part) => Number(part ?? 0));
+  const length = CLOCK.test(text) ? 86_400 * days + 3600 * hours + 60 * minutes + seconds : number(text) * unit;
+  return length < LONGEST ? length : NaN;
+}
+const size = (text) => (Number.isInteger(number(text)) && number(text) <= MOST_PROCS ? number(text) || null : NaN);
+const READS = { submit: instant, start: instant, end: instant, run: duration, estimate: duration, procs: size };
 
-/** Split a line at its separators, of which some may stand in quotes; null if the quotes are odd. */
+/** Split a line at its separators, of which some may stand in quotes; an empty list if the quotes are odd. */
 function split(line, separator) {
-  if (!line.includes('"')) return line.split(separator);
+  const isOpen = (text) => /^ *"/.test(text) && !QUOTED.test(text);
   const fields = [];
-  let text = null;
   for (const part of line.split(separator)) {
-    text = text === null ? part : text + separator + part;
-    const match = /^ *"((?:[^"]|"")*)"$/.exec(text);
-    if (!match && /^ *"/.test(text)) continue;
-    if (!match && text.includes('"')) return null;
-    fields.push(match ? match[1].replaceAll('""', '"') : text);
-    text = null;
+    fields.push(isOpen(fields.at(-1)) ? `${fields.pop()}${separator}${part}` : part);
   }
-  return text === null ? fields : null;
+  if (fields.some((text) => text.includes('"') && !QUOTED.test(text))) return [];
+  return fields.map((text) => QUOTED.exec(text)?.[1].replaceAll('""', '"') ?? text);
 }
 
 /** Return, by role, the places of the columns with some names. */
 function placesOf(names, roles) {
-  const places = Object.entries(roles).map(([role, known]) => [role, known.map((name) => names.indexOf(name))]);
-  const here = places.map(([role, each]) => [role, each.filter((place) => place >= 0)]);
+  const places = (known) => known.map((name) => names.indexOf(name)).filter((place) => place >= 0);
+  const here = Object.entries(roles).map(([role, known]) => [role, places(known)]);
   return Object.fromEntries(here.filter(([, each]) => each.length));
 }
 
 const isComplete = ({ submit, start, end, run, procs }) => submit && procs && (run || (start && end));
 
-/** Return where the columns of sacct are, if a line of these names them; else null. */
-export function exportForm(file, begin) {
-  const separators = begin.map((line) => SEPARATED.exec(line)?.[1] ?? "|");
-  const at = begin.findIndex((line, i) => line.split(separators[i]).some((name) => /^\s*jobid(raw)?\s*$/i.test(name)));
-  if (at < 0) return null;
-  const header = begin[at];
-  const separator = separators[at];
-  const names = header.split(separator).map((name) => name.trim());
-  const lower = names.map((name) => name.toLowerCase());
-  const places = placesOf(lower, SACCT);
-  const isWhole = isComplete(places) && places.start;
-  if (!isWhole && /^[,;\t]$/.test(separator)) return null; // a table of another kind
-  const isOther = lower.includes("cputimeraw") && !lower.includes("alloccpus") && !lower.includes("ncpus");
-  if (!isWhole || isOther || begin.slice(0, at).some((line) => line.includes(separator))) {
-    const expected = "JobID, Submit, Start, End or ElapsedRaw, and AllocCPUS; sl.read_sacct in Python may read it";
-    throw new LogError(`${file}: columns ${quoted(header)}, expected ${expected}`);
+/** Return the places of a table's columns, as the user says in `columns`, else by their names; or throw ColumnsNeeded. */
+function tablePlaces(names, rows, columns, refuse) {
+  if (names.length < 3 || new Set(names).size < names.length || /^[\d{[]/.test(names[0])) {
+    refuse("expected SWF, or a line with unique names of columns; schedlab in Python reads JSON, PBS and LSF, too");
   }
-  return { isExport: true, header, separator, names, places };
-}
-
-/** Return where the columns of a table are, as `columns` says, else by their names; or throw ColumnsNeeded. */
-export function tableForm(file, begin, columns) {
-  const refuse = (problem) => {
-    throw new LogError(`${file}: ${problem}`);
-  };
-  const [header = "", ...rows] = begin;
-  const marks = [...(/\.tsv\b/.test(file) ? "\t" : ",\t;|")].map((mark) => [header.split(mark).length, mark]);
-  const separator = marks.reduce((best, each) => (each[0] > best[0] ? each : best))[1];
-  const names = (split(header, separator) ?? [header]).map((name) => name.replace(/^ +/, ""));
-  const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined) refuse(`several columns are called ${quoted(twice)}, expected unique names`);
-  const isDatabase = names.includes("id_job") && names.includes("time_submit");
-  if (isDatabase) refuse(`a table of Slurm's database, which sl.read_public(..., log="slurmdbd") in Python reads`);
-  if (header.includes("\r")) refuse("a line end within the header, expected the names of columns");
-  const chosen = Object.entries(columns ?? {}).filter(([, name]) => name);
-  const unknown = chosen.find(([, name]) => !names.includes(name));
-  if (unknown) refuse(`no column ${quoted(unknown[1])} for ${unknown[0]}; columns: ${plain(names.join(", "))}`);
+  const chosen = Object.entries(columns ?? {}).map(([role, name]) => [role, [names.indexOf(name)]]);
+  const mine = Object.fromEntries(chosen);
   const lower = names.map((name) => name.toLowerCase());
   const { run, ...known } = { ...placesOf(names, TABLE), ...placesOf(lower, ALIKE) };
-  const given = Object.fromEntries(chosen.map(([role, name]) => [role, [names.indexOf(name)]]));
-  const places = { ...(run && !given.end ? { run } : {}), ...known, ...given };
-  const used = Object.values(places).flat();
-  const unclear = names.find((name, i) => ["wait_time", "allocated_procs"].includes(name) && !used.includes(i));
-  if (isComplete(places) && unclear) refuse(`a column ${unclear}, which sl.read_table in Python reads`);
-  if (isComplete(places)) return { isExport: false, header, separator, names, places };
-  if (columns) refuse("expected columns for submit, procs, and run or start and end");
-  const guess = Object.entries(GUESSES).map(([role, like]) => [role, names.find((name) => like.test(name)) ?? null]);
-  const first = rows.slice(0, 5).map((line) => split(line, separator) ?? [line]);
-  const facts = { columns: names, rows: first, guess: Object.fromEntries(guess) };
-  throw Object.assign(new ColumnsNeeded(`${file}: which columns are these?`), facts);
-}
-
-/** Return the fields of a line, none if it cannot be split; those that a row of a table lacks are unknown. */
-function fieldsOf(line, { isExport, separator, names }) {
-  if (isExport) return line.split(separator);
-  const fields = line.includes("\r") ? null : split(line, separator);
-  if (!fields) return [];
-  const length = Math.max(fields.length, names.length);
-  return Array.from({ length }, (_, i) => (fields[i] ?? "").replace(MISSING, ""));
-}
-
-/** Read the rows of a table or of an export of sacct; see `read`. */
-export async function readRows(file, form, options, report) {
-  const name = plain(file.name);
-  const { isExport, header, separator, names } = form;
-  const runs = new Runs(name, form, options);
-  let number = 0;
-  let isBelow = false;
-  for await (const some of lines(file, "a table of jobs", report, !isExport)) {
-    for (const text of some) {
-      const line = text.replace(/\r$/, "");
-      number += 1;
-      const isHeader = line === header && (isExport || !isBelow); // repeated where outputs were joined
-      isBelow ||= isHeader;
-      const isBlank = isExport ? !strip(line) : /^[ \t]*$/.test(line) && !line.includes(separator);
-      if (isHeader || isBlank) continue;
-      if (isExport && (!isBelow || MESSAGE.test(line))) {
-        runs.account.leaveOut(NOISE, 0);
-        continue;
-      }
-      const fields = fieldsOf(line, form);
-      if (fields.length !== names.length) {
-        const count = `${fields.length} fields, expected ${names.length}`;
-        throw new LogError(`${name}:${number}: ${count}; a separator or line end in a field? Python may read it`);
-      }
-      runs.take(number, fields);
-    }
+  const places = { ...(run && !mine.end ? { run } : {}), ...known, ...mine };
+  const other = names.find((name) => ["wait_time", "allocated_procs"].includes(name));
+  if (isComplete(places) && other) refuse(`a column ${other}, which sl.read_table in Python reads`);
+  if (columns && (!isComplete(places) || chosen.some(([, [place]]) => place < 0))) {
+    refuse("expected columns for submit, procs, and run or start and end");
   }
-  return runs.close(name.replace(/\.(gz|bz2|xz|zst)$/, "").replace(/(.)\.[^.]*$/, "$1"));
+  if (isComplete(places)) return places;
+  const guess = Object.entries(GUESSES).map(([role, like]) => [role, names.find((name) => like.test(name)) ?? null]);
+  const facts = { columns: names, rows, guess: Object.fromEntries(guess) };
+  throw Object.assign(new ColumnsNeeded("which columns are these?"), facts);
+}
+
+/** The runs of a log, and where its columns are; of those that the user chose, `columns` has the names by role. */
+export class Table {
+  account = new Account();
+  runs = [];
+  size = 0;
+  seen = new Map(); // runs by job, submission and start
+  highest = 0; // number of a job, or of one of which only steps are there
+  partitions = new Set();
+  cluster = "";
+  hasGpus = false;
+
+  constructor(header, rows, columns, refuse) {
+    this.header = header;
+    const separator = SEPARATED.exec(header)?.[1] ?? "|";
+    this.names = header.split(separator).map((name) => name.trim());
+    this.places = placesOf(this.names.map((name) => name.toLowerCase()), SACCT);
+    const isWhole = isComplete(this.places) && this.places.job && this.places.start;
+    this.isExport = isWhole && !columns && (/alloccpus|ncpus/i.test(header) || !/cputimeraw/i.test(header));
+    const separators = [...",\t;|"].sort((a, b) => header.split(b).length - header.split(a).length);
+    this.split = this.isExport ? (line) => line.split(separator) : (line) => split(line, separators[0]);
+    if (this.isExport) return;
+    this.names = this.split(header).map((name) => name.replace(/^ +/, ""));
+    this.places = tablePlaces(this.names, rows.slice(0, 5).map(this.split), columns, refuse);
+  }
+
+  take(line, refuse) {
+    const { isExport, names, places } = this;
+    if (isExport && line === this.header) return; // repeated where outputs were joined
+    const fields = this.split(line);
+    if (fields.length !== names.length) {
+      refuse(`${fields.length} fields, expected ${names.length}; schedlab in Python may read texts with separators`);
+    }
+    this.size += 1;
+    const text = (role) => fields[places[role]?.[0]]?.trim() ?? "";
+    const run = { number: this.size, reason: "" };
+    if (places.job && this.isStep(run, text("job"), text(isExport ? "raw" : "job"), refuse)) return;
+    if (/\d\.\w/.test(text("id"))) refuse(`job ${text("id")}, a step? sl.read_table in Python reads it`);
+    for (const role in READS) run[role] = this.value(fields, role, refuse);
+    this.isDates ??= DATE.test(text("submit"));
+    this.isUnix ??= run.submit >= UNIX;
+    for (const role of ["submit", "start", "end"]) {
+      if (this.isUnix && run[role] === 0) run[role] = NaN;
+      const isOther = run[role] >= UNIX !== this.isUnix || DATE.test(text(role)) !== this.isDates;
+      if (run[role] >= 0 && isOther) refuse(`${role} is '${text(role)}', expected the same clock everywhere`);
+    }
+    this.settle(run, text("state").split(" ")[0].toUpperCase(), refuse);
+    if (places.job) this.compare(run, text("job"), refuse);
+    this.cluster ||= text("cluster");
+    if (text("cluster") && text("cluster") !== this.cluster) refuse("several clusters; sl.read_sacct has cluster=");
+    if (!run.reason && text("partition")) this.partitions.add(text("partition"));
+    this.hasGpus ||= !run.reason && /gpu[^,]*[=:]0*[1-9]/.test(text("gpus"));
+    this.runs.push(run);
+  }
+
+  /** Read the number of a job; tell whether it is that of a step. */
+  isStep(run, id, base, refuse) {
+    const [job, raw] = [JOB.exec(id), JOB.exec(base)];
+    const isJob = job && raw && (this.isExport || job[0] === job[1]);
+    if (!isJob) refuse(`job '${id}', expected one like 123, and of sacct 123_4, 123_[5-9] or 123+0`);
+    run.number = Number(raw[1]);
+    this.highest = Math.max(this.highest, run.number);
+    if (job[2]) this.account.add("left out: a step of a job, not a job");
+    return Boolean(job[2]);
+  }
+
+  /** Read the first known value of the columns of a role; NaN if there is none. */
+  value(fields, role, refuse) {
+    for (const place of this.places[role] ?? []) {
+      const text = fields[place].trim();
+      if (NOTHING.has(text.toLowerCase()) || (!this.isExport && text === "NA")) continue;
+      const value = READS[role](text, this.isExport && role === "estimate" ? 60 : 1);
+      const form = "a number, a time like 2024-03-01 12:00:00 or a duration like 12:05:30; Python reads others";
+      if (!(value >= 0)) refuse(`column ${this.names[place]} (${role}) is '${text.slice(0, 60)}', expected ${form}`);
+      if (value !== null) return value;
+    }
+    return NaN;
+  }
+
+  /** Give a reason to a run that waits, goes on or never ran; refuse times that contradict each other. */
+  settle(run, state, refuse) {
+    const { start: hasStart, end: hasEnd } = this.places;
+    const lasted = run.end - run.start;
+    if (!hasStart) run.start = run.end - run.run;
+    if (Number.isNaN(run.run)) run.run = lasted;
+    const never = hasStart && Number.isNaN(run.start) && !(run.run > 0);
+    const isUnended = hasStart && hasEnd && !Number.isNaN(run.start) && Number.isNaN(run.end);
+    const isUnclear = isUnended && run.run > 0 && state && !WAITS.test(state) && !RUNS.test(state);
+    if (isUnclear || UNCLEAR.test(state)) refuse(`state '${state}', which schedlab in Python may read`);
+    if (WAITS.test(state) || never) run.reason = "left out: never started";
+    else if (RUNS.test(state) || isUnended) run.reason = UNENDED;
+    const isWrong = (lasted < 0 && run.run !== 0) || (lasted >= 0 && run.run > lasted + 1);
+    if (!run.reason && isWrong) refuse(`a run of ${run.run} s, expected as long as from start to end (${lasted} s)`);
+  }
+
+  /** Leave out the first of two equal records, and one that had not ended if it comes again. */
+  compare(run, id, refuse) {
+    const key = [id, run.submit, Number.isNaN(run.start) ? run.run : run.start].join(" ");
+    const before = this.seen.get(key);
+    const isEqual = this.isExport && !run.reason && before?.run === run.run && before.procs === run.procs;
+    if (before && !before.reason && !isEqual) refuse(`job ${id} again, started at the same time`);
+    if (before) before.reason = TWICE;
+    this.seen.set(key, run);
+  }
+
+  /** Make columns of the runs that are kept, as SWF has them. */
+  close() {
+    const { account, runs } = this;
+    const ended = runs.filter((run) => ![UNENDED, TWICE].includes(run.reason));
+    const first = (ended.length ? ended : runs).reduce((least, { submit }) => (submit < least ? submit : least), Infinity);
+    const start = this.isUnix && first < Infinity ? Math.floor(first) : null;
+    const kept = runs.filter((run) => !run.reason);
+    for (const { reason, run, procs } of runs) {
+      if (reason) account.add(reason, reason !== TWICE && run * procs > 0 ? run * procs : 0);
+    }
+    const last = new Map(kept.map((run) => [run.number, run])); // which keeps the number of its job
+    for (const run of kept) {
+      run.submit -= start;
+      run.start -= start;
+      if (last.get(run.number) === run) continue;
+      this.highest += 1;
+      run.number = this.highest;
+      account.add("changed: job numbers were not unique");
+    }
+    const names = ["number", "submit", "run", "estimate", "procs"];
+    const column = (name) => Float64Array.from(kept, (run) => (run[name] >= 0 ? run[name] : -1));
+    const records = Object.fromEntries(names.map((name) => [name, column(name)]));
+    const started = kept.filter((run) => !Number.isNaN(run.start));
+    const procs = started.length ? mostInUse(started) : null;
+    const notes = [
+      procs && `size of the machine not given; the most processors in use at one instant: ${procs.toLocaleString("en")}`,
+      this.partitions.size > 1 && `${this.partitions.size} partitions on one machine`,
+      this.hasGpus && "some jobs have GPUs, which are not simulated",
+      this.isDates && "no time zone was given; dates are those of UTC",
+    ];
+    return { records, procs, start, account, notes: notes.filter(Boolean) };
+  }
+}
+
+/** Count the most processors in use at any instant; a run holds them in [start, end). */
+function mostInUse(runs) {
+  const working = runs.filter(({ run, procs }) => run * procs > 0);
+  const changes = working.flatMap(({ start, run, procs }) => [[start, procs], [start + run, -procs]]);
+  changes.sort((a, b) => a[0] - b[0] || a[1] - b[1]); // at equal times, ends before starts
+  let used = 0;
+  return changes.reduce((most, [, procs]) => Math.max(most, (used += procs)), 1);
 }
