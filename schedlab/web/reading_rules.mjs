@@ -5,6 +5,7 @@ const FEW = 0.01; // of the work
 /** Adds up the records that are left out or changed, and their work in processor-seconds, by reason. */
 export class Account {
   rows = new Map();
+  facts = []; // what else must be said
 
   add(text, work = 0) {
     const row = this.rows.get(text) ?? { text, count: 0, work: 0 };
@@ -14,12 +15,12 @@ export class Account {
   /** Say it in a line for each reason, the most work first; `kept` is the work of the jobs that are kept. */
   notes(kept) {
     const rows = [...this.rows.values()].sort((a, b) => b.work - a.work || b.count - a.count);
-    const isLost = ({ text }) => text.startsWith("left out");
-    const total = rows.filter(isLost).reduce((sum, row) => sum + row.work, kept);
-    return rows.map(({ text, count, work }) => {
+    const total = rows.filter(({ text }) => text.startsWith("left out")).reduce((sum, row) => sum + row.work, kept);
+    const lines = rows.map(({ text, count, work }) => {
       const percent = work > FEW * total ? ` (${Number(((100 * work) / total).toPrecision(3))} % of the work)` : "";
       return `${count.toLocaleString("en")} record${count === 1 ? "" : "s"} ${text}${percent}`;
     });
+    return [...lines, ...this.facts];
   }
 }
 
@@ -30,8 +31,7 @@ export class Account {
  * become whole seconds and sizes whole processors, as in Python: submissions are rounded down, all others up.
  */
 export function usable({ number, submit, run, estimate, procs: sizes }, procs, account, refuse) {
-  const isRising = number.every((each, i) => i === 0 || each > number[i - 1]);
-  const twice = isRising ? undefined : number.slice().sort().find((each, i, sorted) => each === sorted[i - 1]);
+  const twice = number.slice().sort().find((each, i, sorted) => each === sorted[i - 1]);
   if (twice !== undefined) refuse(`several records of job ${twice}, expected one; sl.read_swf in Python reads them`);
   const kept = [];
   let total = 0;

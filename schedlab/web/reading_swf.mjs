@@ -9,8 +9,7 @@ const FIELDS = [
 ];
 const KEPT = { number: 0, submit: 1, run: 3, allocated: 4, requested: 7, estimate: 8 };
 const LABEL = /^[ \t]*;\s*(MaxProcs|MaxNodes|UnixStartTime)\s*:(?!\/\/)\s*(.*)$/i;
-const MOST = { maxprocs: 2 ** 24, maxnodes: 2 ** 24, unixstarttime: 253_402_214_400 }; // processors; the year 9999
-const EXACT = 2 ** 53;
+const BOUNDS = { maxprocs: [1, 2 ** 24], maxnodes: [1, 2 ** 24], unixstarttime: [0, 253_402_214_400] }; // year 9999
 
 /** The records of a log, by column, and its size and start. */
 export class Swf {
@@ -19,17 +18,18 @@ export class Swf {
   header = {};
 
   take(line, refuse) {
-    if (/^[ \t]*;/.test(line)) return this.label(line, refuse);
+    const [, label, value] = LABEL.exec(line) ?? [];
+    if (label) this.label(label.toLowerCase(), value, refuse);
+    if (/^[ \t]*;/.test(line)) return;
     const fields = line.split(/[ \t]+/).filter(Boolean);
     if (!fields.length) return;
     if (fields.length !== FIELDS.length) refuse(`${fields.length} fields, expected the 18 of SWF`);
-    for (let i = 0; i < FIELDS.length; i += 1) {
-      const value = /^[-+.\de]+$/i.test(fields[i]) ? Number(fields[i]) : NaN;
-      const isSize = FIELDS[i].endsWith("_procs");
-      if (Math.abs(value) < EXACT && !(isSize && value < 0 && value !== -1)) continue;
-      const expected = `a number${isSize ? ", -1 for unknown" : " below 2^53"}`;
-      refuse(`field ${i + 1} (${FIELDS[i]}) is '${fields[i].slice(0, 60)}', expected ${expected}`);
-    }
+    fields.forEach((text, i) => {
+      const number = /^[-+.\de]+$/i.test(text) ? Number(text) : NaN;
+      const isNoSize = FIELDS[i].endsWith("_procs") && number < 0 && number !== -1;
+      const isExact = Math.abs(number) <= Number.MAX_SAFE_INTEGER;
+      if (!isExact || isNoSize) refuse(`field ${i + 1} (${FIELDS[i]}) is '${text}', expected a number`);
+    });
     if (this.size === this.columns[0].length) {
       const longer = () => new Float64Array(1.5 * this.size);
       this.columns.forEach((column, i) => (this.columns[i] = longer()).set(column));
@@ -38,15 +38,13 @@ export class Swf {
     this.size += 1;
   }
 
-  /** Take a comment; the first value of a label counts. */
-  label(line, refuse) {
-    const [, label, value] = LABEL.exec(line) ?? [];
-    if (!label) return;
-    const key = label.toLowerCase();
+  /** Take the value of a label, of which the first counts. */
+  label(label, value, refuse) {
+    const [least, most] = BOUNDS[label];
     const number = Number(/^[+-]?\d+/.exec(value)?.[0] ?? NaN);
-    if (!value || number < -1 || number > MOST[key]) refuse(`${label} is '${value}', expected up to ${MOST[key]}`);
-    const isWhole = number >= (key === "unixstarttime" ? 0 : 1) && !/^[+-]?\d+,\d/.test(value); // not 1 of 1,024
-    if (!(key in this.header)) this.header[key] = isWhole ? number : null;
+    if (!value || number < -1 || number > most) refuse(`${label} is '${value}', expected ${least} to ${most}`);
+    const isKnown = number >= least && !/^[+-]?\d+,\d/.test(value); // not 1 of 1,024
+    if (!(label in this.header)) this.header[label] = isKnown ? number : null;
   }
 
   close() {
@@ -54,7 +52,6 @@ export class Swf {
     const { requested, allocated, ...records } = Object.fromEntries(columns);
     records.procs = requested.map((size, i) => (size > 0 ? size : allocated[i]));
     const { maxprocs, maxnodes, unixstarttime = null } = this.header;
-    const procs = maxprocs ?? maxnodes ?? null;
-    return { records, procs, start: unixstarttime, account: new Account(), notes: [] };
+    return { records, procs: maxprocs ?? maxnodes ?? null, start: unixstarttime, account: new Account() };
   }
 }

@@ -2,35 +2,25 @@
 
 import { Account } from "./reading_rules.mjs";
 
-/** A table whose columns are not known by their names; it has `columns`, the first `rows`, and a `guess` by role. */
-export class ColumnsNeeded extends Error {
-  name = "ColumnsNeeded";
-}
-
 // The columns of sacct, in small letters; of several, the first with a known value counts.
 const SACCT = {
   job: ["jobid", "jobidraw"], raw: ["jobidraw", "jobid"], submit: ["submit"], start: ["start"], end: ["end"],
   run: ["elapsedraw", "elapsed"], estimate: ["timelimitraw", "timelimit"], procs: ["alloccpus", "ncpus", "reqcpus"],
-  state: ["state"], gpus: ["alloctres"], partition: ["partition"], cluster: ["cluster"],
+  state: ["state"], cluster: ["cluster"],
 };
 // Columns of a table that are known by their names, and some that are known by these in small letters.
 const TABLE = {
   submit: ["submit_time"], run: ["run_time"], procs: ["requested_procs"], estimate: ["requested_time"],
   job: ["job_number"],
 };
-const ALIKE = {
-  id: ["jobid", "jobidraw", "job_id", "id_job"], state: ["state", "status", "job_state", "jobstate"],
-  gpus: ["alloctres", "tres_alloc"],
-};
+const ALIKE = { id: ["jobid", "jobidraw", "job_id", "id_job"], state: ["state", "status", "job_state", "jobstate"] };
 const GUESSES = {
   submit: /submi|arriv|queued|enqueue|qtime|create/i, start: /start|begin/i, end: /end|finish|complet/i,
   run: /run|elapsed|duration|wall_?clock/i, procs: /cpu|proc|core|slot|node|gpu|size|width/i,
   estimate: /limit|estim|req.*time|wall_?time/i,
 };
 const UNIX = 500_000_000; // seconds since 1970; lower ones are on a clock of their own
-const LATEST = 253_402_214_400; // seconds since 1970: the last day of the year 9999
 const LONGEST = 2 ** 31; // seconds of a run; Slurm writes 2 ** 32 - 1 for no limit
-const MOST_PROCS = 2 ** 24;
 const NOTHING = new Set(["", "unknown", "none", "n/a", "invalid", "unlimited", "partition_limit", "nan", "null", "-1"]);
 const WAITS = /^(PENDING|CONFIGURING|REQUEUE_HOLD|REQUEUE_FED|RESV_DEL_HOLD|POWER_UP_NODE|WAITING|QUEUED)$/;
 const RUNS = /^(RUNNING|SUSPENDED|STOPPED|COMPLETING|SIGNALING|STAGE_OUT|UPDATE_DB|EXPEDITING)$/;
@@ -44,19 +34,19 @@ const UNENDED = "left out: still running when the record was made";
 const TWICE = "left out: given twice: same job, submission and start";
 
 // What reads the text of each role; NaN if it is none, null if it means unknown.
-const number = (text) => (/^\d{1,15}(?:\.\d{1,6})?$/.test(text) ? Number(text) : NaN);
+const number = (text) => (/^\d{1,11}(?:\.\d{1,6})?$/.test(text) ? Number(text) : NaN);
 function instant(text) {
   const [, day, clock] = DATE.exec(text) ?? [];
   const date = new Date(`${day}T${clock}Z`); // which takes February 30 for March 1
   if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)) return date.getTime() / 1000;
-  return number(text) <= LATEST ? number(text) : NaN;
+  return number(text);
 }
 function duration(text, unit) {
   const [days, hours, minutes, seconds] = (CLOCK.exec(text) ?? []).slice(1).map((part) => Number(part ?? 0));
   const length = CLOCK.test(text) ? 86_400 * days + 3600 * hours + 60 * minutes + seconds : number(text) * unit;
   return length < LONGEST ? length : NaN;
 }
-const size = (text) => (Number.isInteger(number(text)) && number(text) <= MOST_PROCS ? number(text) || null : NaN);
+const size = (text) => (/^\d{1,7}(?:\.0{1,6})?$/.test(text) ? Number(text) || null : NaN);
 const READS = { submit: instant, start: instant, end: instant, run: duration, estimate: duration, procs: size };
 
 /** Split a line at its separators, of which some may stand in quotes; an empty list if the quotes are odd. */
@@ -79,25 +69,25 @@ function placesOf(names, roles) {
 
 const isComplete = ({ submit, start, end, run, procs }) => submit && procs && (run || (start && end));
 
-/** Return the places of a table's columns, as the user says in `columns`, else by their names; or throw ColumnsNeeded. */
+/**
+ * Return the places of a table's columns, as the user says in `columns`, else by their names. If these do not say what
+ * is what, the error has them as `columns`, the first `rows`, and a `guess` by role.
+ */
 function tablePlaces(names, rows, columns, refuse) {
-  if (names.length < 3 || new Set(names).size < names.length || /^[\d{[]/.test(names[0])) {
-    refuse("expected SWF, or a line with unique names of columns; schedlab in Python reads JSON, PBS and LSF, too");
-  }
+  const isHeader = names.length > 2 && new Set(names).size === names.length && !/^[\d{[]/.test(names[0]);
+  if (!isHeader) refuse("expected SWF, or a line with unique names of columns; Python reads JSON, PBS and LSF, too");
   const chosen = Object.entries(columns ?? {}).map(([role, name]) => [role, [names.indexOf(name)]]);
   const mine = Object.fromEntries(chosen);
-  const lower = names.map((name) => name.toLowerCase());
-  const { run, ...known } = { ...placesOf(names, TABLE), ...placesOf(lower, ALIKE) };
+  const { run, ...known } = { ...placesOf(names, TABLE), ...placesOf(names.map((name) => name.toLowerCase()), ALIKE) };
   const places = { ...(run && !mine.end ? { run } : {}), ...known, ...mine };
   const other = names.find((name) => ["wait_time", "allocated_procs"].includes(name));
-  if (isComplete(places) && other) refuse(`a column ${other}, which sl.read_table in Python reads`);
-  if (columns && (!isComplete(places) || chosen.some(([, [place]]) => place < 0))) {
-    refuse("expected columns for submit, procs, and run or start and end");
-  }
-  if (isComplete(places)) return places;
+  const isWhole = isComplete(places) && chosen.every(([, [place]]) => place >= 0);
+  if (isWhole && other) refuse(`a column ${other}, which sl.read_table in Python reads`);
+  if (isWhole) return places;
+  if (columns) refuse("expected columns for submit, procs, and run or start and end");
   const guess = Object.entries(GUESSES).map(([role, like]) => [role, names.find((name) => like.test(name)) ?? null]);
-  const facts = { columns: names, rows, guess: Object.fromEntries(guess) };
-  throw Object.assign(new ColumnsNeeded("which columns are these?"), facts);
+  const facts = { name: "ColumnsNeeded", columns: names, rows, guess: Object.fromEntries(guess) };
+  throw Object.assign(new Error("which columns are these?"), facts);
 }
 
 /** The runs of a log, and where its columns are; of those that the user chose, `columns` has the names by role. */
@@ -107,36 +97,39 @@ export class Table {
   size = 0;
   seen = new Map(); // runs by job, submission and start
   highest = 0; // number of a job, or of one of which only steps are there
-  partitions = new Set();
   cluster = "";
-  hasGpus = false;
 
   constructor(header, rows, columns, refuse) {
-    this.header = header;
     const separator = SEPARATED.exec(header)?.[1] ?? "|";
     this.names = header.split(separator).map((name) => name.trim());
     this.places = placesOf(this.names.map((name) => name.toLowerCase()), SACCT);
     const isWhole = isComplete(this.places) && this.places.job && this.places.start;
-    this.isExport = isWhole && !columns && (/alloccpus|ncpus/i.test(header) || !/cputimeraw/i.test(header));
+    this.isExport = isWhole && !columns && (/\b(?:alloc|n)cpus\b/i.test(header) || !/cputimeraw/i.test(header));
     const separators = [...",\t;|"].sort((a, b) => header.split(b).length - header.split(a).length);
     this.split = this.isExport ? (line) => line.split(separator) : (line) => split(line, separators[0]);
+    this.again = this.isExport ? header : null; // repeated where outputs were joined
     if (this.isExport) return;
     this.names = this.split(header).map((name) => name.replace(/^ +/, ""));
     this.places = tablePlaces(this.names, rows.slice(0, 5).map(this.split), columns, refuse);
   }
 
-  take(line, refuse) {
+  take(line, fail) {
     const { isExport, names, places } = this;
-    if (isExport && line === this.header) return; // repeated where outputs were joined
+    const refuse = (problem) => fail(`${problem}; sl.read_${isExport ? "sacct" : "table"} in Python reads more`);
     const fields = this.split(line);
-    if (fields.length !== names.length) {
-      refuse(`${fields.length} fields, expected ${names.length}; schedlab in Python may read texts with separators`);
-    }
+    if (fields.length !== names.length) refuse(`${fields.length} fields, expected ${names.length}`);
     this.size += 1;
     const text = (role) => fields[places[role]?.[0]]?.trim() ?? "";
     const run = { number: this.size, reason: "" };
-    if (places.job && this.isStep(run, text("job"), text(isExport ? "raw" : "job"), refuse)) return;
-    if (/\d\.\w/.test(text("id"))) refuse(`job ${text("id")}, a step? sl.read_table in Python reads it`);
+    if (places.job) {
+      const [id, base] = [text("job"), text(isExport ? "raw" : "job")].map((name) => JOB.exec(name));
+      const isJob = id && base && (isExport || id[0] === id[1]);
+      if (!isJob) refuse(`job '${text("job")}', expected one like 123, and of sacct 123_4, 123_[5-9] or 123+0`);
+      run.number = Number(base[1]);
+      this.highest = Math.max(this.highest, run.number);
+      if (id[2]) return this.account.add("left out: a step of a job, not a job");
+    }
+    if (/\d\.\w/.test(text("id"))) refuse(`a step, ${text("id")}, expected a job`);
     for (const role in READS) run[role] = this.value(fields, role, refuse);
     this.isDates ??= DATE.test(text("submit"));
     this.isUnix ??= run.submit >= UNIX;
@@ -148,21 +141,8 @@ export class Table {
     this.settle(run, text("state").split(" ")[0].toUpperCase(), refuse);
     if (places.job) this.compare(run, text("job"), refuse);
     this.cluster ||= text("cluster");
-    if (text("cluster") && text("cluster") !== this.cluster) refuse("several clusters; sl.read_sacct has cluster=");
-    if (!run.reason && text("partition")) this.partitions.add(text("partition"));
-    this.hasGpus ||= !run.reason && /gpu[^,]*[=:]0*[1-9]/.test(text("gpus"));
-    this.runs.push(run);
-  }
-
-  /** Read the number of a job; tell whether it is that of a step. */
-  isStep(run, id, base, refuse) {
-    const [job, raw] = [JOB.exec(id), JOB.exec(base)];
-    const isJob = job && raw && (this.isExport || job[0] === job[1]);
-    if (!isJob) refuse(`job '${id}', expected one like 123, and of sacct 123_4, 123_[5-9] or 123+0`);
-    run.number = Number(raw[1]);
-    this.highest = Math.max(this.highest, run.number);
-    if (job[2]) this.account.add("left out: a step of a job, not a job");
-    return Boolean(job[2]);
+    if (text("cluster") && text("cluster") !== this.cluster) refuse(`the cluster ${text("cluster")}, expected one alone`);
+    return this.runs.push(run);
   }
 
   /** Read the first known value of the columns of a role; NaN if there is none. */
@@ -171,8 +151,8 @@ export class Table {
       const text = fields[place].trim();
       if (NOTHING.has(text.toLowerCase()) || (!this.isExport && text === "NA")) continue;
       const value = READS[role](text, this.isExport && role === "estimate" ? 60 : 1);
-      const form = "a number, a time like 2024-03-01 12:00:00 or a duration like 12:05:30; Python reads others";
-      if (!(value >= 0)) refuse(`column ${this.names[place]} (${role}) is '${text.slice(0, 60)}', expected ${form}`);
+      const form = "a number, a time like 2024-03-01 12:00:00 or a duration like 12:05:30";
+      if (!(value >= 0)) refuse(`column ${this.names[place]} (${role}) is '${text}', expected ${form}`);
       if (value !== null) return value;
     }
     return NaN;
@@ -187,7 +167,7 @@ export class Table {
     const never = hasStart && Number.isNaN(run.start) && !(run.run > 0);
     const isUnended = hasStart && hasEnd && !Number.isNaN(run.start) && Number.isNaN(run.end);
     const isUnclear = isUnended && run.run > 0 && state && !WAITS.test(state) && !RUNS.test(state);
-    if (isUnclear || UNCLEAR.test(state)) refuse(`state '${state}', which schedlab in Python may read`);
+    if (isUnclear || UNCLEAR.test(state)) refuse(`state '${state}', expected its whole name, and an end of what has ended`);
     if (WAITS.test(state) || never) run.reason = "left out: never started";
     else if (RUNS.test(state) || isUnended) run.reason = UNENDED;
     const isWrong = (lasted < 0 && run.run !== 0) || (lasted >= 0 && run.run > lasted + 1);
@@ -208,12 +188,11 @@ export class Table {
   close() {
     const { account, runs } = this;
     const ended = runs.filter((run) => ![UNENDED, TWICE].includes(run.reason));
-    const first = (ended.length ? ended : runs).reduce((least, { submit }) => (submit < least ? submit : least), Infinity);
-    const start = this.isUnix && first < Infinity ? Math.floor(first) : null;
+    const first = ended.reduce((least, { submit }) => (submit < least ? submit : least), Infinity);
+    const start = this.isUnix ? Math.floor(first) : 0;
     const kept = runs.filter((run) => !run.reason);
-    for (const { reason, run, procs } of runs) {
-      if (reason) account.add(reason, reason !== TWICE && run * procs > 0 ? run * procs : 0);
-    }
+    const workOf = ({ reason, run, procs }) => (reason !== TWICE && run * procs > 0 ? run * procs : 0);
+    for (const run of runs) if (run.reason) account.add(run.reason, workOf(run));
     const last = new Map(kept.map((run) => [run.number, run])); // which keeps the number of its job
     for (const run of kept) {
       run.submit -= start;
@@ -223,18 +202,13 @@ export class Table {
       run.number = this.highest;
       account.add("changed: job numbers were not unique");
     }
-    const names = ["number", "submit", "run", "estimate", "procs"];
     const column = (name) => Float64Array.from(kept, (run) => (run[name] >= 0 ? run[name] : -1));
-    const records = Object.fromEntries(names.map((name) => [name, column(name)]));
+    const columns = ["number", "submit", "run", "estimate", "procs"].map((name) => [name, column(name)]);
     const started = kept.filter((run) => !Number.isNaN(run.start));
     const procs = started.length ? mostInUse(started) : null;
-    const notes = [
-      procs && `size of the machine not given; the most processors in use at one instant: ${procs.toLocaleString("en")}`,
-      this.partitions.size > 1 && `${this.partitions.size} partitions on one machine`,
-      this.hasGpus && "some jobs have GPUs, which are not simulated",
-      this.isDates && "no time zone was given; dates are those of UTC",
-    ];
-    return { records, procs, start, account, notes: notes.filter(Boolean) };
+    if (procs) account.facts.push(`size of the machine not known; the most processors in use at one instant: ${procs}`);
+    account.facts.push("all partitions are one machine; memory and GPUs are not simulated; dates are in UTC");
+    return { records: Object.fromEntries(columns), procs, start: this.isUnix ? start : null, account };
   }
 }
 

@@ -151,7 +151,7 @@ self.onmessage = async ({ data: { id, kind, ...request } }) => {
   try {
     self.postMessage({ id, result: await handlers[kind](request, report) });
   } catch (error) {
-    const { message, columns, rows, guess } = error;
-    self.postMessage({ id, error: { message, columns, rows, guess, name: error.constructor.name } });
+    const { name, message, columns, rows, guess } = error;
+    self.postMessage({ id, error: { name, message, columns, rows, guess } });
   }
 };

@@ -153,11 +153,11 @@ def test_a_table_with_the_names_of_swf_needs_no_columns(tmp_path):
     ("text", "message"),
     [
         ("03/01/2024 09:10:00;E;7.srv;user=ann\n", "x.txt:1: expected SWF, or a line with unique names of columns"),
-        ('"JOB_FINISH" "10.1" 1709284200 7\n', "schedlab in Python reads JSON, PBS and LSF, too"),
-        ('\n{"jobs": [], "meta": 0, "errors": []}', "schedlab in Python reads JSON, PBS and LSF, too"),
-        ("JobID|Cluster|Submit|Start|End|NCPUS\n1|a|1|1|2|1\n2|b|1|1|2|1\n", "x.txt:3: several clusters"),
+        ('"JOB_FINISH" "10.1" 1709284200 7\n', "Python reads JSON, PBS and LSF, too"),
+        ('\n{"jobs": [], "meta": 0, "errors": []}', "Python reads JSON, PBS and LSF, too"),
+        ("JobID|Cluster|Submit|Start|End|NCPUS\n1|a|1|1|2|1\n2|b|1|1|2|1\n", "x.txt:3: the cluster b, expected one alone"),
         ("JobID|Submit|Start|End|NCPUS\n1|1|1|2|x\n", "x.txt:2: column NCPUS (procs) is 'x', expected a number"),
-        ("JobID|Submit|Start|End|NCPUS\n1|1|1|2\n", "4 fields, expected 5"),
+        ("JobID|Submit|Start|End|NCPUS\n1|1|1|2\n", "x.txt:2: 4 fields, expected 5; sl.read_sacct in Python reads more"),
         ("a,b,a\n1,2,3\n", "a line with unique names of columns"),
     ],
 )
