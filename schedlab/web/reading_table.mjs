@@ -141,7 +141,7 @@ export class Table {
     this.settle(run, text("state").split(" ")[0].toUpperCase(), refuse);
     if (places.job) this.compare(run, text("job"), refuse);
     this.cluster ||= text("cluster");
-    if (text("cluster") && text("cluster") !== this.cluster) refuse(`the cluster ${text("cluster")}, expected one alone`);
+    if (![this.cluster, ""].includes(text("cluster"))) refuse(`the cluster ${text("cluster")}, expected one alone`);
     return this.runs.push(run);
   }
 
@@ -167,7 +167,7 @@ export class Table {
     const never = hasStart && Number.isNaN(run.start) && !(run.run > 0);
     const isUnended = hasStart && hasEnd && !Number.isNaN(run.start) && Number.isNaN(run.end);
     const isUnclear = isUnended && run.run > 0 && state && !WAITS.test(state) && !RUNS.test(state);
-    if (isUnclear || UNCLEAR.test(state)) refuse(`state '${state}', expected its whole name, and an end of what has ended`);
+    if (isUnclear || UNCLEAR.test(state)) refuse(`state '${state}', expected its whole name, and an end if it ended`);
     if (WAITS.test(state) || never) run.reason = "left out: never started";
     else if (RUNS.test(state) || isUnended) run.reason = UNENDED;
     const isWrong = (lasted < 0 && run.run !== 0) || (lasted >= 0 && run.run > lasted + 1);

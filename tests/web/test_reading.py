@@ -13,7 +13,8 @@ from readings import READING, check, differences, outcome_of, planted, read_in_n
 import schedlab as sl
 from schedlab.workload import archive
 
-LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002", "LANL-CM5-1994", "RICC-2010", "lublin_256")
+LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002", "SDSC-BLUE-2000", "LANL-CM5-1994")
+LOGS += ("RICC-2010", "lublin_256")
 TROUBLES = Path(os.environ.get("SCHEDLAB_DATA", ""), "../cases")  # small logs that go wrong elsewhere
 MACHINE = "; MaxProcs: 64\n"
 RECORD = "1 0 5 10 4 -1 -1 4 20 -1 1 7 1 -1 1 -1 -1 -1\n"

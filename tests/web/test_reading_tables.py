@@ -18,7 +18,8 @@ ODD += ["1-02:00", "TRUE", "4294967295", "16777217", "123.batch", "7_4", "UNLIMI
 COLUMNS = {"submit": "Submitted", "start": "Begin", "end": "Finish", "run": "Length", "procs": "CPUs"}
 COLUMNS |= {"estimate": "Limit"}
 RAW = "JobIDRaw|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocCPUS|State\n"
-RAW += "9|1709280000|1709280010|1709283610|3600|90|4|PREEMPTED\n9|1709283610|1709283700|1709287300|3600|90|4|COMPLETED\n"
+RAW += "9|1709280000|1709280010|1709283610|3600|90|4|PREEMPTED\n"
+RAW += "9|1709283610|1709283700|1709287300|3600|90|4|COMPLETED\n"
 RAW += "3|1709283620|1709283700|1709283710|10|UNLIMITED|4|FAILED\n"
 TABLE = "job,Submitted,Length,CPUs\na,0,60,4\nb,5,60,2\n"
 
@@ -155,9 +156,9 @@ def test_a_table_with_the_names_of_swf_needs_no_columns(tmp_path):
         ("03/01/2024 09:10:00;E;7.srv;user=ann\n", "x.txt:1: expected SWF, or a line with unique names of columns"),
         ('"JOB_FINISH" "10.1" 1709284200 7\n', "Python reads JSON, PBS and LSF, too"),
         ('\n{"jobs": [], "meta": 0, "errors": []}', "Python reads JSON, PBS and LSF, too"),
-        ("JobID|Cluster|Submit|Start|End|NCPUS\n1|a|1|1|2|1\n2|b|1|1|2|1\n", "x.txt:3: the cluster b, expected one alone"),
+        ("JobID|Cluster|Submit|Start|End|NCPUS\n1|a|1|1|2|1\n2|b|1|1|2|1\n", "the cluster b, expected one alone"),
         ("JobID|Submit|Start|End|NCPUS\n1|1|1|2|x\n", "x.txt:2: column NCPUS (procs) is 'x', expected a number"),
-        ("JobID|Submit|Start|End|NCPUS\n1|1|1|2\n", "x.txt:2: 4 fields, expected 5; sl.read_sacct in Python reads more"),
+        ("JobID|Submit|Start|End|NCPUS\n1|1|1|2\n", "4 fields, expected 5; sl.read_sacct in Python reads more"),
         ("a,b,a\n1,2,3\n", "a line with unique names of columns"),
     ],
 )
