@@ -144,6 +144,7 @@ function filled(name, { along, upward }) {
     if (x?.scale?.domain) x.scale.domain = along;
     if (y?.scale?.domain && upward) y.scale.domain = upward;
     if (!x?.axis) continue;
+    if (own && x.title === "local time") x.title = "time (UTC)";
     if (room < NARROW) x.axis.tickCount = 4;
     if (x.axis.values) x.axis.values = x.axis.values.filter((value) => value <= along[1]);
     const days = (along[1] - along[0]) / 864e5;
