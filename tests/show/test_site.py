@@ -211,13 +211,16 @@ def simulated(page):
     slider.focus()
     page.keyboard.press("End")
     page.wait_for_function(
-        "() => document.querySelector('.live-simulated svg')?.textContent.includes('offered load 1,')", timeout=DRAWING
+        "() => document.querySelector('.live-simulated svg')?.textContent.includes('load 1,')", timeout=DRAWING
     )
     return live
 
 
 @in_browser
-@pytest.mark.parametrize(("notebook", "menu"), [("00-tour", "easy-sjf"), ("05-dpsa-grudenic", "wide jobs")])
+@pytest.mark.parametrize(
+    ("notebook", "menu"),
+    [("00-tour", "easy-sjf"), ("02-moldable-sabin", "greedy"), ("05-dpsa-grudenic", "wide jobs")],
+)
 def test_a_page_simulates_its_live_figure(notebook, menu, opened, address):
     page = opened(address)
     page.goto(f"{address}/notebooks/{notebook}.html")
