@@ -308,4 +308,4 @@ def compositions(
     if title is None:
         title = f"{supported.sum()} of {len(rows)} combinations of a scheme and an option are supported"
     size = {"width": width, "height": height}
-    return marks(rows, "option", "scheme", "mark", meanings, details=["answer"], step=72, title=title, **size)
+    return marks(rows, "option", "scheme", "mark", meanings, details=["answer"], step=66, title=title, **size)
