@@ -89,6 +89,7 @@ def _compile():
     """Let numba compile each kernel for the types that `simulate` calls it with."""
     from schedlab._runtime.compiling import not_here
     from schedlab.schedule.simulation import simulate
+    from schedlab.schedule.starts import started_by
     from schedlab.schemes import DPSA, EASY, FCFS, Conservative
     from schedlab.schemes.moldable import FairShareMoldable, GreedyMoldable, IterativeMoldable
     from schedlab.workload.loading import model_trace
@@ -102,7 +103,7 @@ def _compile():
     for scheme in (FairShareMoldable(), GreedyMoldable(), IterativeMoldable()):
         simulate(trace, scheme)
     schedule.processors()
-    schedule.started_by  # noqa: B018
+    started_by(schedule)
 
 
 def _described(kind):

@@ -20,7 +20,7 @@ Object.assign(first, { machine: null, view: "waits", week: 0 });
 const setting = { ...first };
 let office = null; // the worker
 let log = null; // what the worker knows of the log
-let own = null; // {file, options} of the user's log
+let dropped = null; // {file, options}: the user's log, if it is that
 let points = new Map(); // of the curve, by load
 let rowsOfWaits = null;
 let ghost = null; // such rows from before the hand took the slider
@@ -31,6 +31,7 @@ let running = false;
 const sides = () => [...new Set([setting.scheme, setting.against])];
 const counted = (value) => value.toLocaleString("en");
 const entryOf = (name) => data.logs.find((entry) => entry.name === name);
+const titleOf = () => (dropped ? log.name : entryOf(setting.log).title); // a stand-in says that it is one
 const plain = () => ({ ...setting, sides: sides() });
 
 async function startWorker() {
@@ -106,11 +107,12 @@ function showMeasures(both) {
 /** Show what the schemes are, and the same in Python. */
 function showCode() {
   byId("schemes").innerText = sides().map((name) => `${name}. ${data.schemes[name].about}`).join("\n");
-  const isTable = own?.options || /\.[ct]sv/.test(log.name);
+  const isTable = dropped?.options || /\.[ct]sv/.test(log.name);
   const reader = /\.swf/.test(log.name) ? "read_swf" : isTable ? "read_table" : "read_sacct";
-  const columns = Object.entries(own?.options?.columns ?? {}).map(([role, name]) => `${role}=${JSON.stringify(name)}`);
-  const given = [JSON.stringify(log.name), ...columns, ...(log.known ? [] : [`machine=${log.procs}`])];
-  const source = (own ? null : entryOf(setting.log).code) ?? `sl.${reader}(${given.join(", ")})`;
+  const columns = Object.entries(dropped?.options?.columns ?? {});
+  const named = columns.map(([role, name]) => `${role}=${JSON.stringify(name)}`);
+  const given = [JSON.stringify(log.name), ...named, ...(log.known ? [] : [`machine=${log.procs}`])];
+  const source = (dropped ? null : entryOf(setting.log).code) ?? `sl.${reader}(${given.join(", ")})`;
   const order = setting.order === "fcfs" ? [] : [`order='${setting.order}'`];
   const [, name, settings] = data.schemes[setting.scheme].code.match(/(.*)\((.*)\)/);
   const scheme = `${name}(${[...(settings ? [settings] : []), ...order].join(", ")})`;
@@ -144,7 +146,7 @@ function filled(name, { along, upward }) {
     if (x?.scale?.domain) x.scale.domain = along;
     if (y?.scale?.domain && upward) y.scale.domain = upward;
     if (!x?.axis) continue;
-    if (own && x.title === "local time") x.title = "time (UTC)";
+    if (dropped && x.title === "local time") x.title = "time (UTC)";
     if (room < NARROW) x.axis.tickCount = 4;
     if (x.axis.values) x.axis.values = x.axis.values.filter((value) => value <= along[1]);
     const days = (along[1] - along[0]) / 864e5;
@@ -235,7 +237,8 @@ const drawers = {
 async function update() {
   latest += 1;
   showCode();
-  const parts = Object.entries(setting).filter(([name, value]) => value !== first[name] && !(own && name === "log"));
+  const held = ([name, value]) => value !== first[name] && !(dropped && name === "log");
+  const parts = Object.entries(setting).filter(held);
   history.replaceState(null, "", `#${new URLSearchParams(parts)}`);
   if (running) return;
   running = true;
@@ -264,7 +267,7 @@ async function open({ entry, file, options }) {
     if (entry?.src) await fetched(entry);
     const request = file ? { file, options } : { log: entry };
     log = await office.ask("log", request, ({ bytes, of }) => busy(true, bytes / of));
-    own = file ? request : null;
+    dropped = file ? request : null;
     points = new Map();
     ghost = null;
     Object.assign(setting, { log: file ? file.name : entry.name, week: 0 });
@@ -282,7 +285,7 @@ async function open({ entry, file, options }) {
   } catch (error) {
     if (error.name === "ColumnsNeeded") askForColumns(file, error);
     else if (!(error instanceof Stopped)) trouble(error.message);
-    byId("log").value = own ? "" : setting.log;
+    byId("log").value = dropped ? "" : setting.log;
   }
   busy(false);
 }
@@ -340,7 +343,7 @@ function show() {
   byId("load").disabled = !Number.isFinite(log.load);
   byId("load-text").textContent = load === null ? `${number(log.load)}, as in the log` : load.toFixed(2);
   byId("machine").min = log.widest;
-  byId("log").value = own ? "" : setting.log;
+  byId("log").value = dropped ? "" : setting.log;
   byId("weeks").hidden = view !== "gantt";
   byId("week-text").textContent = `from ${moment(log.first + week * WEEK)}`;
   for (const tab of byId("views").children) {
@@ -388,15 +391,15 @@ function listen() {
   on("reset", "click", () => change({ ...first, log: setting.log, machine: log.procs, view: setting.view }));
   on("log", "change", ({ value }) => open({ entry: entryOf(value) }));
   on("file", "change", ({ files }) => files[0] && take(files[0]));
-  on("csv", "click", async () => download(`${log.name}.csv`, await office.ask("csv", { setting: plain() })));
+  on("csv", "click", async () => download(`${titleOf()}.csv`, await office.ask("csv", { setting: plain() })));
   on("copy", "click", async (button) => {
     await navigator.clipboard.writeText(location.href);
-    button.textContent = own ? "Copied (the link does not hold your log)" : "Copied";
+    button.textContent = dropped ? "Copied (the link does not hold your log)" : "Copied";
   });
   on("cancel", "click", async () => {
     await startWorker();
     trouble("Cancelled.");
-    if (log) await office.ask("log", own ?? { log: entryOf(setting.log) });
+    if (log) await office.ask("log", dropped ?? { log: entryOf(setting.log) });
   });
   on("views", "click", ({ dataset }) => dataset.view && change({ view: dataset.view }));
   on("views", "keydown", (tab, { key }) => {
@@ -419,7 +422,7 @@ function listen() {
   });
   window.addEventListener("hashchange", () => {
     recall();
-    if (!own && setting.log !== log.name) open({ entry: entryOf(setting.log) });
+    if (!dropped && setting.log !== log.name) open({ entry: entryOf(setting.log) });
     else change({});
   });
 }

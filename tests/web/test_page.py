@@ -210,6 +210,33 @@ def test_jobs_that_are_all_submitted_at_once_have_no_load(_, opened, tmp_path):
     assert tab.inner_text("#trouble") == "all jobs are submitted at one instant: there is no load to scale"
 
 
+@pytest.mark.parametrize("_", browsed)
+def test_a_schedule_of_a_stand_in_says_so(_, opened):
+    tab = opened("log=KTH-SP2-1996-2.1-cln")
+    settled(tab)
+    with tab.expect_download() as download:
+        tab.click("#csv")
+    assert download.value.suggested_filename == "KTH-SP2-1996-2.1-cln (stand-in, not the real log).csv"
+
+
+@pytest.mark.parametrize("_", browsed)
+def test_long_work_can_be_cancelled(_, opened, tmp_path):
+    trace = sl.model_trace("lublin", jobs=60_000, machine=64, seed=1).scale_load(1.2)
+    trace.to_swf(tmp_path / "long.swf")
+    tab = opened()
+    dropped(tab, tmp_path / "long.swf")
+    settled(tab)
+    tab.select_option("#scheme", "Conservative")
+    tab.click("#cancel", timeout=30_000)  # which appears
+    tab.wait_for_selector("#trouble:visible")
+    assert tab.inner_text("#trouble") == "Cancelled."
+    assert tab.locator("#busy").is_hidden()
+    tab.select_option("#scheme", "EASY-SJBF")
+    tab.wait_for_function("document.querySelector('#finding').textContent.includes('Under EASY-SJBF')")
+    settled(tab)
+    assert "long.swf" in tab.inner_text("#about")
+
+
 BROKEN = {
     "empty.swf": b"",
     "words.swf": b"; MaxProcs: 4\n1 0 -1 ten 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n",
