@@ -10,6 +10,7 @@ is that of the kernels for processors alone, measured in the same run.
 import argparse
 from dataclasses import replace
 from functools import partial
+from statistics import median
 
 import numpy as np
 import pandas as pd
@@ -61,8 +62,7 @@ def main():
     trace = sl.load_trace(options.log)
     for scheme in ("easy", "conservative"):
         sl.simulate(trace, scheme)
-        alone = seconds(lambda scheme=scheme: sl.simulate(trace, scheme), options.runs)
-        print(f"{trace.name}, {scheme}, processors alone: {1e3 * alone:.0f} ms")
+        print(f"{trace.name}, {scheme}, beside processors alone in the same rounds")
         for many in (1, 2, 4):
             # With one resource, a window after the last end keeps it from being simulated as processors alone.
             log, machine = with_resources(trace, many)
@@ -70,11 +70,13 @@ def main():
                 machine = sl.Pools(dict(machine.pools), closed=sl.Closed(10**10, 10**10 + 1), column="none")
             call = partial(sl.simulate, log, scheme, machine=machine)
             wait = call().metrics()["wait_time"]
-            took = seconds(call, options.runs)
+            pairs = [(seconds(partial(sl.simulate, trace, scheme), 1), seconds(call, 1)) for _ in range(options.runs)]
+            alone, took = map(median, zip(*pairs, strict=True))
             rate = len(trace) / took
+            times = f"{1e3 * took:6.0f} ms, {1e3 * alone:.0f} ms alone, {took / alone:4.2f} times"
+            held = bytes_held(call) / len(trace)
             print(
-                f"  {many} resources: {1e3 * took:6.0f} ms, {took / alone:4.2f} times, {rate:9,.0f} jobs/s, mean wait "
-                f"{wait:,.0f} s, {bytes_held(call) / len(trace):,.0f} bytes per job"
+                f"  {many} resources: {times}, {rate:9,.0f} jobs/s, mean wait {wait:,.0f} s, {held:,.0f} bytes per job"
             )
     trace, machine = cluster(options.jobs)
     print(f"{trace.name} on {machine}")
