@@ -17,7 +17,6 @@ from schedlab.papers import kept
 from schedlab.schedule.metrics import CLASS_WORDS, MEASURES
 from schedlab.schedule.statistics import NOISE, ratios_of_means
 from schedlab.schemes import DPSA, EASY, Conservative, Scheme
-from schedlab.workload import archive
 from schedlab.workload.trace import Trace
 
 from ..papers.cards import Drawing, Paper, rebuilt
@@ -368,9 +367,7 @@ def explained(name: str, load: float, estimates: str, scheme: Scheme, seed: int)
 def _draw_surprises(runs):
     panels = []
     means = runs.data.groupby(["name", "load", "scheme", "estimates"], sort=False)[list(PRICED)].mean()
-    shown = means.index.unique("name")
-    missing = [name for name, *_ in SURPRISES if name not in shown]
-    for name, load in ((name, load) for name, load, _ in SURPRISES if name in shown):
+    for name, load, _ in SURPRISES:
         base = means.loc[name, load, BASE, USERS]
         change = 100 * (means.loc[name, load] / base - 1).rename(columns=PRICED)
         rows = change.reset_index().melt(["scheme", "estimates"], var_name="measure", value_name="change (%)")
@@ -385,7 +382,7 @@ def _draw_surprises(runs):
         "conservative backfilling comes from jobs that end early, and disappears when reservations are rebuilt in "
         "the order of the queue. BLUE: an order by length or area leaves more processors idle than a load of 0.95 "
         "allows.",
-        f"Whole logs, {COUNTED[runs.size]}{''.join(f'; no log of {name} at hand' for name in missing)}.",
+        f"Whole logs, {COUNTED[runs.size]}.",
         charts.stacked(panels),
         ringed=False,
     )
@@ -400,7 +397,6 @@ def surprises(size: str, progress: bool) -> pd.DataFrame:
     combinations = [
         {"name": name, "load": load, "scheme": scheme, "estimates": estimates}
         for name, load, schemes in SURPRISES
-        if archive.can_load(name)
         for scheme in schemes
         for estimates in (USERS, EXACT)
     ]

@@ -20,6 +20,7 @@ import pandas as pd
 from schedlab import load_trace
 from schedlab._runtime.paths import own_folder
 from schedlab._runtime.text import check_known
+from schedlab.experiment import RunError
 from schedlab.papers import kept
 from schedlab.show import card as page
 from schedlab.show import duration, interval
@@ -433,7 +434,10 @@ def rebuilt(
                 used = () if simulated is None else logs(simulated) if callable(logs) else logs
                 runs = Shown(now, size) if before is None else Shown(before, "full", now, kept=True)
                 return card(runs, standing_in(used))
-            except TraceNotFound as missing:  # the other figures should not fail because of it
+            except (TraceNotFound, RunError) as error:  # the other figures should not fail because of a missing log
+                missing = error.__cause__ if isinstance(error, RunError) else error
+                if not isinstance(missing, TraceNotFound):
+                    raise
                 if before is not None:
                     return card(Shown(before, "full", kept=True), (str(missing),))
                 title = f"{number or called()}: not at hand"

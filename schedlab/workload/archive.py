@@ -344,20 +344,9 @@ def _remember(name, digest, path):
             _note(name).write_text(_memo(name, digest, path), encoding="utf-8")
 
 
-def can_load(name: str) -> bool:
-    """Tell whether a log is at hand, or a stand-in can be generated, without a download.
-
-    Parameters
-    ----------
-    name : str
-        As in `load_trace`.
-    """
-    return find(resolve(name)) is not None or standin_table(name).is_file()
-
-
 def standing_in(names: Iterable[str]) -> tuple[str, ...]:
     """Return a note that stand-ins are simulated for those logs that have no local copy; none if all have one."""
-    missing = [name for name in names if find(resolve(name)) is None and can_load(name)]
+    missing = [name for name in names if find(resolve(name)) is None]
     message = (
         f"No log at hand for {', '.join(missing)}: stand-ins are simulated instead, generated from figures fitted to "
         f"the logs. `schedlab traces --fetch {' '.join(missing)}` gets the logs, or set SCHEDLAB_DATA to a folder that "

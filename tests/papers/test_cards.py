@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from schedlab import charts, papers
+from schedlab.experiment import RunError, grid
 from schedlab.papers import kept, notebook
 from schedlab.papers.cards import HEADS, NO_RUN, Card, Drawing, as_read, rebuilt, verdict_of
 from schedlab.papers.kept import claims_about, compared, named_in
@@ -201,6 +202,10 @@ def missing(size):
     raise TraceNotFound("no log at hand for X-1999")
 
 
+def missing_in_a_grid(size):
+    return grid(lambda load: missing(size), load=[0.5, 0.6], progress=False)
+
+
 def test_a_quick_card_shows_what_is_kept_with_rings_on_it(made):
     card = made()(progress=False)
     assert made.asked == ["quick"]
@@ -252,10 +257,19 @@ def test_numbers_that_no_ring_shows_are_compared_all_the_same(made):
     assert card.agreement == "Simulated again just now, a few single runs to check: all 2 values are as kept."
 
 
-def test_a_kept_picture_is_shown_though_the_log_is_missing(made):
-    card = made(missing)(progress=False)
+@pytest.mark.parametrize("runs", [missing, missing_in_a_grid])
+def test_a_kept_picture_is_shown_though_the_log_is_missing(runs, made):
+    card = made(runs)(progress=False)
     assert (card.kept, card.now, card.standins) == (True, None, ("no log at hand for X-1999",))
     assert card.chart is not None
+
+
+def test_another_failure_of_a_run_is_not_a_missing_log(made):
+    def failing(size):
+        return grid(lambda load: 1 / (load - 0.5), load=[0.5], progress=False)
+
+    with pytest.raises(RunError, match="division by zero"):
+        made(failing)(progress=False)
 
 
 def test_without_kept_results_a_quick_card_shows_itself_or_that_a_log_is_missing(made, monkeypatch):
