@@ -20,7 +20,6 @@ import pandas as pd
 from schedlab import load_trace
 from schedlab._runtime.paths import own_folder
 from schedlab._runtime.text import check_known
-from schedlab.experiment import RunError
 from schedlab.papers import kept
 from schedlab.show import card as page
 from schedlab.show import duration, interval
@@ -434,8 +433,8 @@ def rebuilt(
                 used = () if simulated is None else logs(simulated) if callable(logs) else logs
                 runs = Shown(now, size) if before is None else Shown(before, "full", now, kept=True)
                 return card(runs, standing_in(used))
-            except (TraceNotFound, RunError) as error:  # the other figures should not fail because of a missing log
-                missing = error.__cause__ if isinstance(error, RunError) else error
+            except Exception as error:  # the other figures should not fail because of a missing log
+                missing = error.__cause__ or error  # a run of a grid says so by the cause of its error
                 if not isinstance(missing, TraceNotFound):
                     raise
                 if before is not None:
