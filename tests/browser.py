@@ -29,6 +29,7 @@ HARMLESS = (
 )
 # ipywidgets says this if a progress bar ends before its parts are drawn, as the first one of a page may.
 CLOSED = "Cannot read properties of null (reading 'widgets')"
+LATE = "[anywidget] Failed to initialize model."  # on a busy machine; see LISTENING in live_figure.py
 DRAWN = "() => [...document.querySelectorAll('.jp-RenderedVegaLite')].every(one => one.querySelector('svg, canvas'))"
 SETTLED = f"() => !document.querySelector({BUSY!r})"
 # Charts and ledgers that reach beyond their cell, with the pixels; tables may, since they scroll.
@@ -200,7 +201,8 @@ class Page:
             route.abort()
 
     def _failed(self, error):
-        if str(error) != CLOSED or "@jupyter-widgets" not in (error.stack or ""):
+        closed = str(error) == CLOSED and "@jupyter-widgets" in (error.stack or "")
+        if not closed and str(error) != LATE:
             self.errors.append(str(error))
 
     def _told(self, message):

@@ -99,6 +99,36 @@ def test_a_notebook_runs_and_its_sliders_answer(server, dark, chromium, folder, 
     page.close()
 
 
+# A widget's script counts as late at once.
+LATE = """const timeout = AbortSignal.timeout.bind(AbortSignal);
+AbortSignal.timeout = ms => ms === 2000 ? timeout(0) : timeout(ms);"""
+
+
+def test_a_slider_answers_in_a_page_that_loaded_its_script_late(server, chromium, folder):
+    cells = [
+        """
+        import pandas as pd, altair as alt, schedlab as sl
+        def figure(slope=3):
+            return alt.Chart(pd.DataFrame({"x": [0, 1], "y": [0, slope]})).mark_line().encode(x="x", y="y")
+        """,
+        "sl.widgets.live(figure, slope=range(1, 9))",
+    ]
+    page = Page(chromium, server)
+    late = []
+    page.page.on("pageerror", lambda error: late.append(str(error)))
+    page.page.add_init_script(LATE)
+    page.open(written(folder, "late", *cells)).run_all().settled()
+    (figure,) = page.live_figures()
+    assert late
+    before = page.picture(figure)
+    page.drag(figure)
+    page.changed(figure, before).settled().check()
+    code = figure.locator("pre").text_content()
+    assert "figure(slope=" in code
+    assert "slope=3" not in code
+    page.close()
+
+
 def as_exported(page, notebook):
     """Check that each chart is drawn as it is exported: axes, and marks by kind. The notebook must be saved."""
     cells = nbformat.read(notebook, as_version=4).cells

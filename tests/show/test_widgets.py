@@ -1006,8 +1006,7 @@ def test_the_script_that_needs_no_network_is_made_once_for_all_sessions(monkeypa
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
     monkeypatch.setattr("vl_convert.javascript_bundle", lambda script, **_: made.append(script) or f"bundled({script})")
     for _ in range(2):
-        monkeypatch.setattr(alt.JupyterChart, "_is_offline", False)  # as a new session has it
-        monkeypatch.setattr(alt.JupyterChart, "_esm", "from the network")
-        widgets.live_figure._offline.__wrapped__()
-        assert alt.JupyterChart._esm == f"bundled({made[0]})"
+        widgets.scripted.script.cache_clear()  # as a new session has it
+        assert widgets.scripted.Chart()._esm == f"bundled({made[0]})"
     assert len(made) == 1
+    widgets.scripted.script.cache_clear()

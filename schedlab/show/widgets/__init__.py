@@ -14,8 +14,9 @@ except ModuleNotFoundError as missing:
     install = "which comes with schedlab's extra: pip install 'schedlab[lab]'"
     raise ModuleNotFoundError(f"live figures need {missing.name}, {install}", name=missing.name) from None
 
-from .buttons import Code, simulating
+from .buttons import simulating
 from .exploring import bench, explore, waits
 from .live_figure import Live, live
+from .scripted import Code
 
 __all__ = ["Code", "Live", "bench", "explore", "live", "simulating", "waits"]

@@ -1,30 +1,10 @@
-"""Buttons below and beside figures: the code behind one, and simulating again."""
+"""Buttons below a figure that simulate it again."""
 
 from collections.abc import Callable
 
-import anywidget
 import ipywidgets
-import traitlets
 
-from ..page import text_beside
 from .controls import NARROW
-
-
-class Code(anywidget.AnyWidget):
-    """A button that shows and copies the Python code behind a figure.
-
-    Attributes
-    ----------
-    code : str
-
-    Examples
-    --------
-    >>> import schedlab as sl
-    >>> button = sl.widgets.Code(code='sl.simulate(sl.load_trace("CTC-SP2-1996"), "easy").metrics()')
-    """
-
-    code = traitlets.Unicode().tag(sync=True)
-    _esm = text_beside(__file__, "code.js")
 
 
 def simulating(simulate: Callable[[str], None], *, quick: bool = True) -> ipywidgets.VBox:

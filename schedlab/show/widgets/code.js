@@ -20,4 +20,4 @@ function render({ model, el }) {
   model.on("change:code", fill);
   el.append(button, shown);
 }
-export default { render };
+export default { render: listening(render) };

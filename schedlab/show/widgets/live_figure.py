@@ -10,8 +10,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
-from importlib.metadata import version
 from numbers import Real
 from textwrap import indent
 
@@ -20,14 +18,13 @@ import numpy as np
 import pandas as pd
 
 from ... import charts
-from ..._runtime.paths import kept_script
 from ..._runtime.text import suggestion
 from ...charts._altair import alt, debug_mode
-from ...charts.theme import EMBED, ON_PAGE
-from .buttons import Code
+from ...charts.theme import ON_PAGE
 from .controls import EMPTY, NARROW, NOTHING, Whole, control_of, documented, in_words, placed, slides
 from .figures import ghosted, titled
 from .pages import page_of
+from .scripted import Chart, Code
 
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds to wait for a further move; of moves during a computation, only the last one counts
@@ -152,7 +149,6 @@ class Live(ipywidgets.VBox):
         ):
             if not fits:
                 raise TypeError(f"{name} is {value!r}, expected {expected}; no control can have this name")
-        _offline()
         self._function, self._code = function, code or self._call
         defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
         known = dict.fromkeys([*defaults, *controls])
@@ -178,21 +174,20 @@ class Live(ipywidgets.VBox):
         self._drawn_at = -DRAG
         self.drawn = 0
 
-        self.chart = alt.JupyterChart(None, embed_options=EMBED)
+        self.chart = self._script = None  # made with the first picture, since a busy page may miss what follows
         self._busy, self._error = ipywidgets.HTML(IDLE), ipywidgets.HTML()
         self._reasons, self._reasons_of_more = ipywidgets.HTML(), ipywidgets.HTML()
         # Otherwise JupyterLab would centre it.
         self._table = ipywidgets.HTML(layout={"width": "fit-content", "max_width": "100%", "overflow": "auto"})
         self._table.add_class("jp-RenderedHTMLCommon")  # JupyterLab's style for tables, in its light and dark themes
-        self._script = Code()
         reset = ipywidgets.Button(description="Reset", tooltip="Set all controls back", layout=NARROW)
         reset.on_click(lambda _: self.reset())
-        self._place = ipywidgets.VBox([self.chart, self._error])
+        self._place = ipywidgets.VBox([self._error])
         self._hint = ipywidgets.HTML()
         theirs = [control for name, control in self.controls.items() if control is controls[name]]
         rows = {name: placed(control, controls[name]) for name, control in self.controls.items()}
         top = self._arranged(rows, reset, groups, theirs)
-        super().__init__([top, self._reasons, self._busy, self._place, self._table, self._script])
+        super().__init__([top, self._reasons, self._busy, self._place, self._table])
         self.add_class("schedlab-live")
         for control in self.controls.values():
             control.observe(self._moved, "value")
@@ -308,12 +303,19 @@ class Live(ipywidgets.VBox):
             self._error.value = _ERROR.format(_ERROR_STYLE, html.escape(f"{type(error).__name__}: {error}"))
         else:
             self._error.value = ""
-        self.chart.spec = self._with_ghost(spec)
+        spec = self._with_ghost(spec)
         self._table.value = table
         try:
-            self._script.code = self._code(**values)  # even if the figure failed, so that the user can look into it
+            code = self._code(**values)  # even if the figure failed, so that the user can look into it
         except Exception as error:  # the figure may be right nonetheless
-            self._script.code = indent(f"there is no code for this figure: {type(error).__name__}: {error}", "# ")
+            code = indent(f"there is no code for this figure: {type(error).__name__}: {error}", "# ")
+        if self.chart is None:
+            self.chart = Chart(spec=spec)
+            self._script = Code(code=code)
+            self._place.children = [self.chart, self._error]
+            self.children = [*self.children, self._script]
+        self.chart.spec = spec
+        self._script.code = code
         self._busy.value = IDLE
 
     def _with_ghost(self, spec):
@@ -415,18 +417,6 @@ class Live(ipywidgets.VBox):
         if self._timer is not None:
             self._timer.cancel()
         self._timer = loop.call_later(PATIENCE, self.redraw)
-
-
-@cache
-def _offline():
-    """Let Altair's widget work without a network: preparing its script takes a second or two, once per version."""
-
-    def made():
-        alt.JupyterChart.enable_offline()
-        return alt.JupyterChart._esm
-
-    versions = f"{alt.__version__}-{version('vl-convert-python')}"
-    alt.JupyterChart._esm = kept_script(f"widget-{versions}.js", made)
 
 
 def _heading(about):
