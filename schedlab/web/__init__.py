@@ -17,12 +17,13 @@ from schedlab.kernels.iterative import iterative
 from schedlab.kernels.lookahead import lookahead
 from schedlab.kernels.moldable import fair_share, greedy
 from schedlab.kernels.processors import assign_processors
+from schedlab.kernels.shredding import shredding
 from schedlab.kernels.speedup import durations
 from schedlab.kernels.started_by import started_by
 
 HERE = Path(__file__).parent
 FILES = ("build.py", "runtime.c")
-SCHEMES = (fcfs, easy, easy_depth, conservative, lookahead, fair_share, greedy, iterative)
+SCHEMES = (fcfs, easy, easy_depth, conservative, lookahead, fair_share, greedy, iterative, shredding)
 KERNELS = {kernel.__name__: kernel for kernel in (*SCHEMES, assign_processors, started_by, durations)}
 
 

@@ -90,7 +90,7 @@ def _compile():
     from schedlab._runtime.compiling import not_here
     from schedlab.schedule.simulation import simulate
     from schedlab.schedule.starts import started_by
-    from schedlab.schemes import DPSA, EASY, FCFS, Conservative
+    from schedlab.schemes import DPSA, EASY, FCFS, Conservative, OpportuneShredding
     from schedlab.schemes.moldable import FairShareMoldable, GreedyMoldable, IterativeMoldable
     from schedlab.workload.loading import model_trace
     from schedlab.workload.speedup import Downey
@@ -99,6 +99,7 @@ def _compile():
     trace = model_trace("lublin", jobs=60, machine=16, seed=1)
     for scheme in (FCFS(), EASY(), EASY(reservations=4), Conservative(), DPSA()):
         schedule = simulate(trace, scheme)
+    simulate(trace.with_parameter_sweeps(0.5, seed=1), OpportuneShredding())
     trace = trace.with_speedup(Downey("system", (0, 2)), seed=1)
     for scheme in (FairShareMoldable(), GreedyMoldable(), IterativeMoldable()):
         simulate(trace, scheme)

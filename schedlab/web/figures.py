@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from schedlab import charts
+from schedlab.charts.job_colours import OTHERS, TASKS
+from schedlab.charts.palette import GROUPS, ink_on
+from schedlab.charts.timeline import LETTER, LETTERS
 from schedlab.web import description
-from schedlab.web.in_page import InPage
+from schedlab.web.in_page import DayInPage, InPage
 from schedlab.web.page import bundled, packed, parts
 from schedlab.web.schemes import described
 
@@ -15,12 +18,12 @@ SCRIPT = "simulate.js"  # of the site
 PARTS = "schedlabParts"  # its variable of the browser
 
 
-def recipe(figure: InPage, choices: Mapping[str, Sequence]) -> str:
+def recipe(figure: InPage | DayInPage, choices: Mapping[str, Sequence]) -> str:
     """Return what the page needs to know of a figure, as JSON.
 
     Parameters
     ----------
-    figure : InPage
+    figure : InPage or DayInPage
         The figure.
     choices : mapping of str to sequence
         The values of each of its controls, in the order in which the page offers them.
@@ -32,6 +35,12 @@ def recipe(figure: InPage, choices: Mapping[str, Sequence]) -> str:
             traces.append(trace)
         return next(place for place, known in enumerate(traces) if known is trace)
 
+    log = _table(figure.trace, choices, place_of)
+    known = (_of_day if isinstance(figure, DayInPage) else _of_schemes)(figure, choices, traces)
+    return json.dumps(known | {"log": log, "load": _table(figure.load, choices)}).replace("</", "<\\/")
+
+
+def _of_schemes(figure, choices, traces):
     schemes = {}
 
     def sides_of(named):
@@ -40,21 +49,37 @@ def recipe(figure: InPage, choices: Mapping[str, Sequence]) -> str:
             schemes.setdefault((name, scheme), (len(schemes), entry))
         return [schemes[side][0] for side in named.items()]
 
-    known = {
+    return {
+        "kind": "figure",
         "title": figure.title,
         "columns": figure.columns,
-        "log": _table(figure.trace, choices, place_of),
         "sides": _table(figure.schemes, choices, sides_of),
-        "load": _table(figure.load, choices, lambda load: load),
-        "tau": _table(figure.tau, choices, lambda tau: tau),
+        "tau": _table(figure.tau, choices),
         "schemes": [entry for _, entry in schemes.values()],
         "short": {name: figure.short(name) for name, _ in schemes},
         "logs": [{"log": packed(trace), "upTo": figure.up_to(trace)} for trace in traces],
     }
-    return json.dumps(known).replace("</", "<\\/")
 
 
-def _table(function, choices, written):
+def _of_day(figure, choices, traces):
+    def with_tasks(scheme):
+        title, panel = figure.titles(scheme)
+        return {"title": title, "panel": panel, "rules": described(scheme)["rules"]}
+
+    return {
+        "kind": "day",
+        "sweeps": _table(figure.sweeps, choices),
+        "breakdown": _table(figure.breakdown, choices),
+        "alone": _table(figure.alone, choices, described),
+        "scheme": _table(figure.scheme, choices, with_tasks),
+        "day": _table(figure.day, choices),
+        "letters": [LETTER * LETTERS, LETTERS],
+        "inks": {name: ink_on(colour) for name, colour in (TASKS | {OTHERS: GROUPS[OTHERS]}).items()},
+        "logs": [{"log": packed(trace)} for trace in traces],
+    }
+
+
+def _table(function, choices, written=lambda value: value):
     """Return what a function gives for all values of its controls, by their places."""
     names = list(inspect.signature(function).parameters)
     values = {}

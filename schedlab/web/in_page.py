@@ -1,15 +1,28 @@
 """How a page of the site simulates a live figure by itself."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schedlab.schemes import Scheme
 from schedlab.workload.trace import Trace
 
 
+class Simulated:
+    """Base of these: a dataclass whose fields are functions of controls, which are called with values by keyword."""
+
+    has_table = False  # below the figure
+    functions = ()  # names of the fields that are functions of controls
+
+    @property
+    def controls(self) -> set[str]:
+        """The names of the controls that the page has."""
+        functions = (getattr(self, name) for name in self.functions)
+        return {name for function in functions for name in inspect.signature(function).parameters}
+
+
 @dataclass(frozen=True)
-class InPage:
+class InPage(Simulated):
     """How a page simulates a live figure that draws the distribution of a measure under some schemes.
 
     Parameters
@@ -36,8 +49,31 @@ class InPage:
     tau: Callable[..., float] = lambda: 10
     short: Callable[[str], str] = str
 
-    @property
-    def controls(self) -> set[str]:
-        """The names of the controls that the page has."""
-        functions = (self.trace, self.schemes, self.load, self.tau)
-        return {name for function in functions for name in inspect.signature(function).parameters}
+    functions = ("trace", "schemes", "load", "tau")
+
+
+@dataclass(frozen=True)
+class DayInPage(Simulated):
+    """How a page simulates a live figure of a day without and with the tasks of parameter sweeps, at one site.
+
+    Parameters
+    ----------
+    trace, sweeps, breakdown, alone, scheme, load, day : function
+        Of some controls, which are called with their values by keyword: the trace at its own load, the places of the
+        jobs that are sweeps, their tasks per processor, the scheme without tasks and that with them, the offered load,
+        and the day, from the first submission.
+    titles : function of the scheme
+        The titles of the figure, before the day, and of the panel with tasks.
+    """
+
+    trace: Callable[..., Trace]
+    sweeps: Callable[..., Sequence[int]]
+    alone: Callable[..., Scheme]
+    scheme: Callable[..., Scheme]
+    titles: Callable[[Scheme], tuple[str, str]]
+    breakdown: Callable[..., int] = lambda breakdown: breakdown
+    load: Callable[..., float] = lambda load: load
+    day: Callable[..., int] = lambda day: day
+
+    functions = ("trace", "sweeps", "alone", "scheme", "breakdown", "load", "day")
+    has_table = True

@@ -2,10 +2,10 @@
 
 const SIZES = { int64: 8, float64: 8, bool: 1, int8: 1 };
 const VIEWS = { float64: Float64Array, bool: Uint8Array, int8: Int8Array };
-// An array of one axis, as Numba returns it: owner, parent, length, item size, address, shape, stride; 8 bytes each.
+// An array, as Numba returns it: owner, parent, length, item size, address, shape, strides; 8 bytes each.
 const LENGTH = 2;
 const ADDRESS = 4;
-const WORDS = 7;
+const WORDS = 5; // and two for each axis
 const HALF = 2 ** 32;
 
 /**
@@ -75,14 +75,18 @@ export async function load(bytes, described) {
     }
     const mark = wasm.mark();
     try {
-      const kinds = returns.tuple ? returns.tuple.map(([, kind]) => kind.array) : [returns.array];
-      const result = allocate(8 * WORDS * kinds.length);
+      const kinds = returns.tuple ? returns.tuple.map(([, kind]) => kind) : [returns];
+      const size = kinds.reduce((words, { axes }) => words + WORDS + 2 * axes, 0);
+      const result = allocate(8 * size);
       const error = allocate(64);
       const passed = [pointer(result), pointer(error)];
       args.forEach((kind, i) => pass(kind, values[names[i]], passed));
       if (wasm[name](...passed) !== 0) throw new Error(`kernel ${name} failed`);
-      const words = Array.from(new BigInt64Array(wasm.memory.buffer, result, WORDS * kinds.length), Number);
-      return kinds.map((kind, i) => copied(kind, words[WORDS * i + LENGTH], words[WORDS * i + ADDRESS]));
+      const words = Array.from(new BigInt64Array(wasm.memory.buffer, result, size), Number);
+      return kinds.map(({ array, axes }) => {
+        const described = words.splice(0, WORDS + 2 * axes);
+        return copied(array, described[LENGTH], described[ADDRESS]); // row by row
+      });
     } finally {
       wasm.release(mark);
     }

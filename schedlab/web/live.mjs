@@ -4,6 +4,8 @@ import { started } from "./office.mjs";
 import { duration, number } from "./words.mjs";
 
 const LINES = /.{1,110}(, |$)/g; // of a subtitle
+const DRAG = "drag to move, turn the wheel to zoom, double-click to go back";
+const DAY = 864e5; // in milliseconds
 const TIMES = ["wait_time", "turnaround"];
 const plots = (spec) => spec.concat ?? spec.hconcat ?? spec.vconcat ?? [spec];
 let office = null; // of all figures of a page
@@ -24,12 +26,19 @@ function live(place) {
     return values[of.map((name) => controls.find((control) => control.name === name).value).join()];
   }
 
+  const colon = (control) => (/^[\d.,]+$/.test(option(control)) ? "" : ":");
+  const settingLines = () =>
+    controls.map((control) => `${control.dataset.label}${colon(control)} ${option(control)}`).join(", ").match(LINES);
+
   function request() {
-    const { log, upTo } = recipe.logs[chosen(recipe.log)];
-    const { columns } = recipe;
+    const asked = { ...recipe.logs[chosen(recipe.log)], load: chosen(recipe.load) };
+    if (recipe.kind === "day") {
+      const { title, panel, rules } = chosen(recipe.scheme);
+      const [sweeps, breakdown, alone, day] = ["sweeps", "breakdown", "alone", "day"].map((of) => chosen(recipe[of]));
+      return { ...asked, title, panel, rules, sweeps, breakdown, alone, day };
+    }
     const sides = chosen(recipe.sides).map((place) => recipe.schemes[place]);
-    const { height } = plots(drawn)[0];
-    return { log, load: chosen(recipe.load), sides, tau: chosen(recipe.tau), columns, upTo, high: height };
+    return { ...asked, sides, tau: chosen(recipe.tau), columns: recipe.columns, high: plots(drawn)[0].height };
   }
 
   async function update() {
@@ -43,7 +52,10 @@ function live(place) {
       for (let done = 0; done !== latest; ) {
         done = latest;
         const asked = request();
-        show(asked, await ask("figure", asked));
+        const spec = shows[recipe.kind](structuredClone(drawn), asked, await ask(recipe.kind, asked));
+        chart.style.minHeight = `${chart.clientHeight}px`;
+        delete chart.dataset.drawn;
+        text.textContent = JSON.stringify(spec).replaceAll("</", "<\\/");
         await window.draw(chart);
       }
       status.textContent = "";
@@ -53,32 +65,70 @@ function live(place) {
     running = false;
   }
 
-  function show({ log, sides, upTo }, { rows, facts }) {
-    const spec = structuredClone(drawn);
-    const written = TIMES.includes(recipe.columns[0]) ? duration : number;
-    const means = facts.map(({ name, mean }) => `${written(mean)} under ${recipe.short[name] ?? name}`);
-    spec.title.text = `${recipe.title}: ${means.join(recipe.columns.length > 1 ? "; " : ", ")}`;
-    const colon = (control) => (/^[\d.,]+$/.test(option(control)) ? "" : ":");
-    const worded = (control) => `${control.dataset.label}${colon(control)} ${option(control)}`;
-    const setting = controls.map(worded).join(", ").match(LINES);
-    spec.title.subtitle = [`${log.title}, ${log.jobs.toLocaleString("en")} jobs`, ...setting];
-    const colours = { domain: sides.map(({ name }) => name), range: sides.map(({ colour }) => colour) };
-    plots(spec).forEach((plot, i) => {
-      for (const { encoding } of plot.layer) {
-        if (encoding.color) encoding.color.scale = colours;
-        encoding.x.scale.domain[1] = upTo[i];
+  const shows = {
+    figure(spec, { log, sides, upTo }, { rows, facts }) {
+      const written = TIMES.includes(recipe.columns[0]) ? duration : number;
+      const means = facts.map(({ name, mean }) => `${written(mean)} under ${recipe.short[name] ?? name}`);
+      spec.title.text = `${recipe.title}: ${means.join(recipe.columns.length > 1 ? "; " : ", ")}`;
+      spec.title.subtitle = [`${log.title}, ${log.jobs.toLocaleString("en")} jobs`, ...settingLines()];
+      const colours = { domain: sides.map(({ name }) => name), range: sides.map(({ colour }) => colour) };
+      plots(spec).forEach((plot, i) => {
+        for (const { encoding } of plot.layer) {
+          if (encoding.color) encoding.color.scale = colours;
+          encoding.x.scale.domain[1] = upTo[i];
+        }
+        const [line] = plot.layer;
+        const thin = { ...line, data: { values: before?.[i] ?? [] } };
+        thin.mark = { ...line.mark, strokeWidth: 1, opacity: 0.6 };
+        plot.layer = [thin, ...plot.layer];
+        spec.datasets[plot.data.name] = rows[i];
+      });
+      before ??= rows;
+      return spec;
+    },
+
+    day(spec, { title, panel, day }, { charts, begin, clock, gains }) {
+      const [first] = spec.title.text.match(/\d+$/);
+      spec.title.text = `${title} on day ${day}`;
+      spec.vconcat[1].title.text = panel;
+      const missing = charts.flatMap(({ shown, all, share }, i) => {
+        const part = `${number(all - shown)} of ${number(all)} pieces, the smallest`;
+        const percent = (100 * (1 - share)).toFixed(1);
+        return shown < all ? [`${spec.vconcat[i].title.text}: ${part} (${percent} % of the work), left out`] : [];
+      });
+      spec.title.subtitle = [spec.title.subtitle[0].split(";")[0], ...missing, DRAG, ...settingLines()];
+      const unix = (seconds) => (clock + seconds) * 1000;
+      const words = (milliseconds) => new Date(milliseconds).toISOString().slice(0, 19).replace("T", " ");
+      spec.vconcat.forEach((plot, i) => {
+        const [held, names] = plot.layer;
+        const { x, y } = held.encoding;
+        x.scale.domain = x.scale.domain.map((at) => at + (day - first) * DAY);
+        const [from, until] = [0, DAY].map((later) => words(unix(begin) + later).slice(0, 10));
+        if (x.title) x.title = x.title.replace(/\d{4}-.*?(?= \(|$)/, `${from} to ${until}`);
+        const rows = charts[i].rows.map((row) => {
+          const times = { begin: unix(row.begin), end: unix(row.end), submit: words(unix(row.submit)) };
+          return { ...row, ...times };
+        });
+        const [wide, high] = [[x, plot.width], [y, plot.height]].map(
+          ([{ scale }, pixels]) => (scale.domain[1] - scale.domain[0]) / pixels,
+        );
+        const [letter, line] = recipe.letters;
+        const isLarge = ({ job, begin, end, low, high: top }) =>
+          (end - begin) / wide >= letter * `${job}`.length + 2 && (top - low) / high >= line + 1;
+        spec.datasets[held.data.name] = rows;
+        spec.datasets[names.data.name] = rows.filter(isLarge).map(({ job, begin, end, low, high: top, color }) => {
+          const at = { middle: (begin + end) / 2, center: (low + top) / 2 };
+          return { words: `${job}`, ...at, ink: recipe.inks[color] };
+        });
+      });
+      for (const { cells } of place.querySelectorAll("tbody tr")) {
+        const [, ...values] = gains.find(([name]) => name === cells[0].textContent);
+        const written = values.map((value) => (Number.isFinite(value) ? number(value).replace("-", "−") : "–"));
+        written.forEach((value, i) => (cells[i + 1].textContent = value));
       }
-      const [line] = plot.layer;
-      const thin = { ...line, data: { values: before?.[i] ?? [] } };
-      thin.mark = { ...line.mark, strokeWidth: 1, opacity: 0.6 };
-      plot.layer = [thin, ...plot.layer];
-      spec.datasets[plot.data.name] = rows[i];
-    });
-    before ??= rows;
-    chart.style.minHeight = `${chart.clientHeight}px`;
-    delete chart.dataset.drawn;
-    text.textContent = JSON.stringify(spec).replaceAll("</", "<\\/");
-  }
+      return spec;
+    },
+  };
 
   for (const control of controls) {
     control.addEventListener("input", update);

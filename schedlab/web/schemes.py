@@ -1,10 +1,12 @@
 """Schemes as the page knows them: the kernel of each, and the rules with which it is called."""
 
+from schedlab.kernels.sites import TASKS_START
 from schedlab.schemes import DPSA, EASY, FCFS, Conservative, Scheme
 from schedlab.schemes.conservative import COMPRESSION
 from schedlab.schemes.lookahead import SEARCHES, VARIANTS
 from schedlab.schemes.moldable import FairShareMoldable, GreedyMoldable, IterativeMoldable, Moldable
 from schedlab.schemes.rigid import LOOKS, MANY
+from schedlab.schemes.shredding import Shredding
 
 EXACT = 2**53 - 1  # the largest whole number of JavaScript; a bound that no search reaches
 
@@ -37,4 +39,8 @@ def described(scheme: Scheme) -> dict:
         return entry | {"backfill": scheme.backfill}
     if isinstance(scheme, EASY) and scheme.reservations != "all":
         return entry | {"kernel": "easy_depth", "rules": {"depth": scheme.reservations}, "backfill": scheme.backfill}
+    if isinstance(scheme, Shredding) and not (scheme.flooding and scheme.local == "conservative"):
+        rules = {"conservative": scheme.local == "conservative", "flooding": scheme.flooding, "release": scheme.release}
+        if not scheme.release and not scheme.everywhere:
+            return entry | {"kernel": "shredding", "rules": rules | {"starts": TASKS_START}}
     raise ValueError(f"{scheme} is not in the page")

@@ -113,11 +113,57 @@ export function startedBy(call, { jobs, machine, start, promise, rank, scheme })
   return call("started_by", { jobs, machine, order: { rank }, start, by_start, reserved, halt: [0] })[0];
 }
 
-/** The processors of each job: intervals `offset[job]` to `offset[job + 1]` of `first` and `last`. */
-export function processors(call, { jobs, machine, start }) {
+/**
+ * Simulate a scheme for parameter sweeps at one site.
+ *
+ * @param {object} rules - as the kernel takes them, and `starts`: the kind of the events at which tasks start
+ * @param {number[]} sweeps - the jobs that are sweeps, each of `breakdown` tasks per processor
+ * @returns {object} a schedule in pieces, with the end of each job in seconds; other times in ticks, of which a second
+ *   has `breakdown`
+ */
+export function shredded(call, workload, rules, sweeps, breakdown) {
+  const { procs: machine } = workload;
+  const jobs = { ...workload.jobs, run: runs(workload.jobs) };
+  const { procs, run } = jobs;
+  const sweep = new Float64Array(run.length).fill(-1);
+  sweeps.forEach((job, i) => (sweep[job] = i));
+  const isFlood = (i) => rules.flooding && sweep[i] >= 0;
+  const lasting = (times) => times.map((time, i) => (isFlood(i) ? time : time * breakdown));
+  const queue = { submit: jobs.submit.map((time) => time * breakdown), run: lasting(run) };
+  Object.assign(queue, { estimate: lasting(jobs.estimate), procs: procs.map((width, i) => (isFlood(i) ? 1 : width)) });
+  const of = (values) => sweeps.map((job) => values[job]);
+  const tasks = { count: of(procs).map((width) => width * breakdown), run: [of(run)], estimate: [of(jobs.estimate)] };
+  const entries = { offset: [0, run.length], jobs: queue, sweep };
+  const results = call("shredding", { entries, machine: [machine], tasks, rules, halt: [0] });
+  const [start, , ends, claimed, events, [loss]] = results;
+  const pieces = { job: [], start: [], end: [], procs: [], tasks: [], second: breakdown };
+  const add = (job, begin, rounds, width, count) => {
+    const piece = { job, start: begin, end: begin + rounds * run[job], procs: width, tasks: count };
+    for (const [name, value] of Object.entries(piece)) pieces[name].push(value);
+  };
+  start.forEach((begin, job) => {
+    const rounds = sweep[job] < 0 ? breakdown : Math.ceil(claimed[sweep[job]] / procs[job]);
+    if (begin >= 0) add(job, begin, rounds, procs[job], 0);
+  });
+  for (let i = 0; i < events.length; i += 5) {
+    const [number, , begin, count, kind] = events.subarray(i, i + 5);
+    if (kind === rules.starts) add(sweeps[number], begin, 1, count, count);
+  }
+  const end = start.map((begin, i) => (sweep[i] < 0 ? begin + run[i] * breakdown : ends[sweep[i]]) / breakdown);
+  return { workload, jobs, machine, start, end, pieces, lost: loss / breakdown };
+}
+
+/** What held the processors of a schedule: here each job in one piece. */
+function inOnePiece({ jobs, start }) {
   const end = start.map((at, i) => at + jobs.run[i]);
-  const [offset, first, last] = call("assign_processors", { start, end, procs: jobs.procs, machine });
-  return { offset, first, last };
+  return { job: start.map((_, i) => i), start, end, procs: jobs.procs, tasks: start.map(() => 0), second: 1 };
+}
+
+/** The pieces of a schedule, and the processors of each: `offset[i]` to `offset[i + 1]` of `first` and `last`. */
+export function placed(call, schedule) {
+  const pieces = schedule.pieces ?? inOnePiece(schedule);
+  const [offset, first, last] = call("assign_processors", { ...pieces, machine: schedule.machine });
+  return { ...pieces, offset, first, last };
 }
 
 /** The measures of a schedule, by the names of `Schedule.metrics`. */
@@ -194,7 +240,7 @@ export function follow({ jobs, start }, visit) {
 }
 
 /** Loss of capacity, in processor-seconds: idle processors that queued jobs could have used. */
-function lost(schedule) {
+export function lost(schedule) {
   let [sum, before, idle] = [0, 0, 0];
   follow(schedule, (now, state) => {
     sum += idle * (now - before);

@@ -1,6 +1,6 @@
 // What charts draw of schedules: rows of the tables whose columns the charts of Python name.
 
-import { even, follow, processors, sortedBy, startedBy } from "./simulate.mjs";
+import { even, follow, lost, placed, sortedBy, startedBy } from "./simulate.mjs";
 
 const POINTS = 400; // of a curve
 const BINS = 600; // of a profile
@@ -116,46 +116,65 @@ export function profile(schedule, begin, end) {
 }
 
 /**
- * Rows of a Gantt chart: a rectangle for each interval of processors of each job that runs in a window.
+ * Rows of a Gantt chart: a rectangle for each interval of processors of each piece of a job that runs in a window.
  *
- * @returns {{rows: object[], shown: number, all: number, share: number}} of so many jobs with the most work in the
+ * @param {(job: number, tasks: number) => string} colour - of a piece
+ * @returns {{rows: object[], shown: number, all: number, share: number}} of so many pieces with the most work in the
  *   window all rectangles are drawn, if `parts` charts are beside one another; they do this share of the work
  */
-export function gantt(call, schedule, begin, end, parts) {
+export function gantt(call, schedule, begin, end, parts, colour = (job) => CLASSES[classOf(schedule.jobs, job)]) {
   const { jobs, start } = schedule;
-  const { offset, first, last } = processors(call, schedule);
-  const labels = startedBy(call, schedule);
-  const area = start.map((at, i) => {
-    const held = Math.min(at + jobs.run[i], end) - Math.max(at, begin);
-    return Math.max(held, 0) * jobs.procs[i];
-  });
-  const all = sortedBy(area.map((value) => -value)).filter((job) => area[job] > 0);
-  const sum = (list) => list.reduce((work, job) => work + area[job], 0);
+  const { offset, first, last, second, ...pieces } = placed(call, schedule);
+  const times = [pieces.start, pieces.end].map((list) => Array.from(list, (time) => time / second));
+  const clipped = times.map((list) => list.map((time) => Math.min(Math.max(time, begin), end)));
+  const area = clipped[0].map((from, i) => (clipped[1][i] - from) * pieces.procs[i]);
+  const all = [...area.keys()].filter((piece) => area[piece] > 0).sort((i, j) => area[j] - area[i] || i - j);
+  const sum = (list) => list.reduce((work, piece) => work + area[piece], 0);
   let count = 0;
-  const drawn = all.filter((job) => (count += offset[job + 1] - offset[job]) <= RECTANGLES / parts);
-  const ahead = overtaken(jobs, start);
+  const drawn = all.filter((piece) => (count += offset[piece + 1] - offset[piece]) <= RECTANGLES / parts);
+  const [labels, ahead] = schedule.pieces ? [] : [startedBy(call, schedule), overtaken(jobs, start)];
   const number = schedule.workload.jobs.number;
-  const rows = [...drawn].flatMap((job) => {
-    const until = start[job] + jobs.run[job];
-    const wait = start[job] - jobs.submit[job];
+  const rows = drawn.flatMap((piece) => {
+    const job = pieces.job[piece];
     const row = {
-      begin: Math.max(start[job], begin),
-      end: Math.min(until, end),
-      color: CLASSES[classOf(jobs, job)],
+      begin: clipped[0][piece],
+      end: clipped[1][piece],
+      color: colour(job, pieces.tasks[piece]),
       job: number ? number[job] : job + 1,
-      procs: jobs.procs[job],
+      procs: pieces.procs[piece],
       submit: jobs.submit[job],
-      wait: inHours(wait),
+      wait: inHours(times[0][piece] - jobs.submit[job]),
       run: inHours(jobs.run[job]),
       estimate: inHours(jobs.estimate[job]),
-      how: STARTED[labels[job]],
-      passed: `${ahead.passed[job]} earlier jobs; ${ahead.passing[job]} later jobs started before it`,
+      tasks: pieces.tasks[piece],
     };
-    const parts = [];
-    for (let i = offset[job]; i < offset[job + 1]; i++) parts.push({ ...row, low: first[i], high: last[i] + 1 });
-    return parts;
+    const passed = ahead && `${ahead.passed[job]} earlier jobs; ${ahead.passing[job]} later jobs started before it`;
+    if (ahead) Object.assign(row, { how: STARTED[labels[job]], passed });
+    const lows = [...first.subarray(offset[piece], offset[piece + 1])];
+    return lows.map((low, i) => ({ ...row, low, high: last[offset[piece] + i] + 1 }));
   });
   return { rows, shown: drawn.length, all: all.length, share: all.length ? sum(drawn) / sum(all) : 1 };
+}
+
+/** By how many percent the means of groups of jobs fell from a schedule without tasks of sweeps to one with them. */
+export function gains(before, after, sweeps) {
+  const { jobs } = before;
+  const swept = new Set(sweeps);
+  const end = before.start.map((at, i) => at + jobs.run[i]);
+  const groups = { sweeps: swept.has.bind(swept), "other jobs": (i) => !swept.has(i) };
+  CLASSES.forEach((name, place) => (groups[name] = (i) => !swept.has(i) && classOf(jobs, i) === place));
+  const loss = 100 * (1 - after.lost / lost(before));
+  return Object.entries(groups).map(([name, isIn]) => {
+    const sums = [0, 0, 0, 0];
+    for (let i = 0; i < end.length; i++) {
+      if (!isIn(i)) continue;
+      [end, after.end].forEach((ends, side) => {
+        sums[side] += ends[i] - jobs.submit[i];
+        sums[2 + side] += (ends[i] - jobs.submit[i]) / jobs.run[i];
+      });
+    }
+    return [name, 100 * (1 - sums[1] / sums[0]), 100 * (1 - sums[3] / sums[2]), loss];
+  });
 }
 
 const inHours = (seconds) => even((seconds / HOUR) * 1000) / 1000;

@@ -2,11 +2,12 @@
 
 import { load } from "./kernels.mjs";
 import { read } from "./reading.mjs";
-import { measures, offeredLoad, quantile, scaled, simulate, slowdowns, sortedWaits } from "./simulate.mjs";
-import { CLASSES, classOf, curve, distribution, gantt, profile, table, ticks } from "./views.mjs";
+import { measures, offeredLoad, quantile, scaled, shredded, simulate, slowdowns, sortedWaits } from "./simulate.mjs";
+import { CLASSES, classOf, curve, distribution, gains, gantt, profile, table, ticks } from "./views.mjs";
 
 const KEPT = 6; // schedules; those of HPC2N take 13 MB each
-const WEEK = 7 * 86400;
+const DAY = 86400;
+const WEEK = 7 * DAY;
 
 let call = null; // of the kernels
 let schemes = {};
@@ -79,8 +80,7 @@ const handlers = {
 
   /** Simulate the schemes of a live figure of the site: rows of distributions, by panel, and the means of the first. */
   async figure({ log, load, sides, columns, tau, upTo, high }) {
-    figures.set(log.data, figures.get(log.data) ?? (await unpacked(log)));
-    const jobs = scaled(figures.get(log.data), load);
+    const jobs = scaled(await workloadOf(log), load);
     const named = Object.fromEntries(sides.map(({ name, scheme }) => [name, simulate(call, jobs, scheme)]));
     const panels = columns.map((column) => valuesOf(named, (schedule) => sorted(schedule, column, tau)));
     const facts = Object.entries(panels[0]).map(([name, values]) => {
@@ -90,10 +90,26 @@ const handlers = {
     return { rows: panels.map((values, i) => distribution(values, upTo[i], high)), facts };
   },
 
+  /** Simulate a day without and with the tasks of parameter sweeps: a Gantt chart of each, and what groups gain. */
+  async day({ log, load, alone, rules, sweeps, breakdown, day }) {
+    const jobs = scaled(await workloadOf(log), load);
+    const schedules = [simulate(call, jobs, alone), shredded(call, jobs, rules, sweeps, breakdown)];
+    const begin = jobs.jobs.submit[0] + day * DAY;
+    const swept = new Set(sweeps);
+    const colour = (job, tasks) => (tasks ? "tasks of a sweep" : swept.has(job) ? "sweep" : "other jobs");
+    const charts = schedules.map((schedule) => gantt(call, schedule, begin, begin + DAY, 2, colour));
+    return { charts, begin, clock: log.clock, gains: gains(...schedules, sweeps) };
+  },
+
   csv({ setting }) {
     return table(scheduled(setting, setting.load, setting.sides[0]));
   },
 };
+
+async function workloadOf(log) {
+  figures.set(log.data, figures.get(log.data) ?? (await unpacked(log)));
+  return figures.get(log.data);
+}
 
 /** The values of a measure of all jobs, in ascending order. */
 function sorted(schedule, column, tau) {

@@ -18,9 +18,10 @@ for (const { kernel, values, returned } of JSON.parse(readFileSync(file))) {
   const arrays = call(kernel, Object.fromEntries(names.map((name, i) => [name, decode(args[i], values[i])])));
   count.calls += 1;
   arrays.forEach((array, i) => {
+    const expected = returned[i].flat();
     count.numbers += array.length;
-    count.different += Math.abs(array.length - returned[i].length);
-    array.forEach((value, j) => (count.different += Number(value) !== returned[i][j]));
+    count.different += Math.abs(array.length - expected.length);
+    array.forEach((value, j) => (count.different += Number(value) !== expected[j]));
   });
 }
 console.log(JSON.stringify(count));

@@ -12,7 +12,7 @@ import pytest
 import schedlab as sl
 from schedlab import web
 from schedlab.charts.theme import ON_PAGE
-from schedlab.papers import grudenic2010, sabin2006
+from schedlab.papers import grudenic2010, kurian2003, sabin2006
 from schedlab.web import figures
 from schedlab.web.in_page import InPage
 
@@ -41,15 +41,16 @@ def answers(folder, requests):
     return json.loads((folder / "answers.json").read_text())[1:]
 
 
+def chosen(part, places):
+    """Return what a recipe says of a part for the places of the controls."""
+    return part["values"][",".join(str(places[name]) for name in part["of"])]
+
+
 def asked(recipe, high, **places):
     """Return what the page asks the worker for the places of its controls."""
-
-    def chosen(part):
-        return recipe[part]["values"][",".join(str(places[name]) for name in recipe[part]["of"])]
-
-    request = {"kind": "figure", **recipe["logs"][chosen("log")], "columns": recipe["columns"], "high": high}
-    sides = [recipe["schemes"][place] for place in chosen("sides")]
-    return request | {"load": chosen("load"), "sides": sides, "tau": chosen("tau")}
+    log, load, tau, sides = (chosen(recipe[name], places) for name in ("log", "load", "tau", "sides"))
+    request = {"kind": "figure", **recipe["logs"][log], "columns": recipe["columns"], "high": high}
+    return request | {"load": load, "sides": [recipe["schemes"][place] for place in sides], "tau": tau}
 
 
 def test_the_waits_of_the_tour(on_page, tmp_path):
@@ -127,8 +128,9 @@ def test_what_the_page_lacks_is_said(on_page):
 
 def test_a_scheme_that_the_page_lacks_is_refused(on_page):
     trace = sl.model_trace("lublin", jobs=100, machine=64, seed=2)
-    figure = InPage(lambda: trace, lambda: {"it": sl.OpportuneShredding()}, "Mean wait", lambda trace: (1e6,))
-    with pytest.raises(ValueError, match="OJS is not in the page"):
+    scheme = sl.OpportuneShredding(everywhere=True)
+    figure = InPage(lambda: trace, lambda: {"it": scheme}, "Mean wait", lambda trace: (1e6,))
+    with pytest.raises(ValueError, match=r"OJS \(everywhere\) is not in the page"):
         figures.recipe(figure, {"load": [0.5]})
 
 
@@ -136,3 +138,60 @@ def test_the_script_of_the_site_is_whole():
     script = figures.script()
     assert f"window.{figures.PARTS} = " in script
     assert "import " not in re.sub(r"/\*.*?\*/|//.*", "", script.split("\n", 2)[2])
+
+
+SWEEPS = {
+    "load": [0.5, 0.9, 1.0],
+    "share": [5, 20, 50],
+    "breakdown": [2, 10, 100],
+    "scheme": ["shredding", "flooding"],
+    "local": ["easy", "conservative"],
+    "day": (0, 30),
+}
+DAYS = [
+    {"load": 1, "share": 1, "breakdown": 1, "scheme": 0, "local": 0, "day": 10},
+    {"load": 1, "share": 1, "breakdown": 1, "scheme": 1, "local": 0, "day": 10},
+    {"load": 1, "share": 2, "breakdown": 2, "scheme": 0, "local": 1, "day": 3},
+    {"load": 0, "share": 0, "breakdown": 0, "scheme": 0, "local": 0, "day": 20},
+    {"load": 2, "share": 2, "breakdown": 2, "scheme": 1, "local": 1, "day": 15},  # most pieces are left out
+]
+DRAWN = ["begin", "end", "color", "job", "procs", "wait", "run", "estimate", "low", "high"]
+
+
+@pytest.fixture(scope="module")
+def days(tmp_path_factory):
+    """Return the recipe of Kurian's live figure, and what the page makes of some of its settings."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ON_PAGE, "1")
+        html = html_of(sl.widgets.live(kurian2003.live, **SWEEPS, sites=[1, 2]))
+    recipe = recipe_of(html)
+    names = ("load", "sweeps", "breakdown", "alone", "day")
+    requests = []
+    for places in DAYS:
+        request = {name: chosen(recipe[name], places) for name in names} | chosen(recipe["scheme"], places)
+        requests.append(request | recipe["logs"][chosen(recipe["log"], places)] | {"kind": "day"})
+    return html, answers(tmp_path_factory.mktemp("days"), requests)
+
+
+@pytest.mark.parametrize("place", range(len(DAYS)))
+def test_a_day_with_parameter_sweeps(days, place):
+    answer = days[1][place]["result"]
+    values = {name: SWEEPS[name][at] if name != "day" else at for name, at in DAYS[place].items()}
+    chart, table = kurian2003.live(**values)
+    spec = sl.charts.specified(chart)
+    for panel, drawn in zip(spec["vconcat"], answer["charts"], strict=True):
+        rows = pd.DataFrame(spec["datasets"][panel["layer"][0]["data"]["name"]])[DRAWN]
+        mine = pd.DataFrame(drawn["rows"])[DRAWN]
+        for name in ("begin", "end"):
+            mine[name] = 1000 * (mine[name] + answer["clock"])
+        order = ["begin", "low", "job"]
+        rows, mine = (part.sort_values(order, ignore_index=True) for part in (rows, mine))
+        pd.testing.assert_frame_equal(mine, rows, check_dtype=False, rtol=1e-12)
+    gains = pd.DataFrame(answer["gains"], columns=table.data.columns)
+    pd.testing.assert_frame_equal(gains, table.data, rtol=1e-9)
+
+
+def test_a_day_says_what_only_jupyterlab_changes(days):
+    assert "In JupyterLab you can change, too: sites." in days[0]
+    assert '<select name="scheme"' in days[0]
+    assert "<table" in days[0]

@@ -14,7 +14,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import web
-from schedlab.schemes import conservative, lookahead, moldable, rigid
+from schedlab.schemes import conservative, lookahead, moldable, rigid, shredding
 from schedlab.schemes.moldable import FairShareMoldable, GreedyMoldable, IterativeMoldable
 
 HERE = Path(__file__).parent
@@ -35,6 +35,7 @@ SCHEMES = [
 ]
 MOLDABLE = [GreedyMoldable(), IterativeMoldable(), IterativeMoldable(head=2), FairShareMoldable()]
 MOLDABLE += [FairShareMoldable(overbooking=4, efficiency=1, mix=mix, backfill="start-now") for mix in ("all", "queued")]
+SWEEPS = [sl.OpportuneShredding(), sl.OpportuneShredding("conservative"), sl.Flooding()]
 LAWS = [sl.Downey("system", (0, 2)), sl.Downey(3, 0.5), sl.Amdahl(0.1)]
 
 
@@ -50,7 +51,7 @@ def calls():
         return returned
 
     with ExitStack() as patched:
-        for room in (rigid, conservative, lookahead, moldable):
+        for room in (rigid, conservative, lookahead, moldable, shredding):
             patched.enter_context(mock.patch.object(room, "interruptible", note))
         yield noted
 
@@ -103,6 +104,9 @@ def test_every_number_is_that_of_the_kernel(module, calls, tmp_path):
         for scheme in SCHEMES:
             sl.simulate(trace, scheme)
         if run.min() > 0:
+            swept = trace.with_parameter_sweeps(0.5, min_procs=2, breakdown=3, seed=1)
+            for scheme in SWEEPS:
+                sl.simulate(swept, scheme)
             laws = LAWS[random.integers(len(LAWS))]
             for scheme in MOLDABLE:
                 sl.simulate(trace.with_speedup(laws, share=0.8, seed=1), scheme)
@@ -110,12 +114,14 @@ def test_every_number_is_that_of_the_kernel(module, calls, tmp_path):
     trace = sl.load_trace("CTC-SP2-1996").head(3000).scale_load(1.0)
     for scheme in SCHEMES:
         sl.simulate(trace, scheme)
+    for scheme in SWEEPS:
+        sl.simulate(trace.with_parameter_sweeps(0.2, seed=1), scheme)
     trace = trace.head(600).with_speedup(LAWS[0], seed=1)
     for scheme in MOLDABLE:
         sl.simulate(trace, scheme)
     count = replayed(module, calls, tmp_path)
-    assert count["calls"] == len(calls) == count_of_drawn + len(SCHEMES) + len(MOLDABLE)
-    assert count_of_drawn > 200 * len(SCHEMES) + 50 * len(MOLDABLE)
+    assert count["calls"] == len(calls) == count_of_drawn + len(SCHEMES) + len(SWEEPS) + len(MOLDABLE)
+    assert count_of_drawn > 200 * len(SCHEMES) + 50 * len(SWEEPS) + 50 * len(MOLDABLE)
     assert count["numbers"] > 2 * 3000 * len(SCHEMES)
     assert count["different"] == 0
 

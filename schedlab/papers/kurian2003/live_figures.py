@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
-from schedlab import charts, simulate, simulate_sites
+from schedlab import EASY, Conservative, charts, simulate, simulate_sites
 from schedlab.experiment import remember
 from schedlab.schedule import metrics
+from schedlab.web.in_page import DayInPage
 
 from . import grids
 from .figures import OTHER_LOGS
@@ -18,6 +20,7 @@ OF_SITE = WORDS | {"loss": "loss of capacity of the site"}
 # The part of a day with which the picture opens: jobs and tasks have readable numbers.
 OPENED = {"hour": 6, "hours": 6, "processor": 484, "processors": 20}
 SPLIT = {SHREDDING: "Tasks of sweeps run in the holes", FLOODING: "All tasks of sweeps join the queue"}
+LOCAL = {"easy": EASY(), "conservative": Conservative()}
 COLUMNS = {IMPROVED[key]: f"{label}, better by (%)" for key, label in OF_SITE.items()}
 
 
@@ -115,8 +118,35 @@ live.groups = {
 @remember(16)
 def _sites_of(name, load, sites, local):
     """Return the traces of some sites at a load, and the measures of their schedules without tasks of sweeps."""
+    traces = [trace.scale_load(load) for trace in _parts(name, sites)]
+    return traces, [grids.measures_alone(simulate(part, local)) for part in traces]
+
+
+@remember(4)
+def _parts(name, sites):
+    """Return the parts of a log that some sites take."""
     trace = whole(name)
     submit = trace.table["submit_time"].to_numpy()
     ends = [*submit[: sites * JOBS : JOBS], submit[min(sites * JOBS, len(trace) - 1)]]
-    traces = [trace.between(*ends[i : i + 2]).scale_load(load) for i in range(sites)]
-    return traces, [grids.measures_alone(simulate(part, local)) for part in traces]
+    return [trace.between(*ends[i : i + 2]) for i in range(sites)]
+
+
+def _sweeps(share):
+    """Return the places of the first site's sweeps."""
+    marked = _parts(LOG, 1)[0].with_parameter_sweeps(share / 100, seed=0)
+    return np.flatnonzero(marked.table["breakdown"]).tolist()
+
+
+def _titles(scheme):
+    """Return the titles of a figure with tasks, and of its second panel."""
+    name = FLOODING if scheme.flooding else SHREDDING
+    return name.capitalize(), SPLIT[name]
+
+
+live.in_page = DayInPage(
+    trace=lambda: _parts(LOG, 1)[0],
+    sweeps=_sweeps,
+    alone=lambda scheme, local: LOCAL[_local_of(scheme, local)],
+    scheme=lambda scheme, local: replace(SCHEMES[scheme], local=_local_of(scheme, local)),
+    titles=_titles,
+)

@@ -35,11 +35,12 @@ def _simulated(live, in_page):
         first = next(place for place, (_, value) in enumerate(some) if value == control.value)
         controls.append(_labelled(control, name, some, first, data=True))
         choices[name] = [value for _, value in some]
-    spec, _ = live._recall(live.settings)
+    spec, table = live._recall(live.settings)
     note = "Each move simulates the whole workload again, in this page."
     note += f" In JupyterLab you can change, too: {escape(', '.join(left))}." * bool(left)
     known = f'<script type="application/json" class="recipe">{recipe(in_page, choices)}</script>'
-    parts = [*controls, charts.on_page(spec), f'<p role="status"></p><p>{note}</p>', known]
+    table = f'<div style="overflow-x:auto">{table}</div>' * in_page.has_table
+    parts = [*controls, charts.on_page(spec), table, f'<p role="status"></p><p>{note}</p>', known]
     return f'<div class="live-page live-simulated">{"".join(parts)}</div>'
 
 
