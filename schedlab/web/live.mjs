@@ -66,9 +66,9 @@ function live(place) {
   }
 
   const shows = {
-    figure(spec, { log, sides, upTo }, { rows, facts }) {
+    figure(spec, { log, sides, upTo }, { rows, means: values }) {
       const written = TIMES.includes(recipe.columns[0]) ? duration : number;
-      const means = facts.map(({ name, mean }) => `${written(mean)} under ${recipe.short[name] ?? name}`);
+      const means = values.map(([name, mean]) => `${written(mean)} under ${recipe.short[name] ?? name}`);
       spec.title.text = `${recipe.title}: ${means.join(recipe.columns.length > 1 ? "; " : ", ")}`;
       spec.title.subtitle = [`${log.title}, ${log.jobs.toLocaleString("en")} jobs`, ...settingLines()];
       const colours = { domain: sides.map(({ name }) => name), range: sides.map(({ colour }) => colour) };

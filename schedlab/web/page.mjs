@@ -87,7 +87,7 @@ function showMeasures(both) {
     ["loss of capacity (%)", (of) => 100 * of.loss_of_capacity_share],
     ["mean queue (jobs)", (of) => of.mean_queue],
     ...both[0].classes.map(({ name, jobs }, i) =>
-      timed(`mean wait of ${counted(jobs)} ${name} jobs`, (of) => of.classes[i].wait_time),
+      timed(`mean wait of ${counted(jobs)} ${name} jobs`, (of) => of.classes[i].mean),
     ),
   ];
   const table = byId("measures");

@@ -156,25 +156,25 @@ export function gantt(call, schedule, begin, end, parts, colour = (job) => CLASS
   return { rows, shown: drawn.length, all: all.length, share: all.length ? sum(drawn) / sum(all) : 1 };
 }
 
+/** The number of jobs that are in a group, and the mean of a value of these. */
+export function meanOf(count, isIn, value) {
+  const places = Array.from({ length: count }, (_, i) => i).filter(isIn);
+  return { jobs: places.length, mean: places.reduce((sum, i) => sum + value(i), 0) / places.length };
+}
+
 /** By how many percent the means of groups of jobs fell from a schedule without tasks of sweeps to one with them. */
 export function gains(before, after, sweeps) {
-  const { jobs } = before;
+  const { submit, run } = before.jobs;
   const swept = new Set(sweeps);
-  const end = before.start.map((at, i) => at + jobs.run[i]);
-  const groups = { sweeps: swept.has.bind(swept), "other jobs": (i) => !swept.has(i) };
-  CLASSES.forEach((name, place) => (groups[name] = (i) => !swept.has(i) && classOf(jobs, i) === place));
+  const groups = { sweeps: (i) => swept.has(i), "other jobs": (i) => !swept.has(i) };
+  CLASSES.forEach((name, place) => (groups[name] = (i) => !swept.has(i) && classOf(before.jobs, i) === place));
+  const turnarounds = [(i) => before.start[i] + run[i] - submit[i], (i) => after.end[i] - submit[i]];
   const loss = 100 * (1 - after.lost / lost(before));
-  return Object.entries(groups).map(([name, isIn]) => {
-    const sums = [0, 0, 0, 0];
-    for (let i = 0; i < end.length; i++) {
-      if (!isIn(i)) continue;
-      [end, after.end].forEach((ends, side) => {
-        sums[side] += ends[i] - jobs.submit[i];
-        sums[2 + side] += (ends[i] - jobs.submit[i]) / jobs.run[i];
-      });
-    }
-    return [name, 100 * (1 - sums[1] / sums[0]), 100 * (1 - sums[3] / sums[2]), loss];
-  });
+  const fall = (isIn, per) => {
+    const [was, is] = turnarounds.map((turnaround) => meanOf(run.length, isIn, (i) => turnaround(i) / per(i)).mean);
+    return 100 * (1 - is / was);
+  };
+  return Object.entries(groups).map(([name, isIn]) => [name, fall(isIn, () => 1), fall(isIn, (i) => run[i]), loss]);
 }
 
 const inHours = (seconds) => even((seconds / HOUR) * 1000) / 1000;

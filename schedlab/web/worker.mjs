@@ -2,8 +2,8 @@
 
 import { load } from "./kernels.mjs";
 import { read } from "./reading.mjs";
-import { measures, offeredLoad, quantile, scaled, shredded, simulate, slowdowns, sortedWaits } from "./simulate.mjs";
-import { CLASSES, classOf, curve, distribution, gains, gantt, profile, table, ticks } from "./views.mjs";
+import { measures, offeredLoad, scaled, shredded, simulate, slowdowns, sortedWaits } from "./simulate.mjs";
+import { CLASSES, classOf, curve, distribution, gains, gantt, meanOf, profile, table, ticks } from "./views.mjs";
 
 const KEPT = 6; // schedules; those of HPC2N take 13 MB each
 const DAY = 86400;
@@ -83,11 +83,9 @@ const handlers = {
     const jobs = scaled(await workloadOf(log), load);
     const named = Object.fromEntries(sides.map(({ name, scheme }) => [name, simulate(call, jobs, scheme)]));
     const panels = columns.map((column) => valuesOf(named, (schedule) => sorted(schedule, column, tau)));
-    const facts = Object.entries(panels[0]).map(([name, values]) => {
-      const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-      return { name, mean, median: quantile(values, 0.5) };
-    });
-    return { rows: panels.map((values, i) => distribution(values, upTo[i], high)), facts };
+    const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const means = Object.entries(panels[0]).map(([name, values]) => [name, mean(values)]);
+    return { rows: panels.map((values, i) => distribution(values, upTo[i], high)), means };
   },
 
   /** Simulate a day without and with the tasks of parameter sweeps: a Gantt chart of each, and what groups gain. */
@@ -137,13 +135,11 @@ const lastEnd = ({ start, jobs }) => start.reduce((last, at, i) => Math.max(last
 
 /** Mean waits of short and long, narrow and wide jobs. */
 function byClass({ jobs, start }) {
-  const classes = CLASSES.map((name) => ({ name, jobs: 0, waited: 0 }));
-  start.forEach((at, i) => {
-    const part = classes[classOf(jobs, i)];
-    part.jobs += 1;
-    part.waited += at - jobs.submit[i];
+  const classes = CLASSES.map((name, place) => {
+    const isIn = (i) => classOf(jobs, i) === place;
+    return { name, ...meanOf(start.length, isIn, (i) => start[i] - jobs.submit[i]) };
   });
-  return classes.filter((part) => part.jobs).map(({ waited, ...part }) => ({ ...part, wait_time: waited / part.jobs }));
+  return classes.filter((part) => part.jobs);
 }
 
 /** Read a log of the page: four columns of 32-bit numbers, byte by byte, the first as differences. */

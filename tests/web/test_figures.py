@@ -88,8 +88,8 @@ def test_dpsa_beside_easy(on_page, tmp_path):
         values = {name: value[1] if isinstance(value, tuple) else value for name, value in values.items()}
         _, table = grudenic2010.live(**values)
         means = table.data.set_index("bounded slowdown").loc["mean"]
-        for fact in answer["result"]["facts"]:
-            assert fact["mean"] == pytest.approx(means[fact["name"]], rel=1e-10)
+        for name, mean in answer["result"]["means"]:
+            assert mean == pytest.approx(means[name], rel=1e-10)
 
 
 @pytest.mark.traces
