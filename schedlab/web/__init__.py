@@ -1,8 +1,8 @@
 """The kernels in a browser: one WebAssembly module, made from the functions that Python calls, and its page.
 
 `build.py` makes the module, in two forms: `kernels64.wasm` for browsers with 64-bit memory, `kernels.wasm` for all.
-`kernels.mjs` calls it. `kernels.json` describes the arguments of each kernel, and has digests of what the module was
-made from: the kernels, `build.py` and `runtime.c`.
+`kernels.mjs` calls it. `kernels.json` describes the arguments of each kernel, says whether it changes them, and has
+digests of what the module was made from: the kernels, `build.py` and `runtime.c`.
 """
 
 import json
@@ -16,6 +16,9 @@ from schedlab.kernels.fcfs import fcfs
 from schedlab.kernels.iterative import iterative
 from schedlab.kernels.lookahead import lookahead
 from schedlab.kernels.moldable import fair_share, greedy
+from schedlab.kernels.pools_conservative import pools_conservative
+from schedlab.kernels.pools_easy import pools_easy
+from schedlab.kernels.pools_started_by import pools_started_by
 from schedlab.kernels.processors import assign_processors
 from schedlab.kernels.shredding import shredding
 from schedlab.kernels.speedup import durations
@@ -24,7 +27,9 @@ from schedlab.kernels.started_by import started_by
 HERE = Path(__file__).parent
 FILES = ("build.py", "runtime.c")
 SCHEMES = (fcfs, easy, easy_depth, conservative, lookahead, fair_share, greedy, iterative, shredding)
-KERNELS = {kernel.__name__: kernel for kernel in (*SCHEMES, assign_processors, started_by, durations)}
+# Python makes the state that these change, and reads the results from it.
+POOLS = (pools_easy, pools_conservative, pools_started_by)
+KERNELS = {kernel.__name__: kernel for kernel in (*SCHEMES, assign_processors, started_by, durations, *POOLS)}
 
 
 def description() -> dict:

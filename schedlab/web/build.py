@@ -50,7 +50,7 @@ def _make(folder):
 
     import llvmlite.binding as llvm
 
-    from schedlab.web import HERE, KERNELS, digests
+    from schedlab.web import HERE, KERNELS, POOLS, digests
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -65,6 +65,7 @@ def _make(folder):
             "names": list(kernel.py_func.__code__.co_varnames[: len(signature)]),
             "args": [_described(kind) for kind in signature],
             "returns": _described(compiled.signature.return_type),
+            "changes": kernel in POOLS,  # whether its results are in the arrays that it is called with
         }
         module = llvm.parse_bitcode(compiled.library._final_module.as_bitcode())
         module = _for_web(llvm, machine, module, compiled.fndesc.llvm_func_name, name)
@@ -88,6 +89,7 @@ def _make(folder):
 def _compile():
     """Let numba compile each kernel for the types that `simulate` calls it with."""
     from schedlab._runtime.compiling import not_here
+    from schedlab.machine import Closed, Pools
     from schedlab.schedule.simulation import simulate
     from schedlab.schedule.starts import started_by
     from schedlab.schemes import DPSA, EASY, FCFS, Conservative, OpportuneShredding
@@ -105,12 +107,17 @@ def _compile():
         simulate(trace, scheme)
     schedule.processors()
     started_by(schedule)
+    machine = Pools(all=trace.procs, closed=Closed(0, 1), column="none")
+    for scheme in (EASY(), Conservative()):
+        started_by(simulate(trace, scheme, machine=machine))
 
 
 def _described(kind):
-    """Describe a type of numba's: arrays and tuples as mappings, others by their names."""
+    """Describe a type of numba's: arrays and tuples as mappings, None as an empty tuple, others by their names."""
     from numba.core import types
 
+    if isinstance(kind, types.NoneType):
+        return {"tuple": []}
     if isinstance(kind, types.BaseTuple):
         names = getattr(kind, "fields", None) or map(str, range(len(kind.types)))
         return {"tuple": [[name, _described(part)] for name, part in zip(names, kind.types, strict=True)]}

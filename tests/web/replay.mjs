@@ -1,4 +1,5 @@
-// Calls kernels with the arguments of a file, and writes how many of the numbers that they return differ from the file's.
+// Calls kernels with the arguments of a file, and writes how many of the numbers that they return or change differ from
+// the file's.
 import { readFileSync } from "node:fs";
 import { load } from "../../schedlab/web/kernels.mjs";
 
@@ -12,16 +13,22 @@ function decode(kind, value) {
   return value;
 }
 
+function flat(value) {
+  return typeof value === "object" ? Object.values(value).flatMap(flat) : [Number(value)];
+}
+
 const count = { calls: 0, numbers: 0, different: 0 };
-for (const { kernel, values, returned } of JSON.parse(readFileSync(file))) {
+for (const { kernel, values, returned, changed } of JSON.parse(readFileSync(file))) {
   const { names, args } = described.kernels[kernel];
-  const arrays = call(kernel, Object.fromEntries(names.map((name, i) => [name, decode(args[i], values[i])])));
+  const passed = Object.fromEntries(names.map((name, i) => [name, decode(args[i], values[i])]));
+  const results = [...call(kernel, passed), ...(changed ? Object.values(passed) : [])].map(flat);
+  const expected = [...returned, ...(changed ?? [])].map(flat);
   count.calls += 1;
-  arrays.forEach((array, i) => {
-    const expected = returned[i].flat();
-    count.numbers += array.length;
-    count.different += Math.abs(array.length - expected.length);
-    array.forEach((value, j) => (count.different += Number(value) !== expected[j]));
+  count.different += Math.abs(results.length - expected.length);
+  results.forEach((numbers, i) => {
+    count.numbers += numbers.length;
+    count.different += Math.abs(numbers.length - expected[i].length);
+    numbers.forEach((number, j) => (count.different += number !== expected[i][j]));
   });
 }
 console.log(JSON.stringify(count));
