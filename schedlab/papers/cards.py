@@ -121,6 +121,8 @@ class Card(Drawing):
         What was simulated just now, beside kept data.
     rings : DataFrame, optional
         Its comparison with the kept runs, as `kept.compared` gives it.
+    in_page : function, optional
+        Gives the runs (`schedlab.web.in_page.Run`) that a page of the site simulates again.
     claims : DataFrame
         The rows of the kept ledger that belong to the figure.
 
@@ -145,6 +147,7 @@ class Card(Drawing):
     kept: bool = False
     now: pd.DataFrame | None = None
     rings: pd.DataFrame | None = None
+    in_page: Callable | None = None
     claims: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def __repr__(self) -> str:
@@ -395,6 +398,7 @@ def rebuilt(
     within: dict[str, tuple[str, str]] | None = None,
     claims: Iterable[str] = (),
     again: str | None = "quick",
+    in_page: Callable | None = None,
     name: str = "",
     about: str = "",
 ) -> Callable[[Callable[[str, bool], pd.DataFrame]], Callable[..., Card]]:
@@ -418,6 +422,8 @@ def rebuilt(
         Ids of claims that belong to the figure besides those that name it.
     again : str, optional
         The size of what is simulated beside a kept figure. None: nothing.
+    in_page : function, optional
+        As in `Card`.
     name, about : str
         The function's name and the first line of its docstring, for a function made by another function.
     """
@@ -457,6 +463,7 @@ def rebuilt(
                 shared=tuple(notes) if paper else (),
                 standins=standins,
                 paper=paper,
+                in_page=in_page,
                 rings=None if now is None else kept.compared(runs.data, now, by, measures, within),
                 claims=kept.claims_about(paper, number, claims),
             )

@@ -40,6 +40,11 @@ def display_family(family: Family) -> None:
 
 def _display_buttons(show, cards):
     if ON_PAGE in os.environ:  # on a page there is no Python behind a button
+        from schedlab.web.figures import again
+
+        for card in cards:
+            if card.in_page is not None:
+                display(HTML(again(card.in_page())))
         return
     try:
         from schedlab.show.widgets import simulating

@@ -2,20 +2,23 @@
 
 import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 from schedlab import charts
 from schedlab.charts.job_colours import OTHERS, TASKS
 from schedlab.charts.palette import GROUPS, ink_on
 from schedlab.charts.timeline import LETTER, LETTERS
+from schedlab.schedule.simulation import simulate
+from schedlab.show.page import number, table
 from schedlab.web import description
-from schedlab.web.in_page import DayInPage, InPage
+from schedlab.web.in_page import DayInPage, InPage, Run
 from schedlab.web.page import bundled, packed, parts
 from schedlab.web.schemes import described
 
 SCRIPT = "simulate.js"  # of the site
 PARTS = "schedlabParts"  # its variable of the browser
+AGAIN = {"wait_time": "mean wait (s)", "bounded_slowdown": "mean bounded slowdown"}  # of the runs of a card
 
 
 def recipe(figure: InPage | DayInPage, choices: Mapping[str, Sequence]) -> str:
@@ -77,6 +80,40 @@ def _of_day(figure, choices, traces):
         "inks": {name: ink_on(colour) for name, colour in (TASKS | {OTHERS: GROUPS[OTHERS]}).items()},
         "logs": [{"log": packed(trace)} for trace in traces],
     }
+
+
+def again(runs: Iterable[Run]) -> str:
+    """Return the button with which a card of the site simulates runs again, with the values that they give in Python.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        What is simulated, here and in the page.
+    """
+    runs = list(runs)
+    traces = list({id(run.trace): run.trace for run in runs}.values())
+    entries = []
+    rows = []
+    for run in runs:
+        trace = run.trace if run.load is None else run.trace.scale_load(run.load, **_kind_of_load(run.trace))
+        metrics = simulate(trace, run.scheme).metrics()
+        values = {name: metrics[name] for name in AGAIN}
+        place = next(place for place, trace in enumerate(traces) if trace is run.trace)
+        entries.append({"log": place, "load": run.load, "scheme": described(run.scheme), "values": values})
+        rows.append([run.label, *(text for value in values.values() for text in (number(value), "…"))])
+    recipe = json.dumps({"logs": list(map(packed, traces)), "runs": entries}).replace("</", "<\\/")
+    heads = ["run", *(text for words in AGAIN.values() for text in (f"{words}, in Python", "in this page"))]
+    return (
+        f'<div class="card-again"><p><button disabled>Simulate again</button> <span role="status">{len(runs)} runs, '
+        "simulated in this page.</span></p>"
+        f'<div class="wide" hidden>{table(heads, rows)}</div>'
+        f'<script type="application/json" class="recipe">{recipe}</script></div>'
+    )
+
+
+def _kind_of_load(trace):
+    """Return what else tells how a trace is scaled: moldable jobs by their effective load, as the page does."""
+    return {"by": "effective"} if trace.has_speedup else {}
 
 
 def _table(function, choices, written=lambda value: value):

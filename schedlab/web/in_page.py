@@ -77,3 +77,23 @@ class DayInPage(Simulated):
 
     functions = ("trace", "sweeps", "alone", "scheme", "breakdown", "load", "day")
     has_table = True
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that a card of the site simulates again in the page.
+
+    Parameters
+    ----------
+    label : str
+        What it is, in words.
+    trace, scheme
+        Both must be in the page.
+    load : float, optional
+        To which the trace is scaled; None: its own.
+    """
+
+    label: str
+    trace: Trace
+    scheme: Scheme
+    load: float | None = None

@@ -71,9 +71,8 @@ export async function load(bytes, described) {
 
   return function call(name, values) {
     const { args, names, returns, changes } = described.kernels[name];
-    for (const argument of names) {
-      if (!(argument in values)) throw new TypeError(`kernel ${name} takes ${argument}`);
-    }
+    const missing = names.find((argument) => !(argument in values));
+    if (missing) throw new TypeError(`kernel ${name} takes ${missing}`);
     const mark = wasm.mark();
     try {
       const kinds = returns.tuple ? returns.tuple.map(([, kind]) => kind) : [returns];

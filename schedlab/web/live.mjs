@@ -1,7 +1,7 @@
 // Live figures of the site whose workload is in the page: each move of a control simulates it again.
 
 import { started } from "./office.mjs";
-import { duration, number } from "./words.mjs";
+import { duration, largest, number } from "./words.mjs";
 
 const LINES = /.{1,110}(, |$)/g; // of a subtitle
 const DRAG = "drag to move, turn the wheel to zoom, double-click to go back";
@@ -9,6 +9,16 @@ const DAY = 864e5; // in milliseconds
 const TIMES = ["wait_time", "turnaround"];
 const plots = (spec) => spec.concat ?? spec.hconcat ?? spec.vconcat ?? [spec];
 let office = null; // of all figures of a page
+
+/** Let the worker do something; what fails is said in a status. */
+async function withWorker(status, act) {
+  try {
+    office ??= started(window.schedlabParts, (message) => (status.textContent = message));
+    await act((await office).ask);
+  } catch (error) {
+    status.textContent = error.message;
+  }
+}
 
 /** Let a figure simulate; until it is first moved it is the one that Python drew. */
 function live(place) {
@@ -46,9 +56,7 @@ function live(place) {
     if (running) return;
     running = true;
     status.textContent = "Simulating …";
-    try {
-      office ??= started(window.schedlabParts, (message) => (status.textContent = message));
-      const { ask } = await office;
+    await withWorker(status, async (ask) => {
       for (let done = 0; done !== latest; ) {
         done = latest;
         const asked = request();
@@ -59,9 +67,7 @@ function live(place) {
         await window.draw(chart);
       }
       status.textContent = "";
-    } catch (error) {
-      status.textContent = error.message;
-    }
+    });
     running = false;
   }
 
@@ -91,12 +97,9 @@ function live(place) {
       const [first] = spec.title.text.match(/\d+$/);
       spec.title.text = `${title} on day ${day}`;
       spec.vconcat[1].title.text = panel;
-      const missing = charts.flatMap(({ shown, all, share }, i) => {
-        const part = `${number(all - shown)} of ${number(all)} pieces, the smallest`;
-        const percent = (100 * (1 - share)).toFixed(1);
-        return shown < all ? [`${spec.vconcat[i].title.text}: ${part} (${percent} % of the work), left out`] : [];
-      });
-      spec.title.subtitle = [spec.title.subtitle[0].split(";")[0], ...missing, DRAG, ...settingLines()];
+      const drawnOf = (chart, i) => largest(chart, "pieces").map((part) => `${spec.vconcat[i].title.text}: ${part}`);
+      const [log] = spec.title.subtitle[0].split(";");
+      spec.title.subtitle = [log, ...charts.flatMap(drawnOf), DRAG, ...settingLines()];
       const unix = (seconds) => (clock + seconds) * 1000;
       const words = (milliseconds) => new Date(milliseconds).toISOString().slice(0, 19).replace("T", " ");
       spec.vconcat.forEach((plot, i) => {
@@ -133,8 +136,33 @@ function live(place) {
   for (const control of controls) {
     control.addEventListener("input", update);
     control.addEventListener("change", () => (before = null));
+    control.disabled = false;
   }
-  for (const control of controls) control.disabled = false;
+}
+
+/** Let a card simulate runs again, and say whether they give the values that they gave in Python. */
+function again(place) {
+  const { logs, runs } = JSON.parse(place.querySelector("script.recipe").textContent);
+  const [button, status, wide] = ["button", "[role=status]", ".wide"].map((part) => place.querySelector(part));
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    wide.hidden = false;
+    let differing = 0;
+    await withWorker(status, async (ask) => {
+      for (const [i, { log, values, ...run }] of runs.entries()) {
+        status.textContent = `Simulating run ${i + 1} of ${runs.length} …`;
+        const measured = await ask("again", { ...run, log: logs[log] });
+        Object.entries(values).forEach(([name, value], column) => {
+          differing += Math.abs(measured[name] - value) > 1e-9 * value;
+          wide.querySelectorAll("tr")[i + 1].cells[2 * column + 2].textContent = number(measured[name]);
+        });
+      }
+      status.textContent = `Simulated again just now, in this page: ${differing || "no"} values differ from Python’s.`;
+    });
+    button.disabled = false;
+  });
+  button.disabled = false;
 }
 
 for (const place of document.querySelectorAll(".live-simulated")) live(place);
+for (const place of document.querySelectorAll(".card-again")) again(place);

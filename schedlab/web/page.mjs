@@ -1,7 +1,7 @@
 // The page: its controls, and the charts, whose specifications Python made. What is simulated comes from the worker.
 
 import { Stopped, started, unpacked } from "./office.mjs";
-import { duration, number, unitOf } from "./words.mjs";
+import { duration, largest, number, unitOf } from "./words.mjs";
 
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
@@ -15,8 +15,8 @@ const HIGH = 240; // of the plots whose lines have names, in pixels
 const NARROW = 560; // pixels; charts are less wide on a phone
 const CHOICES = ["scheme", "against", "order", "machine"]; // that change the curve
 
-const first = { log: data.logs[0].name, load: null, scheme: "EASY", against: "FCFS", order: "fcfs" };
-Object.assign(first, { machine: null, view: "waits", week: 0 });
+const shown = { scheme: "EASY", against: "FCFS", order: "fcfs", view: "waits" };
+const first = { log: data.logs[0].name, load: null, machine: null, week: 0, ...shown };
 const setting = { ...first };
 let office = null; // the worker
 let log = null; // what the worker knows of the log
@@ -210,14 +210,12 @@ const drawers = {
     if (charts.length === 1) spec.vconcat.shift();
     const notes = ["Point at a job to see how it started."];
     spec.vconcat.forEach((panel, i) => {
-      const { shown, all, share } = charts[i];
       const least = [(3 * (clocked(end) - clocked(begin))) / panel.width, (3 * setting.machine) / panel.height];
       panel.title.text = sides()[i];
       panel.data.name = `rows${i}`;
       const [wide, high] = ["datum.end - datum.begin", "datum.high - datum.low"];
       panel.encoding.stroke.condition[0].test = `${wide} > ${least[0]} && ${high} > ${least[1]}`;
-      const part = `the ${counted(shown)} largest of ${counted(all)} jobs, ${Math.round(100 * share)} % of the work`;
-      if (shown < all) notes.unshift(`${sides()[i]}: ${part}.`);
+      notes.unshift(...largest(charts[i], "jobs").map((part) => `${sides()[i]}: ${part}.`));
     });
     const placed = charts.map(({ rows }) =>
       rows.map((row) => {
@@ -290,15 +288,20 @@ async function open({ entry, file, options }) {
   busy(false);
 }
 
-/** Fetch a log that stands beside the page, as a script, which also works from the disk. */
-function fetched(entry) {
-  return new Promise((resolve, reject) => {
-    const script = Object.assign(document.createElement("script"), { src: entry.src });
-    script.addEventListener("load", () => resolve(delete entry.src));
-    script.addEventListener("error", () => reject(new Error(`${entry.src} could not be fetched`)));
-    window.logOfPage = (content) => (entry.data = content);
+/** Run a script; one that stands beside the page works from the disk, too. */
+const ran = (src) =>
+  new Promise((resolve, reject) => {
+    const script = Object.assign(document.createElement("script"), { src });
+    script.addEventListener("load", resolve);
+    script.addEventListener("error", () => reject(new Error(`${src} could not be fetched`)));
     document.head.append(script);
   });
+
+/** Fetch a log that stands beside the page. */
+async function fetched(entry) {
+  window.logOfPage = (content) => (entry.data = content);
+  await ran(entry.src);
+  delete entry.src;
 }
 
 /** Read a file of the user; of a large one, say first what that takes. */
@@ -429,14 +432,8 @@ function listen() {
 
 async function main() {
   recall();
-  const script = document.createElement("script");
-  const drawing = unpacked(byId("drawing").textContent).then((content) => {
-    script.src = URL.createObjectURL(new Blob([content], { type: "text/javascript" }));
-    document.head.append(script);
-    return new Promise((resolve) => {
-      script.addEventListener("load", resolve);
-    });
-  });
+  const address = (content) => URL.createObjectURL(new Blob([content], { type: "text/javascript" }));
+  const drawing = unpacked(byId("drawing").textContent).then((content) => ran(address(content)));
   await Promise.all([drawing, startWorker()]);
   await open({ entry: entryOf(setting.log) });
   listen();

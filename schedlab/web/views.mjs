@@ -94,13 +94,10 @@ export function profile(schedule, begin, end) {
     state = { used: next.used, queued: next.queued, work: next.work };
   });
   fill(end);
-  const rows = bins.map((bin, i) => ({
-    time: begin + i * width,
-    used: bin.used / width,
-    queued: bin.queued / width,
-    backlog: bin.work / width / HOUR,
-    longest: bin.longest,
-  }));
+  const rows = bins.map(({ used, queued, work, longest }, i) => {
+    const means = { used: used / width, queued: queued / width, backlog: work / width / HOUR };
+    return { time: begin + i * width, ...means, longest };
+  });
   return [...rows, { ...rows.at(-1), time: end }];
 
   function fill(until) {
@@ -136,18 +133,11 @@ export function gantt(call, schedule, begin, end, parts, colour = (job) => CLASS
   const number = schedule.workload.jobs.number;
   const rows = drawn.flatMap((piece) => {
     const job = pieces.job[piece];
-    const row = {
-      begin: clipped[0][piece],
-      end: clipped[1][piece],
-      color: colour(job, pieces.tasks[piece]),
-      job: number ? number[job] : job + 1,
-      procs: pieces.procs[piece],
-      submit: jobs.submit[job],
-      wait: inHours(times[0][piece] - jobs.submit[job]),
-      run: inHours(jobs.run[job]),
-      estimate: inHours(jobs.estimate[job]),
-      tasks: pieces.tasks[piece],
-    };
+    const [tasks, submit] = [pieces.tasks[piece], jobs.submit[job]];
+    const held = { begin: clipped[0][piece], end: clipped[1][piece], procs: pieces.procs[piece], tasks };
+    const hours = { wait: inHours(times[0][piece] - submit), run: inHours(jobs.run[job]) };
+    const named = { job: number ? number[job] : job + 1, color: colour(job, tasks), submit };
+    const row = { ...held, ...hours, ...named, estimate: inHours(jobs.estimate[job]) };
     const passed = ahead && `${ahead.passed[job]} earlier jobs; ${ahead.passing[job]} later jobs started before it`;
     if (ahead) Object.assign(row, { how: STARTED[labels[job]], passed });
     const lows = [...first.subarray(offset[piece], offset[piece + 1])];
@@ -189,13 +179,11 @@ function overtaken(jobs, start) {
     return sum;
   };
   const [passed, passing] = [new Int32Array(count), new Int32Array(count)];
-  let started = 0;
-  for (const job of sortedBy(start)) {
+  for (const [started, job] of sortedBy(start).entries()) {
     const earlier = before(job);
     passed[job] = job - earlier;
     passing[job] = started - earlier;
     for (let i = job + 1; i <= count; i += i & -i) begun[i]++;
-    started++;
   }
   return { passed, passing };
 }

@@ -12,3 +12,9 @@ export function duration(seconds) {
   const [name, unit] = unitOf(seconds);
   return `${number(seconds / unit)} ${name}`;
 }
+
+/** Which part of a Gantt chart is drawn, if it is not all of it. */
+export function largest({ shown, all, share }, what) {
+  const part = `the ${number(shown)} largest of ${number(all)} ${what}, ${number(100 * share)} % of the work`;
+  return shown < all ? [part] : [];
+}

@@ -20,11 +20,7 @@ const handlers = {
   async start({ wide, narrow, kernels, known }) {
     schemes = known;
     const described = { kernels };
-    try {
-      call = await load(wide, described);
-    } catch {
-      call = await load(narrow, described); // no 64-bit memory here
-    }
+    call = await load(wide, described).catch(() => load(narrow, described)); // without 64-bit memory
   },
 
   /** Take a log: one that the page has, or a file of the user. Returns what is known of it. */
@@ -39,10 +35,9 @@ const handlers = {
     workload.procs = procs ?? widest;
     const first = jobs.submit[0];
     const span = jobs.submit.at(-1) - first;
-    const load = offeredLoad(workload);
-    const { name, notes, clock } = workload;
-    const facts = { name, notes, clock, procs: workload.procs, known: procs !== null };
-    return { ...facts, widest, jobs: jobs.submit.length, first, span, load };
+    const { jobs: _, ...facts } = workload;
+    const counted = { widest, jobs: jobs.submit.length, first, span, load: offeredLoad(workload) };
+    return { ...facts, ...counted, known: procs !== null };
   },
 
   /** Simulate both sides of a setting, and return their measures and the rows of the view. */
@@ -97,6 +92,11 @@ const handlers = {
     const colour = (job, tasks) => (tasks ? "tasks of a sweep" : swept.has(job) ? "sweep" : "other jobs");
     const charts = schedules.map((schedule) => gantt(call, schedule, begin, begin + DAY, 2, colour));
     return { charts, begin, clock: log.clock, gains: gains(...schedules, sweeps) };
+  },
+
+  /** Measure a run of a card of the site. */
+  async again({ log, load, scheme }) {
+    return measures(simulate(call, scaled(await workloadOf(log), load), scheme));
   },
 
   csv({ setting }) {

@@ -14,7 +14,7 @@ from schedlab import web
 from schedlab.charts.theme import ON_PAGE
 from schedlab.papers import grudenic2010, kurian2003, sabin2006
 from schedlab.web import figures
-from schedlab.web.in_page import InPage
+from schedlab.web.in_page import InPage, Run
 
 HERE = Path(__file__).parent
 
@@ -195,3 +195,27 @@ def test_a_day_says_what_only_jupyterlab_changes(days):
     assert "In JupyterLab you can change, too: sites." in days[0]
     assert '<select name="scheme"' in days[0]
     assert "<table" in days[0]
+
+
+RUNS = {"example": grudenic2010.figure1, "logs": grudenic2010.figure3, "moldable": sabin2006.figure9}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_card_simulates_its_runs_again(name, tmp_path):
+    card = RUNS[name].as_kept()
+    recipe = recipe_of(figures.again(card.in_page()))
+    runs = recipe["runs"]
+    requests = [{"kind": "again", **run, "log": recipe["logs"][run["log"]]} for run in runs]
+    for run, answer in zip(runs, answers(tmp_path, requests), strict=True):
+        assert {name: answer["result"][name] for name in run["values"]} == pytest.approx(run["values"], rel=1e-10)
+
+
+def test_a_card_on_a_page_has_a_button(on_page):
+    trace = sl.model_trace("lublin", jobs=100, machine=64, seed=2)
+    runs = [Run("<i>EASY</i>", trace, sl.EASY(), 0.8), Run("DPSA", trace, sl.DPSA())]
+    html = figures.again(runs)
+    assert "<button disabled>Simulate again</button>" in html
+    assert "&lt;i&gt;EASY" in html
+    assert len(recipe_of(html)["logs"]) == 1
+    values = sl.simulate(trace.scale_load(0.8), "easy").metrics()
+    assert recipe_of(html)["runs"][0]["values"] == {name: values[name] for name in ("wait_time", "bounded_slowdown")}

@@ -14,9 +14,9 @@ document.addEventListener('DOMContentLoaded', () => {
   }
 });
 
-// What simulates live figures in the page is large: it comes only where there are some.
+// What simulates in the page is large: it comes only where there are some.
 document.addEventListener('DOMContentLoaded', () => {
-  if (!document.querySelector('.live-simulated')) return;
+  if (!document.querySelector('.live-simulated, .card-again')) return;
   const here = document.querySelector('script[src*="live.js"]').src;
   document.head.append(Object.assign(document.createElement('script'), {src: here.replace('live.js', 'simulate.js')}));
 });

@@ -7,6 +7,7 @@ from schedlab import DPSA, EASY, charts
 from schedlab.schedule.simulation import simulate
 from schedlab.schedule.statistics import NOISE
 from schedlab.show import formatted
+from schedlab.web.in_page import Run
 
 from ..cards import BROAD, Drawing, rebuilt
 from . import grids
@@ -60,7 +61,14 @@ def _draw_example(runs):
     )
 
 
-@rebuilt("Figure 1", _draw_example, by=("scheme", "order"), measures=("start_time", "end_time"))
+def _examples_in_page():
+    trace = example()
+    return [Run(str(scheme), trace, scheme) for scheme in (EASY(), DPSA())]
+
+
+@rebuilt(
+    "Figure 1", _draw_example, by=("scheme", "order"), measures=("start_time", "end_time"), in_page=_examples_in_page
+)
 def figure1(size: str, progress: bool) -> pd.DataFrame:
     """Rebuild Figure 1: one example under EASY and under DPSA."""
     several = [simulate(example(), scheme) for scheme in (EASY(), DPSA())]
@@ -121,7 +129,13 @@ def beyond_chance(rows, side):
 CHANGED = {"by": grids.BY, "measures": ("change", "logged", "utilization"), "within": SINGLES, "logs": logs_at_hand}
 
 
-@rebuilt("Figure 3", _draw_changes, NOTES, **CHANGED)
+def _logs_in_page():
+    """Return the runs of the shorter logs themselves, without copies."""
+    traces = [trace for trace in grids.logs().values() if len(trace) <= grids.IN_PAGE]
+    return [Run(f"{grids.label(trace)}, {scheme}", trace, scheme) for trace in traces for scheme in grids.SCHEMES]
+
+
+@rebuilt("Figure 3", _draw_changes, NOTES, **CHANGED, in_page=_logs_in_page)
 def figure3(size: str, progress: bool) -> pd.DataFrame:
     """Rebuild Figure 3: change of the mean bounded slowdown against EASY, by log."""
     return changes(size, progress)

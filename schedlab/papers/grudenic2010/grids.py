@@ -28,6 +28,7 @@ BY = ["trace", "scheme"]
 COPIES = {"quick": 3, "full": 20}  # shaken
 SHAKE = 60  # seconds
 TAUS = (10, 1, 60)  # seconds; the first is the paper's
+IN_PAGE = 60_000  # jobs of a log that a page of the site simulates: a few hundred kilobytes
 MOST_JOBS = {"quick": 100_000, "full": None}  # of a log that is used outside Figures 3 and 4
 AUDITED = "CTC-SP2-1996"
 # The paper's example: job, run time, processors. Two jobs run while J1 to J4 wait. All are submitted at 0. The paper

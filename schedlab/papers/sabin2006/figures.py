@@ -7,6 +7,7 @@ import pandas as pd
 
 from schedlab import EASY, charts
 from schedlab.schedule.statistics import geometric_means, over_seeds
+from schedlab.web.in_page import Run
 
 from ..cards import Drawing, Shown, rebuilt
 from . import grids
@@ -174,8 +175,17 @@ def _of_classes(part):
     return table.rename(columns=lambda load: f"load {load:g} (h)").reset_index()
 
 
+IN_PAGE = 2_000  # jobs that a page of the site simulates again
 OF_PAPER = (2, 3, 4, 5, 7, 8, 9, 10)
 OF_RUNS = {"logs": (LOG,), "by": BY, "measures": ("turnaround", "queue"), "again": "now"}
+
+
+def _first_jobs_in_page(scenario, schemes):
+    """Return a figure's schemes at its first loads, on the first jobs of the log and for one draw."""
+    trace = grids.workload(jobs=IN_PAGE, A=SCENARIOS[scenario], load=None)
+    loads = grids.SAMPLES["now"][None][0]
+    words = f"first {IN_PAGE:,} jobs, load"
+    return [Run(f"{short(scheme)}, {words} {load:g}", trace, scheme, load) for load in loads for scheme in schemes]
 
 
 def _numbered(number):
@@ -186,7 +196,13 @@ def _numbered(number):
     draw = partial(_draw_classes if by_size else _draw_means, scenario, schemes)
 
     @rebuilt(
-        f"Figure {number}", draw, NOTES, name=f"figure{number}", about=f"Rebuild Figure {number}: {about}.", **OF_RUNS
+        f"Figure {number}",
+        draw,
+        NOTES,
+        name=f"figure{number}",
+        about=f"Rebuild Figure {number}: {about}.",
+        in_page=partial(_first_jobs_in_page, scenario, schemes),
+        **OF_RUNS,
     )
     def figure(size: str, progress: bool) -> pd.DataFrame:
         data = grids.results(scenario, size, progress, schemes)
