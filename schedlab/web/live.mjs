@@ -98,8 +98,7 @@ function live(place) {
       spec.title.text = `${title} on day ${day}`;
       spec.vconcat[1].title.text = panel;
       const drawnOf = (chart, i) => largest(chart, "pieces").map((part) => `${spec.vconcat[i].title.text}: ${part}`);
-      const [log] = spec.title.subtitle[0].split(";");
-      spec.title.subtitle = [log, ...charts.flatMap(drawnOf), DRAG, ...settingLines()];
+      spec.title.subtitle = [spec.title.subtitle[0].split(";")[0], ...charts.flatMap(drawnOf), DRAG, ...settingLines()];
       const unix = (seconds) => (clock + seconds) * 1000;
       const words = (milliseconds) => new Date(milliseconds).toISOString().slice(0, 19).replace("T", " ");
       spec.vconcat.forEach((plot, i) => {
@@ -157,7 +156,7 @@ function again(place) {
           wide.querySelectorAll("tr")[i + 1].cells[2 * column + 2].textContent = number(measured[name]);
         });
       }
-      status.textContent = `Simulated again just now, in this page: ${differing || "no"} values differ from Python’s.`;
+      status.textContent = `Simulated just now, in this page: ${differing || "no"} values differ from Python’s.`;
     });
     button.disabled = false;
   });

@@ -61,23 +61,30 @@ const moment = (seconds) =>
 
 // -- what is said -------------------------------------------------------------------------------------------------
 
+/** The unit in which the mean waits under both schemes are readable. */
+const unitOfWaits = (both) =>
+  unitOf(Math.sqrt(both[0].wait_time * both.at(-1).wait_time) || Math.max(...both.map((of) => of.wait_time)));
+
 /** Say in a sentence how long jobs wait under both schemes. */
-function finding([ours, theirs]) {
-  const job = `Under ${setting.scheme} a job waits ${duration(ours.wait_time)} on average`;
+function finding(both) {
+  const [unit, seconds] = unitOfWaits(both);
+  const [ours, theirs] = both.map((of) => `${number(of.wait_time / seconds)} ${unit}`);
+  const job = `Under ${setting.scheme} a job waits ${ours} on average`;
   if (!theirs) return `${job}.`;
-  const ratio = ours.wait_time / theirs.wait_time;
-  const close = Math.abs(ratio - 1) < 0.005 || ours.wait_time === theirs.wait_time;
-  const part = ratio >= 0.5 && ratio <= 2 ? `${Math.round(100 * Math.abs(ratio - 1))} % ` : "";
-  const more = close ? "as long as" : `${part}${ratio < 1 ? "less" : "more"} than`;
-  return `${job}, ${more} under ${setting.against} (${duration(theirs.wait_time)}).`;
+  const ratio = both[0].wait_time / both[1].wait_time;
+  const percent = Math.round(100 * (ratio - 1));
+  const part = percent ? `${Math.abs(percent)} % ${percent < 0 ? "less" : "more"} than` : "as long as";
+  return `${job}, ${ratio > 2 ? `${number(ratio)} times as long as` : part} under ${setting.against} (${theirs}).`;
+}
+
+function addRow(table, texts) {
+  const row = table.insertRow();
+  for (const text of texts) row.insertCell().textContent = text;
 }
 
 function showMeasures(both) {
-  const timed = (text, value) => {
-    const values = both.map(value);
-    const [word, seconds] = unitOf(Math.sqrt(values[0] * values.at(-1)) || Math.max(...values)); // readable for both
-    return [`${text} (${word})`, (of) => value(of) / seconds];
-  };
+  const [unit, seconds] = unitOfWaits(both);
+  const timed = (text, value) => [`${text} (${unit})`, (of) => value(of) / seconds];
   const rows = [
     timed("mean wait", (of) => of.wait_time),
     timed("median wait", (of) => of.median_wait_time),
@@ -86,21 +93,19 @@ function showMeasures(both) {
     ["utilization (%)", (of) => 100 * of.utilization],
     ["loss of capacity (%)", (of) => 100 * of.loss_of_capacity_share],
     ["mean queue (jobs)", (of) => of.mean_queue],
+    ["jobs that held a reservation", (of) => of.reserved],
+    ["of these, started after it", (of) => of.late],
     ...both[0].classes.map(({ name, jobs }, i) =>
       timed(`mean wait of ${counted(jobs)} ${name} jobs`, (of) => of.classes[i].mean),
     ),
   ];
   const table = byId("measures");
   table.replaceChildren();
-  const line = (texts) => {
-    const row = table.insertRow();
-    for (const text of texts) row.insertCell().textContent = text;
-  };
-  line(["measure", ...sides(), ...(both[1] ? ["difference"] : [])]);
+  addRow(table, ["measure", ...sides(), ...(both[1] ? ["difference"] : [])]);
   for (const [name, value] of rows) {
     const [ours, theirs] = both.map(value);
     const difference = both[1] ? [(ours > theirs ? "+" : "") + number(ours - theirs).replace("-", "−")] : [];
-    line([name, ...both.map((of) => number(value(of))), ...difference]);
+    addRow(table, [name, ...both.map((of) => number(value(of))), ...difference]);
   }
 }
 
@@ -192,7 +197,7 @@ const drawers = {
     const { rows, ticks } = await office.ask("curve", { results, high: HIGH });
     const spec = filled("slowdown", { along: [LOADS[0], LOADS.at(-1)] });
     for (const { encoding } of views(spec)) encoding.y.axis.values = ticks;
-    const under = "Each point simulates the whole log. The slider does not matter here.";
+    const under = "Each point simulates the whole log. The table below is at the load of the slider.";
     await draw(spec, { rows }, "Mean bounded slowdown by offered load.", under);
   },
 
@@ -220,7 +225,8 @@ const drawers = {
     const placed = charts.map(({ rows }) =>
       rows.map((row) => {
         const submit = log.clock === null ? clocked(row.submit) : moment(row.submit);
-        return { ...row, begin: clocked(row.begin), end: clocked(row.end), submit };
+        const promised = row.promised < 0 ? "none" : moment(row.promised);
+        return { ...row, begin: clocked(row.begin), end: clocked(row.end), submit, promised };
       }),
     );
     const tables = Object.fromEntries(placed.map((rows, i) => [`rows${i}`, rows]));
@@ -259,7 +265,7 @@ async function update() {
 }
 
 /** Open a log of the page, or a file of the user. */
-async function open({ entry, file, options }) {
+async function open({ entry, file, options, week = 0 }) {
   busy(true);
   try {
     if (entry?.src) await fetched(entry);
@@ -268,9 +274,8 @@ async function open({ entry, file, options }) {
     dropped = file ? request : null;
     points = new Map();
     ghost = null;
-    Object.assign(setting, { log: file ? file.name : entry.name, week: 0 });
+    Object.assign(setting, { log: file ? file.name : entry.name, week });
     if (file || !(setting.machine >= log.widest)) setting.machine = log.procs;
-    if (file) log.name = file.name;
     const about = [file ? `${file.name} (your log)` : entry.title];
     about.push(`${counted(log.jobs)} job${log.jobs === 1 ? "" : "s"}`);
     about.push(`${counted(log.procs)} processors${log.known ? "" : ", as the widest job needs: the file has no size"}`);
@@ -319,10 +324,7 @@ function askForColumns(file, { columns, rows, guess }) {
   byId("columns-of").textContent = file.name;
   const table = dialog.querySelector("table");
   table.replaceChildren();
-  for (const row of [columns, ...rows]) {
-    const line = table.insertRow();
-    for (const value of row) line.insertCell().textContent = value;
-  }
+  for (const row of [columns, ...rows]) addRow(table, row);
   for (const select of dialog.querySelectorAll("select")) {
     select.replaceChildren(...["", ...columns].map((name) => new Option(name || "none")));
     select.selectedIndex = columns.indexOf(guess?.[select.name]) + 1;
@@ -339,12 +341,14 @@ function askForColumns(file, { columns, rows, guess }) {
 
 /** Let the controls show the setting. */
 function show() {
-  const { load, machine, view, week } = setting;
   byId("week").max = Math.max(0, Math.ceil(log.span / WEEK) - 1);
+  setting.week = Math.min(setting.week, byId("week").max);
+  const { load, machine, view, week } = setting;
   for (const id of [...CHOICES, "week"]) byId(id).value = setting[id];
   byId("load").value = load ?? log.load;
   byId("load").disabled = !Number.isFinite(log.load);
-  byId("load-text").textContent = load === null ? `${number(log.load)}, as in the log` : load.toFixed(2);
+  const own = machine === log.procs ? "" : `, of ${counted(log.procs)} processors`;
+  byId("load-text").textContent = load === null ? `${number(log.load)}, as in the log${own}` : load.toFixed(2) + own;
   byId("machine").min = log.widest;
   byId("log").value = dropped ? "" : setting.log;
   byId("weeks").hidden = view !== "gantt";
@@ -365,6 +369,7 @@ function change(values) {
 
 /** Take the setting from the address; the controls know what they can be. */
 function recall() {
+  if (log) Object.assign(setting, first, { machine: log.procs, log: dropped ? setting.log : first.log });
   for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
     const control = byId(name);
     const tab = name === "view" && byId("views").querySelector(`[data-view="${CSS.escape(value)}"]`);
@@ -377,7 +382,7 @@ function recall() {
 
 function download(name, text) {
   const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  Object.assign(document.createElement("a"), { download: name, href }).click();
+  Object.assign(document.createElement("a"), { download: `${name}.csv`, href }).click();
   URL.revokeObjectURL(href);
 }
 
@@ -394,7 +399,7 @@ function listen() {
   on("reset", "click", () => change({ ...first, log: setting.log, machine: log.procs, view: setting.view }));
   on("log", "change", ({ value }) => open({ entry: entryOf(value) }));
   on("file", "change", ({ files }) => files[0] && take(files[0]));
-  on("csv", "click", async () => download(`${titleOf()}.csv`, await office.ask("csv", { setting: plain() })));
+  on("csv", "click", async () => download(`${titleOf()}, ${setting.scheme}`, await office.ask("csv", plain())));
   on("copy", "click", async (button) => {
     await navigator.clipboard.writeText(location.href);
     button.textContent = dropped ? "Copied (the link does not hold your log)" : "Copied";
@@ -425,8 +430,8 @@ function listen() {
   });
   window.addEventListener("hashchange", () => {
     recall();
-    if (!dropped && setting.log !== log.name) open({ entry: entryOf(setting.log) });
-    else change({});
+    if (!dropped && setting.log !== log.name) open({ entry: entryOf(setting.log), week: setting.week });
+    else change({ ...setting });
   });
 }
 
@@ -435,7 +440,7 @@ async function main() {
   const address = (content) => URL.createObjectURL(new Blob([content], { type: "text/javascript" }));
   const drawing = unpacked(byId("drawing").textContent).then((content) => ran(address(content)));
   await Promise.all([drawing, startWorker()]);
-  await open({ entry: entryOf(setting.log) });
+  await open({ entry: entryOf(setting.log), week: setting.week });
   listen();
 }
 

@@ -53,6 +53,35 @@ ASKED_FOR = {"submit": "submission", "start": "start", "end": "end", "run": "run
 ASKED_FOR |= {"estimate": "estimate (s)"}
 TAB = '<button type="button" role="tab" aria-controls="panel" data-view="{}">{}</button>'
 FIELD = '<label>{} <select name="{}"></select></label>'
+# What tells apart schemes of one class.
+OPTIONS = {
+    "EASY-SJBF": "Candidates for backfilling are taken shortest estimate first.",
+    "EASY (2 reservations)": "The first two jobs that do not fit hold reservations.",
+    "EASY (4 reservations)": "The first four jobs that do not fit hold reservations.",
+    "Conservative": "When a job ends early, others move forward in the order of the queue.",
+    "Conservative (reservation)": "When a job ends early, others move forward in the order of their reservations.",
+    "Conservative (none)": "When a job ends early, reservations stay as they are.",
+    "Conservative (rebuild)": "All reservations are made anew at every pass, so that a job can lose its place.",
+    "DPSAp": "Of sets that use equally many processors, that of the jobs that came first is started.",
+    "DPSAn": "Of sets that use equally many processors, that of the narrower jobs is started.",
+    "DPSAw": "Of sets that use equally many processors, that of the wider jobs is started.",
+}
+WORDS = {
+    "offered load": "The work that jobs bring, over what the machine can do from the first to the last submission. The "
+    "slider multiplies all run times and estimates, so that jobs can change from short to long.",
+    "stand-in": "A workload generated from figures that were fitted to a log: how many jobs, how wide, how long, when. "
+    "None of its jobs ever ran, so its numbers are not the log's. Drop the log itself on the page to simulate that.",
+    "reservation": "The earliest instant at which, by the estimates, enough processors are free for a job that waits. "
+    "Others may pass the job if they do not move it. It can start before its reservation, where jobs end early; yet it "
+    "can start later than under FCFS, where no other job passed it.",
+    "within the shadow, on extra processors": "The two ways to pass the first job under EASY: to end, by the estimate, "
+    "before its reservation; or to use processors that it will not need then.",
+    "in its turn": "It was the first in the queue, and fitted.",
+    "short, long; narrow, wide": "Run time below one hour, or from it on; below 32 processors, or from 32 on.",
+    "bounded slowdown": "Wait and run time, over the run time; run times below 10 s count as 10 s.",
+    "utilization": "The share of the machine's time that jobs used, from the first submission to the last end.",
+    "loss of capacity": "The share of the machine's time that idled although jobs waited that could have used it.",
+}
 DRAWING = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -65,7 +94,8 @@ def schemes() -> dict[str, dict]:
     for (_, entry), colour in zip(entries.items(), charts.colours(list(entries)), strict=True):
         entry["colour"] = colour
     for scheme in offered:
-        entries[str(scheme)]["about"] = inspect.getdoc(type(scheme)).partition("\n")[0]
+        about = inspect.getdoc(type(scheme)).partition("\n")[0]
+        entries[str(scheme)]["about"] = f"{about} {OPTIONS.get(str(scheme), '')}".strip()
     return entries
 
 
@@ -130,6 +160,7 @@ def page(traces: Iterable[Trace], further: Iterable[dict] = (), home: str = "") 
         "schemes": _options({name: name for name in known}),
         "orders": _options(ORDERS),
         "views": "".join(TAB.format(name, escape(text)) for name, text in VIEWS.items()),
+        "words": "\n".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in WORDS.items()),
         "columns": "".join(FIELD.format(escape(text), name) for name, text in ASKED_FOR.items()),
         "version": __version__,
         "drawing": _text(_drawing().encode()),

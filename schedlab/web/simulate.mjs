@@ -58,10 +58,7 @@ export function scaled(workload, load) {
 }
 
 /** Round to a whole number, halves to the even one. */
-export function even(value) {
-  const rounded = Math.round(value);
-  return rounded - value === 0.5 && rounded % 2 ? rounded - 1 : rounded;
-}
+export const even = (value) => (value % 1 === 0.5 ? 2 * Math.round(value / 2) : Math.round(value));
 
 /**
  * Simulate a workload.
@@ -168,8 +165,9 @@ export function placed(call, schedule) {
 
 /** The measures of a schedule, by the names of `Schedule.metrics`. */
 export function measures(schedule) {
-  const { jobs, machine, start } = schedule;
+  const { jobs, machine, start, promise } = schedule;
   const count = start.length;
+  const reserved = [...(promise ?? []).keys()].filter((job) => promise[job] >= 0);
   const slowed = slowdowns(schedule);
   const sorted = sortedWaits(schedule);
   const end = start.reduce((last, at, i) => Math.max(last, at + jobs.run[i]), 0);
@@ -185,6 +183,8 @@ export function measures(schedule) {
     utilization: total(count, (i) => jobs.run[i] * jobs.procs[i]) / capacity,
     loss_of_capacity_share: lost(schedule) / capacity,
     mean_queue: all / length,
+    reserved: reserved.length, // how many jobs had a promised start, and how many of these started later
+    late: reserved.filter((job) => start[job] > promise[job]).length,
   };
 }
 
@@ -203,8 +203,8 @@ export function slowdowns({ jobs, start }, tau = TAU) {
 /** A quantile of sorted values, interpolated as by NumPy. */
 export function quantile(sorted, share) {
   const place = share * (sorted.length - 1);
-  const [low, part] = [Math.floor(place), place % 1];
-  return sorted[low] + part * (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]);
+  const low = Math.floor(place);
+  return sorted[low] + (place - low) * (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]);
 }
 
 /**

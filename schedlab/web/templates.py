@@ -21,7 +21,9 @@ WHOSE = ("user", "state")  # what the page does not know of a job
 HIGH = 240  # of a plot, in pixels
 HOW = [
     {"field": "how", "type": "nominal", "title": "it started"},
-    {"field": "passed", "type": "nominal", "title": "it went ahead of"},
+    {"field": "promised", "type": "nominal", "title": "its reservation, when first made"},
+    {"field": "passed", "type": "quantitative", "title": "earlier jobs that it passed"},
+    {"field": "passing", "type": "quantitative", "title": "later jobs that passed it"},
 ]
 
 

@@ -138,8 +138,7 @@ export function gantt(call, schedule, begin, end, parts, colour = (job) => CLASS
     const hours = { wait: inHours(times[0][piece] - submit), run: inHours(jobs.run[job]) };
     const named = { job: number ? number[job] : job + 1, color: colour(job, tasks), submit };
     const row = { ...held, ...hours, ...named, estimate: inHours(jobs.estimate[job]) };
-    const passed = ahead && `${ahead.passed[job]} earlier jobs; ${ahead.passing[job]} later jobs started before it`;
-    if (ahead) Object.assign(row, { how: STARTED[labels[job]], passed });
+    if (ahead) Object.assign(row, { how: STARTED[labels[job]], promised: schedule.promise[job], ...ahead(job) });
     const lows = [...first.subarray(offset[piece], offset[piece + 1])];
     return lows.map((low, i) => ({ ...row, low, high: last[offset[piece] + i] + 1 }));
   });
@@ -185,7 +184,7 @@ function overtaken(jobs, start) {
     passing[job] = started - earlier;
     for (let i = job + 1; i <= count; i += i & -i) begun[i]++;
   }
-  return { passed, passing };
+  return (job) => ({ passed: passed[job], passing: passing[job] });
 }
 
 /** A schedule as lines of CSV, a job each. */

@@ -99,7 +99,7 @@ const handlers = {
     return measures(simulate(call, scaled(await workloadOf(log), load), scheme));
   },
 
-  csv({ setting }) {
+  csv(setting) {
     return table(scheduled(setting, setting.load, setting.sides[0]));
   },
 };

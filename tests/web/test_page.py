@@ -157,6 +157,22 @@ def test_a_link_holds_the_setting(_, opened):
 
 
 @pytest.mark.parametrize("_", browsed)
+def test_a_link_holds_the_week(_, opened):
+    tab = opened("view=gantt&week=1")
+    settled(tab)
+    assert "week=1" in tab.url
+    second = tab.inner_text("#week-text")
+    tab.evaluate("location.hash = 'view=gantt&scheme=DPSAn'")
+    tab.wait_for_function("document.querySelector('#finding').textContent.includes('Under DPSAn')")
+    settled(tab)
+    assert "week" not in tab.url
+    assert tab.inner_text("#week-text") != second
+    tab.evaluate("location.hash = 'week=99'")  # which the log does not have
+    tab.wait_for_function("document.querySelector('#finding').textContent.includes('Under EASY')")
+    assert "week=99" not in tab.url
+
+
+@pytest.mark.parametrize("_", browsed)
 def test_a_nonsense_link_opens_the_page(_, opened):
     tab = opened("load=x&scheme=nothing&machine=-3&view=%3Cb%3E&week=1e99&log=other")
     assert "Under EASY" in settled(tab)
@@ -216,7 +232,7 @@ def test_a_schedule_of_a_stand_in_says_so(_, opened):
     settled(tab)
     with tab.expect_download() as download:
         tab.click("#csv")
-    assert download.value.suggested_filename == "KTH-SP2-1996-2.1-cln (stand-in, not the real log).csv"
+    assert download.value.suggested_filename == "KTH-SP2-1996-2.1-cln (stand-in, not the real log), EASY.csv"
 
 
 @pytest.mark.parametrize("_", browsed)
