@@ -102,7 +102,7 @@ def again(runs: Iterable[Run]) -> str:
         entries.append({"log": place, "load": run.load, "scheme": described(run.scheme), "values": values})
         rows.append([run.label, *(text for value in values.values() for text in (number(value), "…"))])
     recipe = json.dumps({"logs": list(map(packed, traces)), "runs": entries}).replace("</", "<\\/")
-    heads = ["run", *(text for words in AGAIN.values() for text in (f"{words}, in Python", "in this page"))]
+    heads = ["run", *(text for measure in AGAIN.values() for text in (f"{measure}, in Python", "in this page"))]
     return (
         f'<div class="card-again"><p><button disabled>Simulate again</button> <span role="status">{len(runs)} runs, '
         "simulated in this page.</span></p>"

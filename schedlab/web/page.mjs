@@ -22,8 +22,7 @@ let office = null; // the worker
 let log = null; // what the worker knows of the log
 let dropped = null; // {file, options}: the user's log, if it is that
 let points = new Map(); // of the curve, by load
-let rowsOfWaits = null;
-let ghost = null; // such rows from before the hand took the slider
+let [rowsOfWaits, ghost] = [null, null]; // what is drawn, and from before the hand took the slider
 let chart = null; // what is drawn, and in what form
 let latest = 0; // settings so far
 let running = false;
@@ -43,6 +42,7 @@ async function startWorker() {
 function trouble(message = "") {
   byId("trouble").hidden = !message;
   byId("trouble").textContent = message;
+  if (message) byId("trouble").scrollIntoView({ block: "nearest" });
 }
 
 let timer = null;
@@ -86,9 +86,8 @@ function showMeasures(both) {
   const [unit, seconds] = unitOfWaits(both);
   const timed = (text, value) => [`${text} (${unit})`, (of) => value(of) / seconds];
   const rows = [
-    timed("mean wait", (of) => of.wait_time),
-    timed("median wait", (of) => of.median_wait_time),
-    timed("95th percentile of the wait", (of) => of.p95_wait_time),
+    ...[["mean wait", "wait_time"], ["median wait", "median_wait_time"], ["95th percentile", "p95_wait_time"]].map(
+      ([text, name]) => timed(text, (of) => of[name])),
     ["mean bounded slowdown", (of) => of.bounded_slowdown],
     ["utilization (%)", (of) => 100 * of.utilization],
     ["loss of capacity (%)", (of) => 100 * of.loss_of_capacity_share],
@@ -112,10 +111,10 @@ function showMeasures(both) {
 /** Show what the schemes are, and the same in Python. */
 function showCode() {
   byId("schemes").innerText = sides().map((name) => `${name}. ${data.schemes[name].about}`).join("\n");
-  const isTable = dropped?.options || /\.[ct]sv/.test(log.name);
-  const reader = /\.swf/.test(log.name) ? "read_swf" : isTable ? "read_table" : "read_sacct";
+  const { name: reader, separator = "," } = log.reader ?? {};
   const columns = Object.entries(dropped?.options?.columns ?? {});
   const named = columns.map(([role, name]) => `${role}=${JSON.stringify(name)}`);
+  if (separator !== ",") named.push(`separator=${JSON.stringify(separator)}`);
   const given = [JSON.stringify(log.name), ...named, ...(log.known ? [] : [`machine=${log.procs}`])];
   const source = (dropped ? null : entryOf(setting.log).code) ?? `sl.${reader}(${given.join(", ")})`;
   const order = setting.order === "fcfs" ? [] : [`order='${setting.order}'`];
@@ -241,7 +240,7 @@ const drawers = {
 async function update() {
   latest += 1;
   showCode();
-  const held = ([name, value]) => value !== first[name] && !(dropped && name === "log");
+  const held = ([name, value]) => value !== first[name] && !(dropped && ["log", "machine"].includes(name));
   const parts = Object.entries(setting).filter(held);
   history.replaceState(null, "", `#${new URLSearchParams(parts)}`);
   if (running) return;
@@ -265,7 +264,7 @@ async function update() {
 }
 
 /** Open a log of the page, or a file of the user. */
-async function open({ entry, file, options, week = 0 }) {
+async function open({ entry, file, options, isLinked = false }) {
   busy(true);
   try {
     if (entry?.src) await fetched(entry);
@@ -274,8 +273,12 @@ async function open({ entry, file, options, week = 0 }) {
     dropped = file ? request : null;
     points = new Map();
     ghost = null;
-    Object.assign(setting, { log: file ? file.name : entry.name, week });
-    if (file || !(setting.machine >= log.widest)) setting.machine = log.procs;
+    const load = file || !Number.isFinite(log.load) ? null : setting.load;
+    Object.assign(setting, isLinked ? {} : { week: 0, machine: log.procs }, { log: (file ?? entry).name, load });
+    if (!(setting.machine >= log.widest)) setting.machine = log.procs;
+    for (const id of ["finding", "measures", "under", "chart"]) byId(id).replaceChildren();
+    chart?.view.finalize();
+    chart = null;
     const about = [file ? `${file.name} (your log)` : entry.title];
     about.push(`${counted(log.jobs)} job${log.jobs === 1 ? "" : "s"}`);
     about.push(`${counted(log.procs)} processors${log.known ? "" : ", as the widest job needs: the file has no size"}`);
@@ -312,14 +315,14 @@ async function fetched(entry) {
 /** Read a file of the user; of a large one, say first what that takes. */
 function take(file) {
   const [speed, memory] = /\.swf/.test(file.name) ? SWF : TABLES;
-  const size = (bytes) => `${number(bytes / 1e6)} MB`;
-  const needs = `about ${duration(file.size / speed)} and ${size(file.size * memory)} of memory`;
-  if (file.size > LARGE) trouble(`${file.name} has ${size(file.size)}: reading it takes ${needs}.`);
+  const [size, most] = [file.size, file.size * memory].map((bytes) => `${number(bytes / 1e6, 2)} MB`);
+  const needs = `about ${number(file.size / speed, 1)} s or more, and ${most} of memory`;
+  if (file.size > LARGE) trouble(`${file.name} has ${size}: reading it takes ${needs}.`);
   return open({ file });
 }
 
 /** Ask which column of a table is what, and read it again. */
-function askForColumns(file, { columns, rows, guess }) {
+function askForColumns(file, { columns, rows }) {
   const dialog = byId("columns");
   byId("columns-of").textContent = file.name;
   const table = dialog.querySelector("table");
@@ -327,7 +330,6 @@ function askForColumns(file, { columns, rows, guess }) {
   for (const row of [columns, ...rows]) addRow(table, row);
   for (const select of dialog.querySelectorAll("select")) {
     select.replaceChildren(...["", ...columns].map((name) => new Option(name || "none")));
-    select.selectedIndex = columns.indexOf(guess?.[select.name]) + 1;
   }
   dialog.addEventListener("close", () => {
     if (dialog.returnValue !== "read") return;
@@ -398,7 +400,10 @@ function listen() {
   on("week", "input", ({ valueAsNumber }) => change({ week: valueAsNumber }));
   on("reset", "click", () => change({ ...first, log: setting.log, machine: log.procs, view: setting.view }));
   on("log", "change", ({ value }) => open({ entry: entryOf(value) }));
-  on("file", "change", ({ files }) => files[0] && take(files[0]));
+  on("file", "change", (input) => {
+    if (input.files[0]) take(input.files[0]);
+    input.value = ""; // so that the same file can be chosen again
+  });
   on("csv", "click", async () => download(`${titleOf()}, ${setting.scheme}`, await office.ask("csv", plain())));
   on("copy", "click", async (button) => {
     await navigator.clipboard.writeText(location.href);
@@ -406,8 +411,10 @@ function listen() {
   });
   on("cancel", "click", async () => {
     await startWorker();
+    busy(true);
     trouble("Cancelled.");
     if (log) await office.ask("log", dropped ?? { log: entryOf(setting.log) });
+    busy(false);
   });
   on("views", "click", ({ dataset }) => dataset.view && change({ view: dataset.view }));
   on("views", "keydown", (tab, { key }) => {
@@ -430,7 +437,7 @@ function listen() {
   });
   window.addEventListener("hashchange", () => {
     recall();
-    if (!dropped && setting.log !== log.name) open({ entry: entryOf(setting.log), week: setting.week });
+    if (!dropped && setting.log !== log.name) open({ entry: entryOf(setting.log), isLinked: true });
     else change({ ...setting });
   });
 }
@@ -440,7 +447,7 @@ async function main() {
   const address = (content) => URL.createObjectURL(new Blob([content], { type: "text/javascript" }));
   const drawing = unpacked(byId("drawing").textContent).then((content) => ran(address(content)));
   await Promise.all([drawing, startWorker()]);
-  await open({ entry: entryOf(setting.log), week: setting.week });
+  await open({ entry: entryOf(setting.log), isLinked: true });
   listen();
 }
 

@@ -66,12 +66,12 @@ export async function read(file, { columns } = {}, report = () => {}) {
       if (/^ *$/.test(line) || line === log?.again) continue;
       if (!log && !columns && (SWF.test(line) || /\.swf(\.|$)/.test(file.name))) log = new Swf();
       if (log instanceof Swf && COMMENT.test(line)) continue;
-      if (ODD.test(line)) refuseLine("an odd letter, or not text in UTF-8; schedlab in Python may read it");
+      if (ODD.test(line)) refuseLine("not plain text in UTF-8: unpack xz or zip first; Python reads some");
       if (log) log.take(line, refuseLine);
       else log = new Table(line, texts.slice(place + 1), columns, refuseLine);
     }
   }
   if (!log?.size) refuse("no jobs, expected SWF, what sacct -P writes, or a table with the names of its columns");
   const { procs, start, records, account } = log.close();
-  return { name: file.name, procs, start, ...usable(records, procs, account, refuse) };
+  return { name: file.name, reader: log.reader, procs, start, ...usable(records, procs, account, refuse) };
 }

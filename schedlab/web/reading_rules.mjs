@@ -46,6 +46,8 @@ export function usable({ number, submit, run, estimate, procs: sizes }, procs, a
     if (reason) account.add(`left out: ${reason}`, work);
     if (reason) continue;
     if (Math.ceil(estimate[i]) <= 0) account.add("changed: no estimate; the run time is taken", work);
+    const rest = estimate[i] > 0 ? run[i] - Math.ceil(estimate[i]) : 0;
+    if (rest > 0) account.add("cut at the estimate, though the job ran longer: is its unit right?", rest * sizes[i]);
     total += work;
     kept.push(i);
   }
@@ -54,11 +56,9 @@ export function usable({ number, submit, run, estimate, procs: sizes }, procs, a
   const order = kept.sort((a, b) => Math.floor(submit[a]) - Math.floor(submit[b]) || a - b);
   const chosen = (value) => Float64Array.from(order, value);
   const jobs = {
-    number: chosen((i) => number[i]),
-    submit: chosen((i) => Math.floor(submit[i])),
-    run: chosen((i) => Math.ceil(run[i])),
+    number: chosen((i) => number[i]), submit: chosen((i) => Math.floor(submit[i])),
+    run: chosen((i) => Math.ceil(run[i])), procs: chosen((i) => Math.ceil(sizes[i])),
     estimate: chosen((i) => Math.ceil(Math.ceil(estimate[i]) > 0 ? estimate[i] : run[i])),
-    procs: chosen((i) => Math.ceil(sizes[i])),
   };
   return { jobs, notes };
 }

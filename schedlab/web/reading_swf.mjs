@@ -16,6 +16,8 @@ export class Swf {
   size = 0;
   columns = Object.keys(KEPT).map(() => new Float64Array(2 ** 16));
   header = {};
+  reader = { name: "read_swf" };
+  bound = 0; // jobs that must wait for another
 
   take(line, refuse) {
     const [, label, value] = LABEL.exec(line) ?? [];
@@ -36,6 +38,7 @@ export class Swf {
     }
     Object.values(KEPT).forEach((place, i) => (this.columns[i][this.size] = Number(fields[place])));
     this.size += 1;
+    this.bound += Number(fields[16]) > 0;
   }
 
   /** Take the value of a label, of which the first counts. */
@@ -52,6 +55,8 @@ export class Swf {
     const { requested, allocated, ...records } = Object.fromEntries(columns);
     records.procs = requested.map((size, i) => (size > 0 ? size : allocated[i]));
     const { maxprocs, maxnodes, unixstarttime = null } = this.header;
-    return { records, procs: maxprocs ?? maxnodes ?? null, start: unixstarttime, account: new Account() };
+    const account = new Account();
+    if (this.bound) account.facts.push(`jobs that must wait for another one, which is not simulated: ${this.bound}`);
+    return { records, procs: maxprocs ?? maxnodes ?? null, start: unixstarttime, account };
   }
 }

@@ -14,11 +14,6 @@ const TABLE = {
   job: ["job_number"],
 };
 const ALIKE = { id: ["jobid", "jobidraw", "job_id", "id_job"], state: ["state", "status", "job_state", "jobstate"] };
-const GUESSES = {
-  submit: /submi|arriv|queued|enqueue|qtime|create/i, start: /start|begin/i, end: /end|finish|complet/i,
-  run: /run|elapsed|duration|wall_?clock/i, procs: /cpu|proc|core|slot|node|gpu|size|width/i,
-  estimate: /limit|estim|req.*time|wall_?time/i,
-};
 const UNIX = 500_000_000; // seconds since 1970; lower ones are on a clock of their own
 const LONGEST = 2 ** 31; // seconds of a run; Slurm writes 2 ** 32 - 1 for no limit
 const NOTHING = new Set(["", "unknown", "none", "n/a", "invalid", "unlimited", "partition_limit", "nan", "null", "-1"]);
@@ -71,7 +66,7 @@ const isComplete = ({ submit, start, end, run, procs }) => submit && procs && (r
 
 /**
  * Return the places of a table's columns, as the user says in `columns`, else by their names. If these do not say what
- * is what, the error has them as `columns`, the first `rows`, and a `guess` by role.
+ * is what, the error has them as `columns`, and the first `rows`.
  */
 function tablePlaces(names, rows, columns, refuse) {
   const isHeader = names.length > 2 && new Set(names).size === names.length && !/^[\d{[]/.test(names[0]);
@@ -85,9 +80,7 @@ function tablePlaces(names, rows, columns, refuse) {
   if (isWhole && other) refuse(`a column ${other}, which sl.read_table in Python reads`);
   if (isWhole) return places;
   if (columns) refuse("expected columns for submit, procs, and run or start and end");
-  const guess = Object.entries(GUESSES).map(([role, like]) => [role, names.find((name) => like.test(name)) ?? null]);
-  const facts = { name: "ColumnsNeeded", columns: names, rows, guess: Object.fromEntries(guess) };
-  throw Object.assign(new Error("which columns are these?"), facts);
+  throw Object.assign(new Error("which columns are these?"), { name: "ColumnsNeeded", columns: names, rows });
 }
 
 /** The runs of a log, and where its columns are; of those that the user chose, `columns` has the names by role. */
@@ -105,8 +98,9 @@ export class Table {
     this.places = placesOf(this.names.map((name) => name.toLowerCase()), SACCT);
     const isWhole = isComplete(this.places) && this.places.job && this.places.start;
     this.isExport = isWhole && !columns && (/\b(?:alloc|n)cpus\b/i.test(header) || !/cputimeraw/i.test(header));
-    const separators = [...",\t;|"].sort((a, b) => header.split(b).length - header.split(a).length);
-    this.split = this.isExport ? (line) => line.split(separator) : (line) => split(line, separators[0]);
+    const [most] = [...",\t;|"].sort((a, b) => header.split(b).length - header.split(a).length);
+    this.split = this.isExport ? (line) => line.split(separator) : (line) => split(line, most);
+    this.reader = this.isExport ? { name: "read_sacct" } : { name: "read_table", separator: most };
     this.again = this.isExport ? header : null; // repeated where outputs were joined
     if (this.isExport) return;
     this.names = this.split(header).map((name) => name.replace(/^ +/, ""));

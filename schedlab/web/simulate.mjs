@@ -7,12 +7,9 @@ export const TAU = 10; // seconds: the least run time in the bounded slowdown
 
 const KEYS = {
   lcfs: (job, i) => -job.submit[i],
-  sjf: (job, i) => job.estimate[i],
-  ljf: (job, i) => -job.estimate[i],
-  narrow: (job, i) => job.procs[i],
-  wide: (job, i) => -job.procs[i],
-  saf: (job, i) => job.estimate[i] * job.procs[i],
-  laf: (job, i) => -job.estimate[i] * job.procs[i],
+  sjf: (job, i) => job.estimate[i], ljf: (job, i) => -job.estimate[i],
+  narrow: (job, i) => job.procs[i], wide: (job, i) => -job.procs[i],
+  saf: (job, i) => job.estimate[i] * job.procs[i], laf: (job, i) => -job.estimate[i] * job.procs[i],
 };
 export const ORDERS = ["fcfs", ...Object.keys(KEYS)];
 
@@ -174,15 +171,12 @@ export function measures(schedule) {
   const length = end - jobs.submit[0];
   const capacity = machine * length;
   const all = total(count, (i) => sorted[i]);
+  const quantiles = { median_wait_time: quantile(sorted, 0.5), p95_wait_time: quantile(sorted, 0.95) };
   return {
-    jobs: count,
-    wait_time: all / count,
-    median_wait_time: quantile(sorted, 0.5),
-    p95_wait_time: quantile(sorted, 0.95),
+    jobs: count, wait_time: all / count, ...quantiles, mean_queue: all / length,
     bounded_slowdown: total(count, (i) => slowed[i]) / count,
     utilization: total(count, (i) => jobs.run[i] * jobs.procs[i]) / capacity,
     loss_of_capacity_share: lost(schedule) / capacity,
-    mean_queue: all / length,
     reserved: reserved.length, // how many jobs had a promised start, and how many of these started later
     late: reserved.filter((job) => start[job] > promise[job]).length,
   };

@@ -51,10 +51,8 @@ export function curve(results, measure, high) {
 }
 
 /** Ticks of a logarithmic axis: powers of ten; over a shorter range 1, 2 and 5 times these. */
-export function ticks(low, high) {
-  const steps = high > 100 * low ? [1] : [1, 2, 5];
-  return Array.from({ length: 10 }, (_, power) => steps.map((step) => step * 10 ** power)).flat();
-}
+export const ticks = (low, high) =>
+  (high > 100 * low ? [1] : [1, 2, 5]).flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power));
 
 /** Name each line at its end; names that would touch move apart. */
 function labelled(lines, pixels) {

@@ -158,12 +158,16 @@ async function unpacked({ name, procs, clock, load, laws, data }) {
   return { name, procs, clock, load, laws, notes: [], jobs: { submit, run, estimate, procs: width } };
 }
 
-self.onmessage = async ({ data: { id, kind, ...request } }) => {
+let work = Promise.resolve(); // one request after the other
+
+self.onmessage = ({ data }) => (work = work.then(() => answer(data)));
+
+async function answer({ id, kind, ...request }) {
   const report = (progress) => self.postMessage({ id, progress });
   try {
     self.postMessage({ id, result: await handlers[kind](request, report) });
   } catch (error) {
-    const { name, message, columns, rows, guess } = error;
-    self.postMessage({ id, error: { name, message, columns, rows, guess } });
+    const { name, message, columns, rows } = error;
+    self.postMessage({ id, error: { name, message, columns, rows } });
   }
-};
+}

@@ -11,8 +11,8 @@ async function result(path, options) {
     const file = new File([await openAsBlob(path)], basename(path));
     return { ...(await read(file, options, (latest) => (progress = latest))), progress };
   } catch (error) {
-    const { name, message, columns, rows, guess, stack } = error;
-    return { error: { name, message, columns, rows, guess, stack } };
+    const { name, message, columns, rows, stack } = error;
+    return { error: { name, message, columns, rows, stack } };
   }
 }
 

@@ -197,7 +197,7 @@ def test_a_log_of_ones_own(_, opened, tmp_path):
 def test_a_table_whose_columns_are_asked_for(_, opened, tmp_path):
     rows = [(0, 4, 100, 200), (10, 8, 50, 60), (20, 16, 500, 900), (400, 2, 30, 60)]
     table = pd.DataFrame(rows, columns=["when", "wide", "lasted", "asked for"])
-    table.to_csv(tmp_path / "mine.csv", index=False)
+    table.to_csv(tmp_path / "mine.csv", index=False, sep=";")
     tab = opened()
     dropped(tab, tmp_path / "mine.csv")
     assert tab.inner_text("#columns table").split("\t")[0] == "when"
@@ -216,9 +216,11 @@ def test_a_table_whose_columns_are_asked_for(_, opened, tmp_path):
 @pytest.mark.parametrize("_", browsed)
 def test_jobs_that_are_all_submitted_at_once_have_no_load(_, opened, tmp_path):
     sl.testing.trace_of([(0, 10, 10, 1), (0, 10, 10, 2)], machine=2).to_swf(tmp_path / "once.swf")
-    tab = opened()
+    tab = opened("load=0.95&machine=200")  # neither is for the next log
     dropped(tab, tmp_path / "once.swf")
-    settled(tab)
+    assert "a job waits 5 s" in settled(tab)
+    assert tab.locator("#trouble").is_hidden()
+    assert "machine" not in tab.inner_text("#code")
     assert "2 jobs, 2 processors" in tab.inner_text("#about")
     assert tab.locator("#load").is_disabled()
     tab.click("[data-view=slowdown]")

@@ -145,7 +145,7 @@ def test_a_long_log_is_read_piece_by_piece(tmp_path):
         (LOG.replace(" 10 ", " ten ").encode(), "x.swf:2: field 4 (run_time) is 'ten', expected a number"),
         ((LOG + RECORD).encode(), "x.swf: several records of job 1, expected one; sl.read_swf in Python reads them"),
         (gzip.compress(LOG.encode())[:-9], "x.swf: cannot be read, or its gzip stream is damaged"),
-        (LOG.encode("utf-16"), "x.swf:1: an odd letter, or not text in UTF-8; schedlab in Python may read it"),
+        (LOG.encode("utf-16"), "x.swf:1: not plain text in UTF-8: unpack xz or zip first; Python reads some"),
     ],
 )
 def test_a_broken_log_is_refused_in_one_line(text, message, tmp_path):
@@ -162,3 +162,11 @@ def test_small_logs_that_go_wrong_elsewhere_are_read_as_in_python_or_refused(tmp
     assert [path.name for path in asked] == ["23_supercloud.csv", "23c_requeue.csv", "50_no_job_id.txt"]
     results = {path: result for path, result in results.items() if path not in asked}
     assert check(results.values(), results, sl.read_sacct)["read"] == 8
+
+
+def test_jobs_that_must_wait_and_jobs_that_are_cut_are_told(tmp_path):
+    text = "; MaxProcs: 4\n1 0 -1 90 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 9 1 -1 -1 1 60 -1 1 1 1 1 1 1 1 -1\n"
+    (result,) = read_in_node(written(tmp_path, [text], ".swf"), tmp_path)
+    notes = "\n".join(result["notes"])
+    assert "jobs that must wait for another one, which is not simulated: 1" in notes
+    assert "1 record cut at the estimate, though the job ran longer" in notes

@@ -137,8 +137,6 @@ def test_a_table_of_other_columns_asks_for_them(tmp_path):
     assert error["name"] == "ColumnsNeeded"
     assert error["columns"] == ["job", "Submitted", "Length", "CPUs"]
     assert error["rows"] == [["a", "0", "60", "4"], ["b", "5", "60", "2"]]
-    assert error["guess"]["submit"] == "Submitted"
-    assert error["guess"]["procs"] == "CPUs"
     columns = {"submit": "Submitted", "run": "Length", "procs": "CPUs"}
     results = read_in_node([path], tmp_path, [{"columns": columns}])
     assert check(results, [path], partial(sl.read_table, **columns)) == {"size unknown": 1}

@@ -184,8 +184,8 @@ def _first_jobs_in_page(scenario, schemes):
     """Return a figure's schemes at its first loads, on the first jobs of the log and for one draw."""
     trace = grids.workload(jobs=IN_PAGE, A=SCENARIOS[scenario], load=None)
     loads = grids.SAMPLES["now"][None][0]
-    words = f"first {IN_PAGE:,} jobs, load"
-    return [Run(f"{short(scheme)}, {words} {load:g}", trace, scheme, load) for load in loads for scheme in schemes]
+    sample = f"first {IN_PAGE:,} jobs, load"
+    return [Run(f"{short(scheme)}, {sample} {load:g}", trace, scheme, load) for load in loads for scheme in schemes]
 
 
 def _numbered(number):
