@@ -12,7 +12,7 @@ const WEEK = 7 * DAY;
 let call = null; // of the kernels
 let schemes = {};
 let workload = null;
-const figures = new Map(); // workloads of live figures, by their packed text
+const figures = new Map(); // workloads of figures, by their packed text
 let rescaled = null; // to the last load
 const kept = new Map(); // schedules, by what they are of
 
@@ -104,9 +104,10 @@ const handlers = {
   },
 };
 
-async function workloadOf(log) {
-  figures.set(log.data, figures.get(log.data) ?? (await unpacked(log)));
-  return figures.get(log.data);
+/** Return a workload of a figure; equal jobs can speed up in different ways. */
+async function workloadOf(log, key = log.data + JSON.stringify(log.laws)) {
+  figures.set(key, figures.get(key) ?? (await unpacked(log)));
+  return figures.get(key);
 }
 
 /** The values of a measure of all jobs, in ascending order. */
