@@ -1,7 +1,7 @@
 """How a page of the site simulates a live figure by itself."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from schedlab.schemes import Scheme
@@ -13,6 +13,7 @@ class Simulated:
 
     has_table = False  # below the figure
     functions = ()  # names of the fields that are functions of controls
+    offered = None  # by control, the values that the page has; of other controls, all
 
     @property
     def controls(self) -> set[str]:
@@ -38,6 +39,8 @@ class InPage(Simulated):
         The measure of each panel.
     short : function of the name of a scheme
         Its name in the title.
+    offered : mapping of str to collection
+        By control, the values that the page has; of other controls, all.
     """
 
     trace: Callable[..., Trace]
@@ -48,6 +51,7 @@ class InPage(Simulated):
     load: Callable[..., float | None] = lambda load: load
     tau: Callable[..., float] = lambda: 10
     short: Callable[[str], str] = str
+    offered: Mapping[str, Collection] | None = None
 
     functions = ("trace", "schemes", "load", "tau")
 

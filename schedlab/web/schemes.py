@@ -44,3 +44,12 @@ def described(scheme: Scheme) -> dict:
         if not scheme.release and not scheme.everywhere:
             return entry | {"kernel": "shredding", "rules": rules | {"starts": TASKS_START}}
     raise ValueError(f"{scheme} is not in the page")
+
+
+def is_described(scheme: Scheme) -> bool:
+    """Tell whether the page has a scheme."""
+    try:
+        described(scheme)
+    except (ValueError, TypeError):  # of a scheme that needs settings, too
+        return False
+    return True

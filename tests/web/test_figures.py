@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import schedlab as sl
 from schedlab import web
 from schedlab.charts.theme import ON_PAGE
 from schedlab.papers import grudenic2010, kurian2003, sabin2006
+from schedlab.schemes import scheme as scheme_named
 from schedlab.web import figures
 from schedlab.web.in_page import InPage, Run
 
@@ -221,3 +223,36 @@ def test_a_card_on_a_page_has_a_button(on_page):
     assert len(recipe_of(html)["logs"]) == 1
     values = sl.simulate(trace.scale_load(0.8), "easy").metrics()
     assert recipe_of(html)["runs"][0]["values"] == {name: values[name] for name in ("wait_time", "bounded_slowdown")}
+
+
+def test_exploring_a_trace(on_page, tmp_path):
+    trace = sl.model_trace("lublin", jobs=900, machine=64, seed=2)
+    html = html_of(sl.widgets.explore(trace))
+    assert "live-simulated" in html
+    assert "fattened" not in html
+    recipe = recipe_of(html)
+    schemes = re.findall(r"<option[^>]*>([^<]+)</option>", re.search(r'<select name="scheme".*?</select>', html)[0])
+    orders = re.findall(r"<option[^>]*>([^<]+)</option>", re.search(r'<select name="order".*?</select>', html)[0])
+    places = [(0, "easy", "fcfs", "fcfs"), (3, "conservative", "sjf", "easy"), (5, "dpsan", "wide", "easy-sjbf")]
+    requests = [
+        asked(
+            recipe,
+            240,
+            load=load,
+            scheme=schemes.index(scheme),
+            order=orders.index(order),
+            against=schemes.index(against),
+        )
+        for load, scheme, order, against in places
+    ]
+    for (load, scheme, order, against), answer in zip(places, answers(tmp_path, requests), strict=True):
+        scaled = trace if load == 0 else trace.scale_load(0.25 + 0.05 * load)
+        sides = sl.simulate(scaled, replace(scheme_named(scheme), order=order)), sl.simulate(scaled, against)
+        expected = {str(side.scheme): side.metrics()["wait_time"] for side in sides}
+        assert dict(answer["result"]["means"]) == pytest.approx(expected, rel=1e-10)
+
+
+def test_exploring_what_is_not_all_measured_is_made_beforehand(on_page):
+    trace = sl.model_trace("lublin", jobs=300, machine=64, seed=2)
+    part = trace.between(150_000, 250_000, lead=100_000)
+    assert "live-simulated" not in html_of(sl.widgets.explore(part))

@@ -1,5 +1,6 @@
 """The workbench: explore a workload and try policies on it, and the figures that it is made of."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
@@ -10,6 +11,7 @@ import ipywidgets
 from ... import charts
 from ..._runtime.text import check_known, suggestion
 from ...charts._altair import alt
+from ...charts.theme import ON_PAGE
 from ...experiment import remember
 from ...machine import Flat, KaryTree, Pools
 from ...schedule import Schedule
@@ -141,7 +143,28 @@ def explore(*traces: Trace | str, machine: Flat | KaryTree | Pools | Mapping | i
     }
     controls = {name: values for name, values in controls.items() if values is not None}
     code = partial(code_of_bench, **{name: value for name, value in settings.items() if name not in controls})
-    return live(partial(bench, **settings), code=code, limits=limits_of_bench, groups=GROUPS, **controls)
+    drawn = partial(bench, **settings)
+    drawn.in_page = None if machines else _in_page(offered[first], schemes)
+    return live(drawn, code=code, limits=limits_of_bench, groups=GROUPS, **controls)
+
+
+def _in_page(trace, schemes):
+    """Return how a page of the site explores a trace; None if some of its jobs are not to be measured."""
+    from ...web.page import ORDERS  # here, since only pages need them
+    from ...web.schemes import is_described
+
+    if ON_PAGE not in os.environ or not _trace(trace).counted().all():
+        return None
+    known = [name for name in schemes if is_described(scheme_named(name))]
+    return InPage(
+        lambda: _trace(trace),
+        lambda scheme, order, against: {
+            str(side.scheme): side.scheme for side in reversed(sides_of(scheme, order, against, None, None, None))
+        },
+        "Mean wait",
+        lambda trace: (_span(trace),),
+        offered={"scheme": known, "against": known, "order": ORDERS},
+    )
 
 
 def limits_of_bench(trace, load, scheme, against, view, machine=None, against_machine=None, machines=None, pool=None):

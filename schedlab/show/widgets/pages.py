@@ -7,6 +7,7 @@ from itertools import product
 import ipywidgets
 
 from ... import charts
+from .controls import NOTHING
 
 ON_A_PAGE = (5, 3, 2)  # values of the first controls, whose combinations a page has
 MANY = 200  # values of a control whose figures are simulated in the page
@@ -31,10 +32,11 @@ def _simulated(live, in_page):
         if name not in in_page.controls:
             left.append(control.description or name)
             continue
-        some = _few(control, MANY)
+        offered = (in_page.offered or {}).get(name)
+        some = [pair for pair in _few(control, MANY) if offered is None or pair[1] in offered]
         first = next(place for place, (_, value) in enumerate(some) if value == control.value)
         controls.append(_labelled(control, name, some, first, data=True))
-        choices[name] = [value for _, value in some]
+        choices[name] = [None if value is NOTHING else value for _, value in some]
     spec, table = live._recall(live.settings)
     note = "Each move simulates the whole workload again, in this page."
     note += f" In JupyterLab you can change, too: {escape(', '.join(left))}." * bool(left)
