@@ -239,12 +239,11 @@ def test_a_schedule_of_a_stand_in_says_so(_, opened):
 
 @pytest.mark.parametrize("_", browsed)
 def test_long_work_can_be_cancelled(_, opened, tmp_path):
-    trace = sl.model_trace("lublin", jobs=60_000, machine=64, seed=1).scale_load(1.2)
-    trace.to_swf(tmp_path / "long.swf")
+    sl.load_trace("KTH-SP2-1996", standin=True).scale_load(1.3).to_swf(tmp_path / "long.swf")
     tab = opened()
     dropped(tab, tmp_path / "long.swf")
     settled(tab)
-    tab.select_option("#scheme", "Conservative")
+    tab.select_option("#scheme", "Conservative (rebuild)")  # half a minute
     tab.click("#cancel", timeout=30_000)  # which appears
     tab.wait_for_selector("#trouble:visible")
     assert tab.inner_text("#trouble") == "Cancelled."
