@@ -6,7 +6,6 @@ draws the table that is kept of the full size (`schedlab.papers.kept`); a quick 
 
 import inspect
 import os
-import re
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from schedlab import load_trace
@@ -22,13 +20,12 @@ from schedlab._runtime.paths import own_folder
 from schedlab._runtime.text import check_known
 from schedlab.papers import kept
 from schedlab.show import card as page
-from schedlab.show import duration, interval
 from schedlab.show.ledgers import VERDICTS, counted, standing
-from schedlab.show.reading import typeset
 from schedlab.workload import archive
 from schedlab.workload.archive import TraceNotFound, standing_in
 
 from .names import paper_in
+from .tables import as_read
 
 if TYPE_CHECKING:
     import altair as alt  # at run time it would cost every command of the command line a second or more
@@ -37,12 +34,7 @@ SIZES = ("quick", "full")
 NO_PAPER = ("arena",)  # a study of our own
 IN_TEXT, BEYOND = "In the text", "Beyond the paper"  # in place of a number
 RING = "○ "  # the mark of what was simulated just now
-# What columns are called in tables, where their names in the data are not words.
-HEADS = {"trace": "log", "pes": "PEs", "procs": "processors", "group": "jobs, by processor-seconds in the log"}
-TIMES = {"s": 1, "minutes": 60}  # units of columns, in seconds
-TIME = re.compile(rf"(.*) \(({'|'.join(TIMES)})\)")
 BROAD = 760  # pixels, for bars that have the page to themselves
-LONG = 1_000  # seconds; columns that reach it are written in minutes, hours or days
 NO_RUN = "Drawn from what is kept: none of it was simulated again just now."
 
 
@@ -268,33 +260,6 @@ class Card(Drawing):
 
 def _all(count):
     return f"all {count:,} values are" if count > 1 else "the value is"
-
-
-def as_read(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table as people read it: intervals beside their values, times in readable units, heads in words.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from schedlab.papers.cards import as_read
-    >>> waits = pd.DataFrame({"trace": ["CTC"], "wait (s)": [6846.0], "change (%)": [-2.0]})
-    >>> waits = waits.assign(**{"change (%)_low": -3.0, "change (%)_high": -1.0})
-    >>> as_read(waits).replace("\N{MINUS SIGN}", "minus ", regex=True).to_dict("records")
-    [{'log': 'CTC', 'wait': '114 min', 'change (%)': 'minus 2.0 [minus 3.0 to minus 1.0]'}]
-    """
-    readable = table.copy()
-    for name in table.columns:
-        ends = [f"{name}{end}" for end in ("_low", "_high")]
-        if set(ends) <= set(table.columns):
-            form = "{:+.1f}" if "%" in str(name) else "{:.3g}"  # changes have signs
-            readable[name] = [typeset(interval(*row, form)) for row in table[[name, *ends]].to_numpy(float)]
-            readable = readable.drop(columns=ends)
-        elif (match := TIME.fullmatch(str(name))) and len(table):
-            seconds = table[name].astype(float) * TIMES[match[2]]
-            if seconds.abs().max() >= LONG:
-                readable[name] = seconds.map(lambda value: "-" if np.isnan(value) else duration(value))
-                readable = readable.rename(columns={name: match[1]})
-    return readable.rename(columns=HEADS)
 
 
 def verdict_of(verdicts: Iterable[str]) -> str:

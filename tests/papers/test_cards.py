@@ -14,8 +14,9 @@ import pytest
 from schedlab import charts, papers
 from schedlab.experiment import RunError, grid
 from schedlab.papers import kept, notebook
-from schedlab.papers.cards import HEADS, NO_RUN, Card, Drawing, as_read, rebuilt, verdict_of
+from schedlab.papers.cards import NO_RUN, Card, Drawing, rebuilt, verdict_of
 from schedlab.papers.kept import claims_about, compared, named_in
+from schedlab.papers.tables import HEADS, as_read
 from schedlab.papers.walls import READINGS, REST
 from schedlab.show import card as page
 from schedlab.show.ledgers import FAILURES_FIRST, VERDICTS
