@@ -610,7 +610,7 @@ NAMED = """
     """
 
 
-def _unharmed(page, dialogs):
+def assert_unharmed(page, dialogs):
     page.page.wait_for_timeout(500)  # an image that cannot be loaded fails later than the page
     assert page.page.evaluate("() => window.hacked || window.HACKED") is None  # names of orders are in capitals
     assert page.page.locator("img[src=x]").count() == 0
@@ -638,7 +638,7 @@ def test_a_name_with_markup_does_not_run_in_a_saved_chart(chromium, tmp_path):
     page.page.goto(path.as_uri())
     page.page.locator("svg.marks text, canvas.marks").first.wait_for()
     page.check()
-    _unharmed(page, dialogs)
+    assert_unharmed(page, dialogs)
     page.close()
 
 
@@ -650,7 +650,7 @@ def test_a_name_with_markup_does_not_run_in_a_page_of_altairs_own(chromium, tmp_
     page = Page(chromium, path.as_uri())  # it cannot load Vega, but the page contains the markup all the same
     dialogs = _watched(page)
     page.page.goto(path.as_uri())
-    _unharmed(page, dialogs)
+    assert_unharmed(page, dialogs)
     page.close()
 
 
@@ -690,7 +690,7 @@ def test_a_name_with_markup_does_not_run_in_a_notebook(server, chromium, folder)
     figure.locator("pre", has_text=SHOWN).wait_for()
     figure.locator("svg.marks text", has_text=SHOWN).wait_for()
     figure.locator("svg.marks").hover()  # tooltips
-    _unharmed(page, dialogs)
+    assert_unharmed(page, dialogs)
     page.close()
 
 
@@ -702,7 +702,7 @@ def test_a_name_that_runs_is_noticed(server, chromium, folder):
     page.open(written(folder, "unescaped", *cells)).run_all()
     page.page.wait_for_function("() => window.hacked")
     with pytest.raises(AssertionError):
-        _unharmed(page, dialogs)
+        assert_unharmed(page, dialogs)
     assert dialogs
     page.close()
 
