@@ -18,7 +18,9 @@ from schedlab.web.schemes import described
 
 SCRIPT = "simulate.js"  # of the site
 PARTS = "schedlabParts"  # its variable of the browser
-AGAIN = {"wait_time": "mean wait (s)", "bounded_slowdown": "mean bounded slowdown"}  # of the runs of a card
+# What is measured of the runs of a card, and of what tasks of sweeps change.
+AGAIN = {"wait_time": "mean wait (s)", "bounded_slowdown": "mean bounded slowdown"}
+FALLEN = {name: f"{name} better by (%)" for name in ("turnaround", "slowdown")} | {"loss": "loss of capacity (%)"}
 
 
 def recipe(figure: InPage | DayInPage, choices: Mapping[str, Sequence]) -> str:
@@ -95,20 +97,31 @@ def again(runs: Iterable[Run]) -> str:
     entries = []
     rows = []
     for run in runs:
-        trace = run.trace if run.load is None else run.trace.scale_load(run.load, **_kind_of_load(run.trace))
-        metrics = simulate(trace, run.scheme).metrics()
-        values = {name: metrics[name] for name in AGAIN}
+        values = run.tasks.values if run.tasks else _measured(run)
         place = next(place for place, trace in enumerate(traces) if trace is run.trace)
-        entries.append({"log": place, "load": run.load, "scheme": described(run.scheme), "values": values})
+        entry = {"log": place, "load": run.load, "scheme": described(run.scheme), "values": values}
+        entries.append(entry | ({"tasks": _of_tasks(run.tasks)} if run.tasks else {}))
         rows.append([run.label, *(text for value in values.values() for text in (number(value), "…"))])
     recipe = json.dumps({"logs": list(map(packed, traces)), "runs": entries}).replace("</", "<\\/")
-    heads = ["run", *(text for measure in AGAIN.values() for text in (f"{measure}, in Python", "in this page"))]
+    measures = FALLEN if runs[0].tasks else AGAIN
+    heads = ["run", *(text for measure in measures.values() for text in (f"{measure}, in Python", "in this page"))]
     return (
         f'<div class="card-again"><p><button disabled>Simulate again</button> <span role="status">{len(runs)} runs, '
         "simulated in this page.</span></p>"
         f'<div class="wide" hidden>{table(heads, rows)}</div>'
         f'<script type="application/json" class="recipe">{recipe}</script></div>'
     )
+
+
+def _measured(run):
+    trace = run.trace if run.load is None else run.trace.scale_load(run.load, **_kind_of_load(run.trace))
+    metrics = simulate(trace, run.scheme).metrics()
+    return {name: metrics[name] for name in AGAIN}
+
+
+def _of_tasks(tasks):
+    settings = {"sweeps": tasks.sweeps, "breakdown": tasks.breakdown, "group": tasks.group}
+    return settings | {"rules": described(tasks.scheme)["rules"]}
 
 
 def _kind_of_load(trace):

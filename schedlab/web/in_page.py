@@ -84,6 +84,31 @@ class DayInPage(Simulated):
 
 
 @dataclass(frozen=True)
+class Tasks:
+    """What the tasks of parameter sweeps change for a group of jobs, at one site.
+
+    Parameters
+    ----------
+    scheme : Shredding
+        What becomes of the tasks.
+    sweeps : sequence of int
+        The places of the jobs that are sweeps.
+    breakdown : int
+        Their tasks per processor.
+    group : str
+        The jobs whose means are compared: sweeps, other jobs, or a class of these.
+    values : mapping of str to float
+        What Python gives for turnaround, slowdown and loss (of capacity): by how many percent the mean fell.
+    """
+
+    scheme: Scheme
+    sweeps: Sequence[int]
+    breakdown: int
+    group: str
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Run:
     """A run that a card of the site simulates again in the page.
 
@@ -95,9 +120,12 @@ class Run:
         Both must be in the page.
     load : float, optional
         To which the trace is scaled; None: its own.
+    tasks : Tasks, optional
+        Of sweeps, with which the run is compared.
     """
 
     label: str
     trace: Trace
     scheme: Scheme
     load: float | None = None
+    tasks: Tasks | None = None

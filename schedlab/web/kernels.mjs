@@ -20,8 +20,7 @@ const NEVER = 2 ** 63; // as a number of JavaScript; the kernels' own is less by
  *   for pools changes is changed in the arrays of `values`, too; those of several axes are arrays of arrays.
  */
 export async function load(bytes, described) {
-  const imports = { math: { exp: Math.exp, expm1: Math.expm1 } };
-  const { instance } = await WebAssembly.instantiate(bytes, imports);
+  const { instance } = await WebAssembly.instantiate(bytes, { math: { exp: Math.exp, expm1: Math.expm1 } });
   const wasm = instance.exports;
   const wide = typeof wasm.mark() === "bigint";
   const pointer = (value) => (wide ? BigInt(value) : Number(value));

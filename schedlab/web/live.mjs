@@ -111,9 +111,8 @@ function live(place) {
           const times = { begin: unix(row.begin), end: unix(row.end), submit: words(unix(row.submit)) };
           return { ...row, ...times };
         });
-        const [wide, high] = [[x, plot.width], [y, plot.height]].map(
-          ([{ scale }, pixels]) => (scale.domain[1] - scale.domain[0]) / pixels,
-        );
+        const perPixel = ({ scale: { domain } }, pixels) => (domain[1] - domain[0]) / pixels;
+        const [wide, high] = [perPixel(x, plot.width), perPixel(y, plot.height)];
         const [letter, line] = recipe.letters;
         const isLarge = ({ job, begin, end, low, high: top }) =>
           (end - begin) / wide >= letter * `${job}`.length + 2 && (top - low) / high >= line + 1;
@@ -152,7 +151,7 @@ function again(place) {
         status.textContent = `Simulating run ${i + 1} of ${runs.length} …`;
         const measured = await ask("again", { ...run, log: logs[log] });
         Object.entries(values).forEach(([name, value], column) => {
-          differing += Math.abs(measured[name] - value) > 1e-9 * value;
+          differing += !(Math.abs(measured[name] - value) <= 1e-9 * Math.abs(value));
           wide.querySelectorAll("tr")[i + 1].cells[2 * column + 2].textContent = number(measured[name]);
         });
       }

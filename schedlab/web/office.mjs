@@ -32,9 +32,7 @@ export async function started({ worker: script, wide, narrow, kernels, schemes }
   function ask(kind, request = {}, report = null) {
     const id = ++asked;
     worker.postMessage({ id, kind, ...request });
-    return new Promise((resolve, reject) => {
-      waiting.set(id, { resolve, reject, report });
-    });
+    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject, report }));
   }
 
   function stop() {

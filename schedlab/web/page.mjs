@@ -240,6 +240,7 @@ const drawers = {
 async function update() {
   latest += 1;
   showCode();
+  byId("copy").textContent = "Copy a link to this setting";
   const held = ([name, value]) => value !== first[name] && !(dropped && ["log", "machine"].includes(name));
   const parts = Object.entries(setting).filter(held);
   history.replaceState(null, "", `#${new URLSearchParams(parts)}`);
@@ -279,8 +280,8 @@ async function open({ entry, file, options, isLinked = false }) {
     for (const id of ["finding", "measures", "under", "chart"]) byId(id).replaceChildren();
     chart?.view.finalize();
     chart = null;
-    const about = [file ? `${file.name} (your log)` : entry.title];
-    about.push(`${counted(log.jobs)} job${log.jobs === 1 ? "" : "s"}`);
+    const title = file ? `${file.name} (your log)` : entry.title;
+    const about = [title, `${counted(log.jobs)} job${log.jobs === 1 ? "" : "s"}`];
     about.push(`${counted(log.procs)} processors${log.known ? "" : ", as the widest job needs: the file has no size"}`);
     byId("about").textContent = [...about, duration(log.span), `offered load ${number(log.load)}`].join(", ");
     byId("notes").hidden = !log.notes.length;
@@ -298,11 +299,9 @@ async function open({ entry, file, options, isLinked = false }) {
 
 /** Run a script; one that stands beside the page works from the disk, too. */
 const ran = (src) =>
-  new Promise((resolve, reject) => {
-    const script = Object.assign(document.createElement("script"), { src });
-    script.addEventListener("load", resolve);
-    script.addEventListener("error", () => reject(new Error(`${src} could not be fetched`)));
-    document.head.append(script);
+  new Promise((onload, reject) => {
+    const onerror = () => reject(new Error(`${src} could not be fetched`));
+    document.head.append(Object.assign(document.createElement("script"), { src, onload, onerror }));
   });
 
 /** Fetch a log that stands beside the page. */
@@ -382,9 +381,10 @@ function recall() {
   }
 }
 
-function download(name, text) {
-  const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  Object.assign(document.createElement("a"), { download: `${name}.csv`, href }).click();
+function download(ending, type, text) {
+  const href = URL.createObjectURL(new Blob([text], { type }));
+  const name = `${titleOf()}, ${setting.scheme}.${ending}`;
+  Object.assign(document.createElement("a"), { download: name, href }).click();
   URL.revokeObjectURL(href);
 }
 
@@ -404,7 +404,8 @@ function listen() {
     if (input.files[0]) take(input.files[0]);
     input.value = ""; // so that the same file can be chosen again
   });
-  on("csv", "click", async () => download(`${titleOf()}, ${setting.scheme}`, await office.ask("csv", plain())));
+  on("csv", "click", async () => download("csv", "text/csv", await office.ask("csv", plain())));
+  on("svg", "click", async () => download("svg", "image/svg+xml", await chart.view.toSVG()));
   on("copy", "click", async (button) => {
     await navigator.clipboard.writeText(location.href);
     button.textContent = dropped ? "Copied (the link does not hold your log)" : "Copied";

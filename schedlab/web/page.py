@@ -111,18 +111,18 @@ def packed(trace: Trace) -> dict:
     planes = [column.astype("<i4").view("u1").reshape(-1, 4).T.tobytes() for column in numbers]
     standin = ", standin=True" * (trace.source == "stand-in")
     code = f"sl.load_trace({trace.name!r}{standin})" if standin or trace.source == "archive" else None
-    moldable = {}
+    counted = np.flatnonzero(trace.counted())
+    more = {}
     if trace.has_speedup:
-        laws = trace.laws()._asdict()
-        moldable = {
-            "load": trace.effective_load(),
-            "laws": {name: np.asarray(part).tolist() for name, part in laws.items()},
-        }
-    return moldable | {
+        laws = {name: np.asarray(part).tolist() for name, part in trace.laws()._asdict().items()}
+        more = {"load": trace.effective_load(), "laws": laws}
+    elif counted.size < len(trace):
+        more = {"load": trace.offered_load(), "counted": [int(counted[0]), int(counted[-1]) + 1]}
+    return more | {
         "name": trace.name,
         "title": trace.title,
         "procs": trace.procs,
-        "jobs": len(trace),
+        "jobs": counted.size,
         "clock": clock,
         "code": code,
         "data": _text(b"".join(planes)),

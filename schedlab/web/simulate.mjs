@@ -72,15 +72,14 @@ export function simulate(call, workload, scheme, order = scheme.order, machine =
   if (scheme.moldable) return chosen(call, { ...workload, jobs }, scheme);
   const queue = { rank: rankOf(order, jobs) };
   const rules = { ...scheme.rules };
-  for (const name of scheme.perJob) rules[name] *= jobs.submit.length;
-  if ("depth" in rules) rules.depth = Math.min(rules.depth, jobs.submit.length);
+  const count = jobs.submit.length;
+  for (const name of scheme.perJob) rules[name] *= count;
+  if ("depth" in rules) rules.depth = Math.min(rules.depth, count);
   const backfill = scheme.backfill ? { rank: rankOf(scheme.backfill, jobs) } : queue;
   const own = Boolean(scheme.backfill);
   const values = { jobs, machine, order: queue, backfill, own, veto: {}, per_event: false, halt: [0], ...rules };
-  if (rules.settings) {
-    const depth = Math.min(rules.settings.depth ?? Infinity, jobs.submit.length);
-    values.settings = { ...rules.settings, depth, ticks: [0] };
-  }
+  const { settings } = rules;
+  if (settings) values.settings = { ...settings, depth: Math.min(settings.depth ?? Infinity, count), ticks: [0] };
   const [start, promise] = call(scheme.kernel, values);
   return { workload, jobs, machine, start, promise, rank: queue.rank, scheme };
 }

@@ -19,8 +19,7 @@ const kept = new Map(); // schedules, by what they are of
 const handlers = {
   async start({ wide, narrow, kernels, known }) {
     schemes = known;
-    const described = { kernels };
-    call = await load(wide, described).catch(() => load(narrow, described)); // without 64-bit memory
+    call = await load(wide, { kernels }).catch(() => load(narrow, { kernels })); // without 64-bit memory
   },
 
   /** Take a log: one that the page has, or a file of the user. Returns what is known of it. */
@@ -62,10 +61,7 @@ const handlers = {
 
   /** Measure both sides at one load, for the curve. */
   point({ setting, load }) {
-    return setting.sides.map((scheme) => {
-      const { bounded_slowdown } = measures(scheduled(setting, load, scheme));
-      return { scheme, load, bounded_slowdown };
-    });
+    return setting.sides.map((scheme) => ({ scheme, load, ...measures(scheduled(setting, load, scheme)) }));
   },
 
   curve({ results, high }) {
@@ -94,9 +90,14 @@ const handlers = {
     return { charts, begin, clock: log.clock, gains: gains(...schedules, sweeps) };
   },
 
-  /** Measure a run of a card of the site. */
-  async again({ log, load, scheme }) {
-    return measures(simulate(call, scaled(await workloadOf(log), load), scheme));
+  /** Measure a run of a card of the site: with tasks of sweeps, by how many percent the means of a group fell. */
+  async again({ log, load, scheme, tasks: { rules, sweeps, breakdown, group } = {} }) {
+    const jobs = scaled(await workloadOf(log), load);
+    const schedule = simulate(call, jobs, scheme);
+    if (!rules) return measures(schedule);
+    const all = gains(schedule, shredded(call, jobs, rules, sweeps, breakdown), sweeps);
+    const [, turnaround, slowdown, loss] = all.find(([name]) => name === group);
+    return { turnaround, slowdown, loss };
   },
 
   csv(setting) {
@@ -110,12 +111,15 @@ async function workloadOf(log, key = log.data + JSON.stringify(log.laws)) {
   return figures.get(key);
 }
 
-/** The values of a measure of all jobs, in ascending order. */
+/** The values of a measure of all jobs that count, in ascending order. */
 function sorted(schedule, column, tau) {
   const { jobs, start } = schedule;
-  if (column === "bounded_slowdown") return slowdowns(schedule, tau).sort();
-  if (column === "turnaround") return start.map((at, i) => at + jobs.run[i] - jobs.submit[i]).sort();
-  return column === "procs" ? jobs.procs.slice().sort() : sortedWaits(schedule);
+  const turnaround = (_, i) => start[i] + jobs.run[i] - jobs.submit[i];
+  const values = {
+    bounded_slowdown: () => slowdowns(schedule, tau), turnaround: () => start.map(turnaround),
+    procs: () => jobs.procs, wait_time: () => start.map((at, i) => at - jobs.submit[i]),
+  }[column]();
+  return values.slice(...(schedule.workload.counted ?? [])).sort();
 }
 
 const valuesOf = (named, measure) =>
@@ -144,7 +148,7 @@ function byClass({ jobs, start }) {
 }
 
 /** Read a log of the page: four columns of 32-bit numbers, byte by byte, the first as differences. */
-async function unpacked({ name, procs, clock, load, laws, data }) {
+async function unpacked({ data, ...facts }) {
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const planes = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -156,7 +160,7 @@ async function unpacked({ name, procs, clock, load, laws, data }) {
     }),
   );
   for (let i = 1; i < count; i++) submit[i] += submit[i - 1];
-  return { name, procs, clock, load, laws, notes: [], jobs: { submit, run, estimate, procs: width } };
+  return { ...facts, notes: [], jobs: { submit, run, estimate, procs: width } };
 }
 
 let work = Promise.resolve(); // one request after the other

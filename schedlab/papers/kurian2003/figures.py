@@ -1,13 +1,16 @@
 """The paper's figures, and what it leaves open."""
 
 from functools import partial
+from itertools import product
 
+import numpy as np
 import pandas as pd
 
-from schedlab import charts
+from schedlab import EASY, charts, simulate
 from schedlab.schedule import metrics
 from schedlab.schedule.statistics import over_seeds
 from schedlab.show import interval
+from schedlab.web.in_page import Run, Tasks
 
 from ..cards import BROAD, Drawing, rebuilt
 from . import grids
@@ -136,7 +139,26 @@ def _figure(number, scheme, what, share):
     draw = partial(_draw_improvements, number, scheme, what, share)
     more = {"claims": IN_TEXT[number]} if number in IN_TEXT else {}
     how = {"logs": (LOG,), "by": by, "measures": measures, "name": f"figure{number}", "about": about, **more}
+    if scheme != THREE_SITES:
+        how["in_page"] = partial(_draws_in_page, scheme, what, [share] if share else grids.SHARES)
     return rebuilt(f"Figure {number}", draw, (DRAWN,), **how)(run)
+
+
+def _draws_in_page(scheme, what, shares):
+    """Return the first draw of a figure at its first and last load, for each share and group of jobs."""
+    trace = subset().shake(grids.SHAKE, 0)
+    runs = []
+    for share, load in product(shares, (grids.LOADS[0], grids.LOADS[-1])):
+        marked = trace.with_parameter_sweeps(share / 100, breakdown=grids.BREAKDOWN, seed=0).scale_load(load)
+        base = grids.measures_alone(simulate(trace.scale_load(load), EASY()))
+        sweeps = np.flatnonzero(marked.table["breakdown"]).tolist()
+        for row in grids.improvements_of(simulate(marked, grids.SCHEMES[scheme]), base):
+            if row["group"] in JOBS_SHOWN[what]:
+                values = {key: row[better] for key, better in IMPROVED.items()}
+                group = metrics.CLASS_WORDS.get(row["group"], row["group"])
+                tasks = Tasks(grids.SCHEMES[scheme], sweeps, grids.BREAKDOWN, group, values)
+                runs.append(Run(f"{group}, {share} % sweeps, load {load:g}", trace, EASY(), load, tasks))
+    return runs
 
 
 def _bars(data, bar):

@@ -149,11 +149,11 @@ def explore(*traces: Trace | str, machine: Flat | KaryTree | Pools | Mapping | i
 
 
 def _in_page(trace, schemes):
-    """Return how a page of the site explores a trace; None if some of its jobs are not to be measured."""
+    """Return how a page of the site explores a trace."""
     from ...web.page import ORDERS  # here, since only pages need them
     from ...web.schemes import is_described
 
-    if ON_PAGE not in os.environ or not _trace(trace).counted().all():
+    if ON_PAGE not in os.environ:
         return None
     known = [name for name in schemes if is_described(scheme_named(name))]
     return InPage(
