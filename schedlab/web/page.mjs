@@ -146,7 +146,7 @@ function filled(name, { along, upward }) {
   for (const { encoding } of views(spec)) {
     const { x, y, color } = encoding;
     if (color?.field === "scheme") color.scale = colours;
-    if (color?.legend) color.legend.columns = room < NARROW ? 2 : 4;
+    if (color?.legend && room < NARROW) [color.title, color.legend.columns] = [color.title.split(", "), 2];
     if (x?.scale?.domain) x.scale.domain = along;
     if (y?.scale?.domain && upward) y.scale.domain = upward;
     if (!x?.axis) continue;
@@ -223,9 +223,8 @@ const drawers = {
     });
     const placed = charts.map(({ rows }) =>
       rows.map((row) => {
-        const submit = log.clock === null ? clocked(row.submit) : moment(row.submit);
-        const promised = row.promised < 0 ? "none" : moment(row.promised);
-        return { ...row, begin: clocked(row.begin), end: clocked(row.end), submit, promised };
+        const named = { submit: moment(row.submit), promised: row.promised < 0 ? "none" : moment(row.promised) };
+        return { ...row, begin: clocked(row.begin), end: clocked(row.end), ...named };
       }),
     );
     const tables = Object.fromEntries(placed.map((rows, i) => [`rows${i}`, rows]));
@@ -284,7 +283,6 @@ async function open({ entry, file, options, isLinked = false }) {
     const about = [title, `${counted(log.jobs)} job${log.jobs === 1 ? "" : "s"}`];
     about.push(`${counted(log.procs)} processors${log.known ? "" : ", as the widest job needs: the file has no size"}`);
     byId("about").textContent = [...about, duration(log.span), `offered load ${number(log.load)}`].join(", ");
-    byId("notes").hidden = !log.notes.length;
     byId("notes").textContent = log.notes.join("\n");
     trouble();
     show();
@@ -417,6 +415,7 @@ function listen() {
     if (log) await office.ask("log", dropped ?? { log: entryOf(setting.log) });
     busy(false);
   });
+  on("chart", "click", (mark, event) => mark.dispatchEvent(new PointerEvent("pointermove", event))); // words by touch
   on("views", "click", ({ dataset }) => dataset.view && change({ view: dataset.view }));
   on("views", "keydown", (tab, { key }) => {
     const step = { ArrowRight: "nextElementSibling", ArrowLeft: "previousElementSibling" }[key];

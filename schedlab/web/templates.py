@@ -70,8 +70,8 @@ def _over_time(trace):
 def _gantts(trace):
     spec = _emptied(charts.gantts(_schedules(trace)))
     for panel in spec["vconcat"]:
-        tips = [tip for tip in panel["encoding"]["tooltip"] if tip["field"] not in WHOSE]
-        panel["encoding"]["tooltip"] = tips + HOW
+        tips = [tip for tip in panel["encoding"]["tooltip"] if tip["field"] not in WHOSE] + HOW
+        panel["encoding"]["tooltip"] = [tip | {"type": "nominal"} if tip["field"] == "submit" else tip for tip in tips]
     return spec
 
 

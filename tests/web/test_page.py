@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from itertools import product
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -250,8 +251,52 @@ def test_long_work_can_be_cancelled(_, opened, tmp_path):
     assert tab.locator("#busy").is_hidden()
     tab.select_option("#scheme", "EASY-SJBF")
     tab.wait_for_function("document.querySelector('#finding').textContent.includes('Under EASY-SJBF')")
-    settled(tab)
+    before = settled(tab)
     assert "long.swf" in tab.inner_text("#about")
+    tab.evaluate(
+        "() => { const load = document.querySelector('#load'); load.value = 0.7; "
+        "load.dispatchEvent(new Event('input')); }"
+    )
+    assert settled(tab) != before
+    assert "scale_load(0.7)" in tab.inner_text("#code")
+
+
+@pytest.mark.parametrize("_", browsed)
+def test_a_file_can_be_given_again(_, opened, tmp_path):
+    log = tmp_path / "mine.swf"
+    tab = opened()
+    for jobs in (1, 2):  # after which it has another
+        sl.testing.trace_of([(i, 10, 10, 1) for i in range(jobs)], machine=2).to_swf(log)
+        dropped(tab, log)
+        tab.wait_for_function(f"document.querySelector('#about').textContent.includes(', {jobs} job')")
+        settled(tab)
+
+
+@pytest.mark.parametrize("_", browsed)
+def test_a_picture_can_be_taken_along(_, opened):
+    tab = opened()
+    settled(tab)
+    with tab.expect_download() as download:
+        tab.click("#svg")
+    assert download.value.suggested_filename.endswith(", EASY.svg")
+    picture = Path(download.value.path()).read_text(encoding="utf-8")
+    assert picture.startswith("<svg")
+    assert "share of jobs at or below" in picture
+
+
+@pytest.mark.parametrize("_", browsed)
+def test_a_job_says_on_a_phone_how_it_started(_, opened):
+    tab = opened("view=gantt", width=375, height=740, has_touch=True, is_mobile=True)
+    settled(tab)
+    marks = tab.locator("#chart .mark-rect.role-mark path")
+    widths = marks.evaluate_all("marks => marks.map(mark => mark.getBoundingClientRect().width)")
+    marks.nth(widths.index(max(widths))).tap()
+    tab.wait_for_selector("#vg-tooltip-element.visible")
+    words = tab.inner_text("#vg-tooltip-element")
+    assert "its reservation, when first made" in words
+    assert re.search(r"submitted\s+[\d.]{1,4} h\s", words), words
+    legend = tab.locator("#chart .role-legend-title").first.bounding_box()
+    assert legend["x"] + legend["width"] <= 375
 
 
 BROKEN = {
