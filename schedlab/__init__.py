@@ -29,6 +29,8 @@ _HOME = {
     "Closed": "machine",
     "Limit": "machine",
     "read_slurm_conf": "machine.slurm_conf",
+    "SchedlabWarning": "_runtime.remarks",
+    "progress": "_runtime.remarks",
     "Case": "schemes.base",
     "Outcome": "schemes.outcomes",
     "Scheme": "schemes.base",

@@ -19,6 +19,7 @@ from threading import Lock
 from numba import config
 
 from .paths import cache_dir, own_folder
+from .remarks import logger, progress
 
 try:
     from numba.core.event import Listener, register
@@ -85,7 +86,9 @@ def _say(group, first, here):
         )
         if here:
             _compile_ahead([other for other in SECONDS if other != group])
-    tqdm.write(message, sys.stderr)  # above a progress bar
+    logger.info(message.removeprefix("schedlab: "))
+    if progress():
+        tqdm.write(message, sys.stderr)  # above a progress bar
 
 
 def _compile_ahead(groups):

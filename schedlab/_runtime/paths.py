@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
+from .remarks import SchedlabWarning
+
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -77,7 +79,7 @@ def kernels_folder(digest: str) -> Path | None:
             shutil.rmtree(copied, ignore_errors=True)
             if not kept.exists():  # otherwise another process was faster
                 message = f"SCHEDLAB_KERNELS: {theirs} cannot be copied, so kernels are compiled: {error}"
-                warnings.warn(message, stacklevel=2)
+                warnings.warn(message, SchedlabWarning, stacklevel=2)
     return kept
 
 
@@ -133,4 +135,4 @@ def is_own(stream) -> bool:
 @cache
 def _distrust(folder, why):
     """Warn once about each folder."""
-    warnings.warn(f"{folder} is not trusted: {why}", stacklevel=3)
+    warnings.warn(f"{folder} is not trusted: {why}", SchedlabWarning, stacklevel=3)

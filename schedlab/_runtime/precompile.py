@@ -30,6 +30,7 @@ from ..workload.speedup import Downey
 from .compiling import SECONDS, has_compiled, not_here, target
 from .digests import sources
 from .paths import cache_dir, replacing
+from .remarks import progress as is_on
 
 try:
     import fcntl
@@ -134,7 +135,8 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
     with warnings.catch_warnings():
         # joblib replaces a worker that takes too much memory, and warns of it.
         warnings.filterwarnings("ignore", "A worker stopped", UserWarning)
-        bar = tqdm(looked_at, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress)
+        silent = not (progress and is_on())
+        bar = tqdm(looked_at, total=len(names), desc="compiling", unit="kernels", delay=1, disable=silent)
         compiled = any([*bar])
     if compiled or not known:
         return  # two processes that compile at a time may overwrite each other's files; the next call looks again

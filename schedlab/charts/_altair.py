@@ -18,4 +18,15 @@ with deferred("rfc3987_syntax", "is_valid_syntax"):
 
 VEGA_LITE = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]  # the version that the charts are written in
 
-__all__ = ["VEGA_LITE", "alt", "debug_mode"]
+__all__ = ["VEGA_LITE", "alt", "converter", "debug_mode"]
+
+
+def converter():
+    """Return vl-convert, which draws charts into files and packs scripts. It has 84 MB; charts are shown without it."""
+    try:
+        import vl_convert
+    except ModuleNotFoundError:
+        install = "which comes with schedlab's extra: pip install 'schedlab[pictures]'"
+        need = "files of charts, walls, reports and pages need vl-convert-python"
+        raise ModuleNotFoundError(f"{need}, {install}", name="vl_convert") from None
+    return vl_convert

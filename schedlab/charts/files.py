@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import show
 from .._runtime.paths import replacing
-from ._altair import debug_mode
+from ._altair import converter, debug_mode
 from .palette import INK, PRINTED
 from .theme import ON_PAGE, on_page, specified
 
@@ -51,6 +51,8 @@ def save(chart, path: str | os.PathLike) -> Path:
         raise ValueError(f"{path.name} ends in {path.suffix!r}, expected one of {', '.join(SUFFIXES)}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in")
+    if path.suffix != ".json":
+        converter()  # without which Altair would fail in its own words
     page = {"inline": True, "json_kwds": {"cls": _InPage}}
     settings = {".png": {"scale_factor": 2}, ".html": page}.get(path.suffix, {})
     with debug_mode(False):
@@ -83,6 +85,7 @@ def svg(chart) -> str:
     1
     """
     stream = io.StringIO()
+    converter()
     chart.save(stream, format="svg")
     return stream.getvalue()
 

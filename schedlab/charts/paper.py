@@ -5,9 +5,8 @@ import re
 from numbers import Real
 
 import numpy as np
-import vl_convert
 
-from ._altair import VEGA_LITE, alt, debug_mode
+from ._altair import VEGA_LITE, alt, converter, debug_mode
 from .files import printed
 from .palette import PRINTED
 from .series import LABEL, NAME, SHIFT, shifts
@@ -296,7 +295,7 @@ def _spread_names(spec, size):
 
 def _width(spec):
     as_drawn = alt.utils.update_nested(alt.theme.get()(), spec, copy=True)
-    drawn = vl_convert.vegalite_to_svg(as_drawn, vl_version=VEGA_LITE)
+    drawn = converter().vegalite_to_svg(as_drawn, vl_version=VEGA_LITE)
     return float(re.search(r'width="([0-9.]+)"', drawn)[1])
 
 

@@ -3,9 +3,7 @@
 import json
 import re
 
-import vl_convert
-
-from ._altair import VEGA_LITE
+from ._altair import VEGA_LITE, converter
 from .theme import specified
 
 BARE = {"labels": False, "title": None, "ticks": False, "grid": False}
@@ -39,7 +37,7 @@ def thumbnail(chart, width: int = 200, height: int = 84) -> str:
     view |= {name: spec[name] for name in ("$schema", "datasets") if name in spec}
     view |= {"width": width, "height": height, "padding": 2, "background": None}
     view["config"] = {"view": {"stroke": None}, "axis": {**BARE, "domainOpacity": 0.4}, "legend": {"disable": True}}
-    svg = vl_convert.vegalite_to_svg(json.dumps(view), vl_version=VEGA_LITE)
+    svg = converter().vegalite_to_svg(json.dumps(view), vl_version=VEGA_LITE)
     svg = re.sub(r' (aria-[a-z]+|role|class|data-[a-z]+)="[^"]*"', "", svg)
     svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
     ground = f'<path d="M0,0h{width}v{height}h-{width}Z"/>'

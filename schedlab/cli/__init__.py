@@ -1,4 +1,8 @@
-"""The command line: `schedlab traces | show | simulate | compare | grid | figures | page | claims | compile`."""
+"""The command line; `schedlab --help` lists the commands.
+
+Results are printed on standard output, all else on standard error. What help needs is in `parsing`, which loads nothing
+of the package; `options` has the options of the commands, `commands` and `cache` what they do.
+"""
 
 import os
 import re
@@ -8,40 +12,41 @@ import warnings
 from contextlib import contextmanager
 from threading import current_thread, main_thread
 
+from schedlab._runtime.remarks import SchedlabWarning, progress
 from schedlab._runtime.text import plain
-from schedlab.cli.options import parser
-from schedlab.workload import archive, frames
-from schedlab.workload.filter import LoadWarning
-from schedlab.workload.loading import SizeUnknown
-from schedlab.workload.sacct import GpuWarning, PartitionWarning
+from schedlab.cli.parsing import parse
 
-WARNINGS = (LoadWarning, GpuWarning, PartitionWarning, frames.UnitWarning)  # printed as plain messages
-FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
+FAILED, INTERRUPTED = 1, 130  # exit codes; argparse uses 2 for wrong usage
+# Options as functions call them, and as the command line does.
+MACHINES = "machine={name: processors, ...}", "--machine NAME=PROCESSORS,..."
+OPTIONS = r"machine|partition|lead|window|overrun|missing_estimate|time_zone|procs_of|arrival|cluster|states|seed|store"
+SWITCHES = r"(?:or_)?(standin|lenient|names|retry)=True"
+COMMANDS = {"list_traces() or ": ""}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; return its exit code: 0 done, 1 failed, 2 wrong usage, 3 trace not found."""
+    """Run a command; return its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    before = progress()
     try:
         try:
             with _any_letter(), _ended_as_by_control_c(), _warnings_in_words():
-                options = parser().parse_args(arguments)
-                options.run(options)
+                options = parse(sys.argv[1:] if arguments is None else arguments)
+                if options is not None:
+                    progress(before and not options.quiet)
+                    options.run(options)
         finally:
+            progress(before)
             print(end="", flush=True)  # here a closed pipe can still be handled, but not when Python ends
-    except archive.TraceNotFound as error:
-        return _fail(error, NOT_FOUND)
     except BrokenPipeError:
         _drop_output()
         return FAILED  # without a word: `schedlab traces | head` has what it wanted
     except OSError as error:
         _drop_output()
-        return _fail(f"{error.filename or 'output'}: {error.strerror}" if error.strerror else error, FAILED)
-    except SizeUnknown as error:
-        return _fail(_with_options(str(error)), FAILED)
-    except ValueError as error:
-        return _fail(error, FAILED)
+        return _fail(f"{error.filename or 'output'}: {error.strerror}" if error.strerror else error)
+    except (ValueError, LookupError) as error:
+        return _fail(error)
     except KeyboardInterrupt:
-        return _fail("interrupted", FAILED)
+        return _fail("interrupted", INTERRUPTED)
     return 0
 
 
@@ -77,10 +82,17 @@ def _ended_as_by_control_c():
             signal.signal(number, signal.SIG_DFL)
 
 
-def _with_options(message):
+def _in_shell(message):
     """Name options of the command line where an error or a warning names arguments of a function."""
-    message = message.replace("machine={name: processors, ...}", "--machine NAME=PROCESSORS,...")
-    return re.sub(r"\b(machine|partition)=", r"--\1", message)
+    for ours, theirs in (MACHINES, *COMMANDS.items()):
+        message = message.replace(ours, theirs)
+    message = re.sub(rf"\b{SWITCHES}", r"--\1", message)
+    return re.sub(rf"(?<!-)\b({OPTIONS})=(?=(\S)?)", _as_option, message)
+
+
+def _as_option(match):
+    name, value = match.groups()
+    return f"--{name.replace('_', '-')}{' ' * (value is not None)}"
 
 
 @contextmanager
@@ -89,15 +101,14 @@ def _warnings_in_words():
     printed = set()
 
     def show(message, category, *place):
-        if category not in WARNINGS:
+        if not issubclass(category, SchedlabWarning):
             before(message, category, *place)
         elif str(message) not in printed:
             printed.add(str(message))
-            print(f"schedlab: warning: {_with_options(str(message))}", file=sys.stderr)
+            print(f"schedlab: warning: {_in_shell(str(message))}", file=sys.stderr)
 
     with warnings.catch_warnings():
-        for category in WARNINGS:
-            warnings.simplefilter("always", category)
+        warnings.simplefilter("always", SchedlabWarning)
         before, warnings.showwarning = warnings.showwarning, show
         yield
 
@@ -110,7 +121,7 @@ def _drop_output():
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(error, code):
+def _fail(error, code=FAILED):
     lines = [*str(error).split("\n"), *getattr(error, "__notes__", ())[:1]]  # the note names what could not be made
-    print("schedlab: " + "\n".join(map(plain, lines)), file=sys.stderr)
+    print("schedlab: " + "\n".join(map(plain, map(_in_shell, lines))), file=sys.stderr)
     return code

@@ -4,8 +4,9 @@ import math
 import os
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Timer
 
 import pandas as pd
@@ -14,11 +15,16 @@ from schedlab import papers
 from schedlab._runtime import text
 from schedlab._runtime.paths import replacing
 from schedlab._runtime.precompile import compile_kernels
+from schedlab._runtime.remarks import SchedlabWarning
 from schedlab._runtime.text import plain
-from schedlab.cli.tables import cell, print_indented, print_table
+from schedlab.cli.parsing import COMMANDS, parser
+from schedlab.cli.tables import cell, print_indented, print_json, print_table, records
 from schedlab.cli.traces import SLURM, trace_of
+from schedlab.cli.values import STANDARD
 from schedlab.experiment import studies, sweep
 from schedlab.experiment.grids import carried_out
+from schedlab.papers import kept
+from schedlab.papers.names import paper_in
 from schedlab.schedule import metrics, simulation
 from schedlab.schedule.simulation import recorded
 from schedlab.schedule.statistics import IntervalWarning, over_seeds
@@ -31,6 +37,7 @@ from schedlab.workload.loading import load_trace, read_swf
 from schedlab.workload.sacct_export import COMMAND
 
 PATIENCE = 1.0  # seconds of silence
+SHELLS = ("bash", "zsh", "tcsh")  # that a script can be made for
 SHOWN = {
     "wait_time": "wait s",
     "median_wait_time": "median s",
@@ -60,7 +67,11 @@ def traces(options):
     table["period"] = years.str.replace(r"^(\d{4}) to \1$", r"\1", regex=True).str.replace(" to ", "-")
     place = table["local"].replace("SCHEDLAB_DATA", "data")
     table["local"] = place.mask(table.pop("stand_in") & (place == ""), "stand-in")
-    print_table(table.rename(columns={"period": "years", "local": "at hand"}))
+    table = table.rename(columns={"period": "years", "local": "at hand"})
+    if options.json:
+        print_json(records(table))
+    else:
+        print_table(table)
 
 
 def sacct_command(options):
@@ -93,11 +104,14 @@ def show(options):
         facts["run longer than estimated"] = f"{jobs}, with {100 * share:.3g} % of the work beyond {whose}"
     for column, named in trace.names.items():
         facts[f"{column.removesuffix('_id')}s"] = ", ".join(filter(None, named.values()))
+    repairs = trace.repairs
+    facts = {name: value for name, value in facts.items() if value not in ("", 0)}
+    if options.json:
+        print_json({"trace": trace.title, **facts, "repairs": records(repairs)})
+        return
     print(trace.title)
     for name, value in facts.items():
-        if value not in ("", 0):
-            print_indented(f"{name}: {value if isinstance(value, str) else cell(value)}")
-    repairs = trace.repairs
+        print_indented(f"{name}: {value if isinstance(value, str) else cell(value)}")
     if repairs.empty:
         print("\nnothing was left out or filled in")
         return
@@ -115,11 +129,11 @@ def simulate(options):
 
     An interval by batch means shows how certain a mean over the jobs of one run is; a note says why to doubt it.
     """
-    _check_folder(options.out)
+    _check_out(options)
     trace = trace_of(options)
     if options.classes is not None:
         metrics.check_classes(options.classes, dict.fromkeys((*trace.table.columns, *SIMULATED)))
-    with _patience():
+    with _patience(options):
         if options.load is not None:
             trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)
         schedule = simulation.simulate(trace, options.scheme, **_conventions(options))
@@ -128,7 +142,18 @@ def simulate(options):
         classes = schedule.metrics(by=options.classes, window=window) if options.classes is not None else None
         intervals = _intervals(schedule, options.confidence, window) if options.confidence else None
         if options.out:
-            _write(options.out, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
+            _write(options, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
+    if options.json:
+        parts = {"classes": classes, "intervals": intervals}
+        tables = {name: records(part.reset_index()) for name, part in parts.items() if part is not None}
+        facts = {"trace": trace.title, "scheme": str(options.scheme), "notes": schedule.notes}
+        print_json({**facts, "measures": measures.to_dict(), **tables})
+        return
+    with redirect_stdout(sys.stderr) if options.out == STANDARD else nullcontext():
+        _print_measures(options, trace, schedule, measures, classes, intervals)
+
+
+def _print_measures(options, trace, schedule, measures, classes, intervals):
     print(f"{trace.title}, {options.scheme}; times in seconds{_within(options)}")
     for note in schedule.notes:
         print_indented(note)
@@ -165,29 +190,34 @@ def compare(options):
     """
     if options.confidence and not options.copies:
         raise ValueError("--confidence is for copies: give --copies too, or use `schedlab simulate --confidence`")
-    _check_folder(options.out)
+    _check_out(options)
     trace = trace_of(options)
     seeds = range(options.copies) if options.copies else None
     unchanged = options.load is None and not seeds and not isinstance(options.machine, dict)
     happened = recorded(trace) if unchanged and has_waits(trace) else None
     schemes = options.scheme if happened is None else list(dict.fromkeys([happened.scheme, *options.scheme]))
     conventions = _conventions(options)
-    with _patience():
+    with _patience(options):
         window = options.window or "makespan"
         table = sweep(trace, schemes, options.load, seed=seeds, by=options.by, window=window, **conventions)
     if options.out:
-        _write(options.out, lambda path: table.map(text.cell).to_csv(path, index=False))
+        _write_table(options, table)
+    confidence = options.confidence or 0.95
+    shown = table if not seeds else over_seeds(table, ["load", "scheme"], confidence)
+    if options.json:
+        print_json({"trace": trace.title, "rows": records(shown)})
+        return
+    if options.out == STANDARD:
+        return
     if not seeds:
         print(f"{trace.title}{_within(options)}")
         print_table(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
         for note in () if happened is None else happened.notes:
             print_indented(f"{happened.scheme}: {note}")
         return
-    confidence = options.confidence or 0.95
     copies = f"; shaken copies: {options.copies}, intervals of {100 * confidence:.6g} % over them"
     print(f"{trace.title}{copies}{_within(options)}")
     ends = {f"{name}{end}": SHOWN[name] if not end else end[1:] for name in WITH_ENDS for end in ("", "_low", "_high")}
-    shown = over_seeds(table, ["load", "scheme"], confidence)
     print_table(shown[["load", "scheme", *ends]].set_axis(["load", "scheme", *ends.values()], axis=1))
 
 
@@ -197,7 +227,7 @@ def grid(options):
     A run that fails does not stop the others. The call that finds all runs done, whichever part it ran, prints or
     writes the table. Exit code 1 means that runs of this part have failed.
     """
-    _check_folder(options.out)
+    _check_out(options)
     plan = studies.read_study(options.study)
     if not len(plan):
         raise ValueError(f"{plain(options.study)}: nothing to run: combinations is empty")
@@ -211,7 +241,7 @@ def grid(options):
         counts, _ = studies.status(plan, options.store)
         print(f"{counts['done'] + counts['failed']:,} of {len(plan):,} runs are done; other parts are not")
     elif options.out:
-        _write(options.out, lambda path: table.map(text.cell).to_csv(path, index=False))
+        _write_table(options, table)
     else:
         print_table(table if (table["error"] != "").any() else table.drop(columns=["error", "error_at"]))
     if failed:
@@ -242,24 +272,30 @@ def page(options):
     """
     from schedlab.web import page as pages  # here, as for the figures
 
-    _check_folder(options.out)
+    _check_out(options)
     logs = [read_swf(name) if Path(name).is_file() else load_trace(name) for name in options.traces]
-    print(pages.write(options.out, logs))
+    if options.out == STANDARD:
+        print(pages.page(logs or pages.first()))
+    else:
+        print(pages.write(options.out, logs))
 
 
 def claims(options):
     """Print the ledger: each published number or statement, what was measured, and the verdict.
 
-    The verdict is that of the full size if its results are kept in data/results.
+    It is what is kept of the full size, unless --run asks for a simulation; then kept and new numbers are compared.
     """
-    _check_folder(options.out)
-    with _patience(), papers.keeping(papers.chosen_size(options.size)):
-        ledgers = {paper.TITLE: paper.claims(options.size) for paper in papers.modules(options.papers)}
+    _check_out(options)
+    if options.size and not options.run_again:
+        raise ValueError("--size is how much is simulated: give --run, too")
+    with _patience(options), papers.keeping(papers.chosen_size(options.size)):
+        ledgers = {paper.TITLE: _ledger_of(paper, options) for paper in papers.modules(options.papers)}
     if options.out:
-        whole = pd.concat(ledgers.values()).drop(columns=["conditions", "kept_conditions"], errors="ignore")
-        _write(options.out, lambda path: whole.map(text.cell).to_csv(path, index=False))
+        whole = pd.concat(ledgers.values())
+        _write_table(options, whole.drop(columns=["conditions", "kept_conditions"], errors="ignore"))
     if options.json:
         print(as_json(pd.concat(ledgers.values(), ignore_index=True)))
+    if options.json or options.out == STANDARD:
         return
     for title, ledger in ledgers.items():
         print(f"## {title}\n" if options.markdown else title)
@@ -272,6 +308,17 @@ def claims(options):
             if row.reason:
                 print_indented(f"{row.id}: {row.reason}")
         print()
+
+
+def _ledger_of(paper, options):
+    """Return the kept ledger of a paper, if there is one and no simulation is asked for."""
+    name = paper_in(paper.__name__)
+    ledger = None if options.run_again else kept.ledger_of(name)
+    if ledger is None:
+        return paper.claims(options.size)
+    if kept.stale(name):
+        warnings.warn(f"{name}: kernels have changed since this was kept; give --run", SchedlabWarning, stacklevel=2)
+    return ledger
 
 
 def conformance(options):
@@ -314,7 +361,7 @@ def _judge_log(options):
     if options.between and options.lead is None:
         options.lead = False  # the simulator began with an empty machine
     trace = trace_of(options)
-    with _patience():
+    with _patience(options):
         verdict = suite.judge(options.results, options.of, trace=trace)
         report = str(verdict)
     print(report)
@@ -338,27 +385,49 @@ def compile(_):
     compile_kernels()
 
 
-def _check_folder(path):
-    """Raise early, before there is work to lose, if a file cannot be written."""
-    folder = Path(path or ".").parent
+def completion(options):
+    """Print a script that lets a shell complete commands, options and their values."""
+    from shtab import complete  # here, since only this command needs it
+
+    print(complete(parser(COMMANDS, whole=True), options.shell))
+
+
+def _check_out(options):
+    """Raise early, before there is work to lose, if a file cannot be written, or two results want one output."""
+    if options.out == STANDARD:
+        if getattr(options, "json", False):
+            raise ValueError("--out - and --json both want standard output: give one of them")
+        return
+    folder = Path(options.out or ".").parent
     if not (folder.is_dir() and os.access(folder, os.W_OK)):
-        raise OSError(f"--out is {path!r}, but {folder} is not a folder that can be written to")
+        raise OSError(f"--out is {options.out!r}, but {folder} is not a folder that can be written to")
 
 
-def _write(path, write):
-    """Write a file that appears whole or not at all, and say so."""
-    with replacing(path) as part:
+def _write_table(options, table):
+    _write(options, lambda path: table.map(text.cell).to_csv(path, index=False))
+
+
+def _write(options, write):
+    """Write a file that appears whole or not at all, and say so; or write it to standard output."""
+    if options.out == STANDARD:
+        with TemporaryDirectory() as folder:
+            write(Path(folder, "out"))
+            print(Path(folder, "out").read_text(encoding="utf-8"), end="")
+        return
+    with replacing(options.out) as part:
         write(part)
-    print(f"written: {plain(path)}", file=sys.stderr)
+    if not options.quiet:
+        print(f"written: {plain(options.out)}", file=sys.stderr)
 
 
 @contextmanager
-def _patience():
+def _patience(options):
     """Say on standard error what is going on, if it takes long."""
     timer = Timer(PATIENCE, print, ["simulating"], {"file": sys.stderr})
     timer.daemon = True
     try:
-        timer.start()  # within, since Ctrl-C may come while it starts
+        if not options.quiet:
+            timer.start()  # within, since Ctrl-C may come while it starts
         yield
     finally:
         timer.cancel()

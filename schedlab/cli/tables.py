@@ -1,9 +1,12 @@
 """Tables and paragraphs as wide as the terminal."""
 
+import json
+import math
 import shutil
 import sys
 from textwrap import fill
 
+import numpy as np
 import pandas as pd
 
 from schedlab._runtime.text import plain
@@ -35,6 +38,27 @@ def print_table(table, header=True):
             f"{cell:{'<' if is_text else '>'}{width}}" for cell, is_text, width in zip(row, texts, widths, strict=True)
         )
         print("  ".join(cells).rstrip())
+
+
+def records(table) -> list[dict]:
+    """Return the rows of a table by the names of its columns."""
+    return table.to_dict("records")
+
+
+def print_json(content) -> None:
+    """Print JSON; dates as text, and null for what is missing or infinite."""
+    print(json.dumps(_plain(content), indent=1, ensure_ascii=False, default=str))
+
+
+def _plain(content):
+    if isinstance(content, dict):
+        return {str(name): _plain(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_plain(value) for value in content]
+    if isinstance(content, np.generic):
+        content = content.item()
+    missing = content is pd.NA or (isinstance(content, float) and not math.isfinite(content))
+    return None if missing else content
 
 
 def cell(value):

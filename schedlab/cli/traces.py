@@ -1,12 +1,16 @@
 """The trace that the options of a command name."""
 
+import atexit
 import os
 import re
+import shutil
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from schedlab._runtime.text import plain
+from schedlab.cli.values import STANDARD
 from schedlab.workload import accounting, archive, frames
 from schedlab.workload.loading import MODELS, load_trace, model_trace, read_swf
 from schedlab.workload.packed import without_suffix
@@ -20,6 +24,8 @@ ZONED = ("table", *ACCOUNTING)  # other records whose dates can be shown in a ti
 
 def trace_of(options):
     """Load the trace that the options name, whole or in part, and say on standard error what it is."""
+    if options.trace == STANDARD:
+        options.trace = _standard_input()
     kind = _kind(options)
     _check(options, kind)
     trace = _read(options, kind)
@@ -29,8 +35,19 @@ def trace_of(options):
         trace = trace.head(options.jobs)
     if window := getattr(options, "window", None):
         trace.some_counted(window)  # raises early
-    print(repr(trace).strip("<>"), file=sys.stderr)
+    if not options.quiet:
+        print(repr(trace).strip("<>"), file=sys.stderr)
     return trace
+
+
+def _standard_input():
+    """Return the path of a file that has what comes by standard input; it is there as long as this process."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder, "standard-input")
+    with open(path, "wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return str(path)
 
 
 def _kind(options):

@@ -13,6 +13,8 @@ from schedlab.workload import frames
 from schedlab.workload.edges import duration
 from schedlab.workload.filter import check_missing_estimate
 
+STANDARD = "-"  # in place of a file: standard input or output
+
 
 def _argument(parse):
     """Let argparse pass on what was wrong with an argument; of a ValueError it would keep only the name of the type."""
@@ -149,6 +151,8 @@ def listed(kind):
 def file(*known):
     @_argument
     def checked(path):
+        if path == STANDARD:
+            return path
         if not path.endswith(known):
             raise ValueError(f"{path!r} has an unknown suffix, expected {' or '.join(known)}")
         if Path(path).is_dir():

@@ -20,6 +20,7 @@ from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_back
 
 from .._runtime.digests import NoDigestError, key, of_function, of_named
 from .._runtime.files import note
+from .._runtime.remarks import logger
 from .._runtime.text import check_known
 from .._runtime.threads import stoppable
 from ..workload.trace import Trace
@@ -211,6 +212,7 @@ def carried_out(plan, threads=None, progress=True, errors="raise", activity="run
     if not len(plan):
         return pd.DataFrame()
     known = Known(plan, store, retry or errors == "raise")
+    logger.info("%s: %d runs, %d of them to be made", activity, len(plan), len(known.missing))
     if known.missing:
         _run(plan, known, threads, progress, errors, activity)
     return tabled(plan.names, known.in_order(), errors == "keep")

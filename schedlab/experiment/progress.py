@@ -4,6 +4,8 @@ import sys
 
 from tqdm.auto import tqdm
 
+from schedlab._runtime.remarks import progress as is_on
+
 SILENT = 1.0  # seconds; a shorter grid prints nothing
 LINES = 60.0  # seconds between two lines in a log file
 
@@ -12,7 +14,7 @@ class Progress:
     """The progress bar of so many runs, with a label; if standard error is a file, lines instead."""
 
     def __init__(self, count: int, activity: str, visible: bool):
-        visible = visible and sys.stderr is not None
+        visible = visible and is_on() and sys.stderr is not None
         self.failed = 0
         self.in_lines = visible and not getattr(sys.stderr, "isatty", bool)() and "ipykernel" not in sys.modules
         lines = {"file": _Lines(), "mininterval": LINES, "maxinterval": LINES, "ncols": 80} if self.in_lines else {}

@@ -23,6 +23,7 @@ from uuid import uuid4
 import pandas as pd
 
 from .._runtime.paths import replacing
+from .._runtime.remarks import SchedlabWarning
 from .._runtime.text import plain
 from ..workload.labels import told_apart
 from .results import HOST, OF_FAILURES, Failure, Result, tabled
@@ -325,7 +326,8 @@ def _runs(path, content):
                 raise ValueError("another checksum")
             yield json.loads(f"{text}}}")
         except ValueError:
-            warnings.warn(f"{path}:{number}: this run is skipped, since its line is damaged", stacklevel=3)
+            message = f"{path}:{number}: this run is skipped, since its line is damaged"
+            warnings.warn(message, SchedlabWarning, stacklevel=3)
 
 
 def _checksum(text):

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from schedlab._runtime.remarks import SchedlabWarning
 from schedlab._runtime.text import suggestion
 from schedlab.kernels.cluster import Jobs
 from schedlab.machine import Flat, KaryTree, Pools
@@ -448,7 +449,8 @@ def _load_others() -> None:
         try:
             point.load()
         except Exception as error:  # a faulty package must not stop this one
-            warnings.warn(f"the schemes of {point.name} ({point.value}) cannot be loaded: {error!r}", stacklevel=2)
+            message = f"the schemes of {point.name} ({point.value}) cannot be loaded: {error!r}"
+            warnings.warn(message, SchedlabWarning, stacklevel=2)
 
 
 def by_name() -> Mapping[str, partial]:

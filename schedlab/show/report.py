@@ -21,14 +21,14 @@ from threading import Event, Thread
 from types import ModuleType
 
 import altair as alt
-import vl_convert
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
 from schedlab import __version__, charts, papers
 from schedlab._runtime import compiling
 from schedlab._runtime.paths import kept_script, replacing
-from schedlab.charts._altair import VEGA_LITE
+from schedlab._runtime.remarks import progress as is_on
+from schedlab.charts._altair import VEGA_LITE, converter
 from schedlab.experiment import Store
 from schedlab.papers import kept
 from schedlab.papers.cards import NO_PAPER
@@ -99,6 +99,7 @@ def figures(
         with `keep`, since some results are measured times.
     """
     size = papers.chosen_size(size)
+    progress = progress and is_on()
     if keep and size != "full":
         raise ValueError(f"only results of the full size are kept, got size {size!r}")
     modules = papers.modules(only)
@@ -311,8 +312,9 @@ def _page(sections, size, note):
 @cache
 def script() -> str:
     """Return the script that draws the charts of a page, each as it comes into view."""
+    bundle = converter().javascript_bundle
     about = f"{VEGA_LITE}-{version('vl-convert-python')}-{hashlib.sha256(DRAW.encode()).hexdigest()[:16]}"
-    return kept_script(f"report-{about}.js", lambda: vl_convert.javascript_bundle(DRAW, vl_version=VEGA_LITE))
+    return kept_script(f"report-{about}.js", lambda: bundle(DRAW, vl_version=VEGA_LITE))
 
 
 def _contents(sections):

@@ -15,11 +15,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-import vl_convert
 
 from schedlab import __version__, charts
 from schedlab._runtime.paths import kept_script, replacing
-from schedlab.charts._altair import VEGA_LITE
+from schedlab.charts._altair import VEGA_LITE, converter
 from schedlab.charts.clock import DATES
 from schedlab.schemes import DPSA, EASY, FCFS, Conservative
 from schedlab.schemes.conservative import COMPRESSION
@@ -212,13 +211,17 @@ def write(path: str | os.PathLike, traces: Iterable[Trace] = ()) -> Path:
     traces : iterable of Trace, optional
         Logs in the page; it opens on the first. Default: the stand-ins of `FIRST`.
     """
-    traces = [*traces] or [load_trace(name, standin=True) for name in FIRST]
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = page(traces)
+    text = page([*traces] or first())
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
     return path
+
+
+def first() -> list[Trace]:
+    """Return the stand-ins of a page that has no other logs."""
+    return [load_trace(name, standin=True) for name in FIRST]
 
 
 def _options(texts):
@@ -226,8 +229,9 @@ def _options(texts):
 
 
 def _drawing():
+    bundle = converter().javascript_bundle
     name = f"page-{VEGA_LITE}-{version('vl-convert-python')}.js"
-    return kept_script(name, lambda: vl_convert.javascript_bundle(DRAWING, vl_version=VEGA_LITE))
+    return kept_script(name, lambda: bundle(DRAWING, vl_version=VEGA_LITE))
 
 
 def _text(content):

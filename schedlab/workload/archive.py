@@ -34,6 +34,8 @@ import pandas as pd
 
 from schedlab._runtime import paths
 from schedlab._runtime.files import content
+from schedlab._runtime.remarks import SchedlabWarning, logger
+from schedlab._runtime.remarks import progress as is_on
 from schedlab._runtime.text import suggestion
 
 from . import packed
@@ -180,7 +182,7 @@ def fetch(name: str, progress: bool = True) -> Path:
         fresh = _download(name, progress)
     except (TraceNotFound, TraceCorrupt) as failure:
         raise TraceCorrupt(path, f"{damage.fault}; no new copy could be fetched\n{failure}") from None
-    warnings.warn(f"{damage}; fetched again", stacklevel=2)
+    warnings.warn(f"{damage}; fetched again", SchedlabWarning, stacklevel=2)
     return fresh
 
 
@@ -259,6 +261,7 @@ def _download(name, progress):
             part = part.with_suffix(".packed")
         os.replace(part, target)
     _remember(name, digest, target)
+    logger.info("fetched %s from %s", name, url)
     return target
 
 
@@ -271,7 +274,7 @@ def _get(url, path, progress):
         def close_later(answer, **_):
             answers.callback(answer.close)
 
-        download = HTTPDownloader(progressbar=progress, chunk_size=_BLOCK, hooks={"response": close_later})
+        download = HTTPDownloader(progressbar=progress and is_on(), chunk_size=_BLOCK, hooks={"response": close_later})
         download(url, str(path), None)
 
 

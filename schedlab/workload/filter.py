@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.remarks import SchedlabWarning
 from schedlab._runtime.text import plain
 from schedlab.kernels.swf_text import EXACT
 
@@ -64,7 +65,7 @@ UNENDED = (RUNNING, INTERRUPTED)  # runs that are never kept, though another run
 WITH_WORK = (NO_SUBMISSION, TOO_WIDE, NO_ESTIMATE)  # jobs that ran and whose work is omitted
 
 
-class LoadWarning(UserWarning):
+class LoadWarning(SchedlabWarning):
     """A load is probably not the one that was meant.
 
     Either it is so high that a percentage was meant, or more than 1 % of the work was left out as a trace was loaded or

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.remarks import SchedlabWarning
 from schedlab._runtime.text import plain
 
 from . import fields, swf, values
@@ -37,11 +38,11 @@ NO_CLOCK = (
 )  # records that do not set the clock of the log
 
 
-class UnitWarning(UserWarning):
+class UnitWarning(SchedlabWarning):
     """The numbers of a column probably do not have the stated unit."""
 
 
-class GpuWarning(UserWarning):
+class GpuWarning(SchedlabWarning):
     """Jobs have GPUs, which are not simulated: the machine is counted in processors or nodes."""
 
 

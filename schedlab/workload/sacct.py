@@ -21,6 +21,7 @@ import numpy as np
 
 from schedlab._runtime import paths
 from schedlab._runtime.files import opened
+from schedlab._runtime.remarks import SchedlabWarning
 from schedlab._runtime.text import check_known, plain, suggestion
 from schedlab._runtime.words import MissingEstimate
 
@@ -63,7 +64,7 @@ A_CPU = "a processor is a CPU as Slurm counts them"
 MOST_LISTED = 10  # clusters in a message
 
 
-class PartitionWarning(UserWarning):
+class PartitionWarning(SchedlabWarning):
     """Jobs of several partitions are put on one machine."""
 
 

@@ -21,6 +21,7 @@ import pytest
 import schedlab as sl
 from schedlab import cli, papers, schemes
 from schedlab.cli import commands
+from schedlab.cli.parsing import COMMANDS
 from schedlab.schedule import simulation
 from schedlab.schemes.orders import NAMES
 from schedlab.workload import archive, standin
@@ -28,19 +29,6 @@ from schedlab.workload.conventions import SIMULATED
 
 pytestmark = pytest.mark.tables
 
-COMMANDS = (
-    "traces",
-    "show",
-    "simulate",
-    "compare",
-    "grid",
-    "figures",
-    "page",
-    "claims",
-    "conformance",
-    "sacct-command",
-    "compile",
-)
 JOBS = 48
 
 
@@ -128,8 +116,8 @@ def test_help_fits_the_terminal_and_explains_everything(run, command):
     assert all(re.search(r"\s{2,}\S", option) for option in options)  # what it does
     assert len(options) > 0
     if not command:
-        assert set(re.findall(r"^    ([\w-]+)(?: |$)", out, re.MULTILINE)) == {*COMMANDS}
-        assert "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 trace not found." in out
+        assert set(re.findall(r"^  ([a-z][\w-]+) {2}", out, re.MULTILINE)) == {*COMMANDS}
+        assert "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted." in out
 
 
 @pytest.mark.parametrize("command", [["simulate", "--scheme"], ["compare", "--scheme"]])
@@ -434,8 +422,8 @@ MISTAKES = [
     ("<html>404: not found</html>", "show X.swf.gz", 1, "X.swf.gz:1: 3 fields, expected 18: '<html>404: not found"),
     ("\n".join(RECORDS), "show X.swf", 1, UNSIZED),
     (FEW, "show X.swf", 1, "schedlab: X.swf: none of 1 records can be simulated; 1: run time is 0\n"),
-    *[(None, f"show {name}", 3, f"schedlab: {name}: {NO_FILE}") for name in ("a_folder", "a.swf")],
-    *[(None, f"show {name}", 3, f"schedlab: {name}: no such file\n") for name in ("jobs.txt", "./logs/ctc")],
+    *[(None, f"show {name}", 1, f"schedlab: {name}: {NO_FILE}") for name in ("a_folder", "a.swf")],
+    *[(None, f"show {name}", 1, f"schedlab: {name}: no such file\n") for name in ("jobs.txt", "./logs/ctc")],
     (TABLE, "show X.csv", 1, "schedlab: X.csv: no submission; name its column: submit=..."),
     (TABLE, "show X.csv --columns submit=Submit,run=elapsed,procs=NCPUS", 1, WRONG_COLUMN),
     (TABLE, f"show X.csv --columns {COLUMNS}", 1, "X.csv: the size of the machine is not known; give --machine"),
@@ -598,7 +586,7 @@ def test_a_stand_in_is_simulated_if_asked_for(run, done, log):
     out, err = done("simulate", "KTH-SP2-1996", "--standin", "--jobs", "100")
     assert out.startswith("KTH-SP2-1996-2.1-cln (stand-in, not the real log), EASY; times in seconds\n")
     assert "STAND-IN, not the real log" in err
-    assert run("simulate", "NASA-iPSC-1993", "--standin")[0] == 3
+    assert run("simulate", "NASA-iPSC-1993", "--standin")[0] == 1
     for name in (str(log), "lublin"):
         code, _, err = run("simulate", name, "--standin")
         assert (code, err) == (1, f"schedlab: --standin is for logs of the archive; {name} is not one\n")
@@ -610,7 +598,7 @@ def test_what_ends_a_terminal_or_a_batch_job_is_answered_as_control_c(run, monke
     before = signal.signal(number, signal.SIG_DFL)  # under nohup, SIGHUP is ignored, and so it stays
     try:
         monkeypatch.setattr(archive, "list_traces", lambda: (os.kill(os.getpid(), number), time.sleep(10)))
-        assert run("traces") == (1, "", "schedlab: interrupted\n")
+        assert run("traces") == (130, "", "schedlab: interrupted\n")
         assert signal.getsignal(number) is signal.SIG_DFL
     finally:
         signal.signal(number, before)
@@ -639,13 +627,15 @@ def claimed(monkeypatch):
         papers.untestable(papers.Claim("A-2", "Figure 2", "two is slower", "half"), "The log is not at hand."),
     ]
     asked = []
-    paper = SimpleNamespace(TITLE="A paper", claims=lambda size: asked.append(size) or papers.ledger(rows))
+    paper = SimpleNamespace(
+        TITLE="A paper", __name__="a_paper", claims=lambda size: asked.append(size) or papers.ledger(rows)
+    )
     monkeypatch.setattr(papers, "modules", lambda only: [paper])
     return asked
 
 
 def test_claims_as_json_as_markdown_and_to_a_file_once(done, claimed, tmp_path, run):
-    out = done("claims", "--size", "full", "--out", "ledger.csv")[0]
+    out = done("claims", "--run", "--size", "full", "--out", "ledger.csv")[0]
     assert out.splitlines()[:2] == ["A paper", "1 not reproduced, 1 cannot be tested"]
     assert [line.split()[0] for line in out.splitlines()[3:5]] == ["A-1", "A-2"]  # one line a claim
     assert "    A-1: It is not." in out
@@ -682,9 +672,9 @@ A_MACHINE = "argument --machine: expected a whole number of at least 1, or NAME=
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        *[(name, 3, f"{name}: no such file") for name in ("missing.swf", "folder/missing.swf.gz")],
-        ("nonesuch", 3, "unknown trace 'nonesuch'; known: 42 traces"),
-        ("sdsc-par", 3, "'sdsc-par' matches several traces: SDSC-Par-1995, SDSC-Par-1996"),
+        *[(name, 1, f"{name}: no such file") for name in ("missing.swf", "folder/missing.swf.gz")],
+        ("nonesuch", 1, "unknown trace 'nonesuch'; known: 42 traces"),
+        ("sdsc-par", 1, "'sdsc-par' matches several traces: SDSC-Par-1995, SDSC-Par-1996"),
         ("broken.swf", 1, "broken.swf:6: field 4 (run_time) is 'abc', expected a number"),
         ("empty.swf", 1, "empty.swf: the file is empty, expected SWF text"),
         *[
@@ -743,7 +733,9 @@ def test_what_is_wrong_is_said_in_one_line(run, log, broken, tmp_path, command, 
         (["figures", "--out", "page.pdf"], "'page.pdf' has an unknown suffix, expected .html"),
         (["claims", "--out", "ledger.html"], "'ledger.html' has an unknown suffix, expected .csv"),
         (["plot"], "argument COMMAND: unknown command 'plot'; known: traces, show, "),
-        ([], "the following arguments are required: COMMAND"),
+        (["--shceme"], "unknown option '--shceme'"),
+        (["compare", "small.swf", "--shceme", "easy"], "unknown option '--shceme'; did you mean '--scheme'?"),
+        (["show", "small.swf", "other.swf"], "unknown argument 'other.swf'"),
     ],
 )
 def test_wrong_usage(run, monkeypatch, arguments, message):
@@ -843,7 +835,7 @@ def test_control_c_ends_many_runs_that_would_take_minutes(monkeypatch):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         assert time.monotonic() - sent < 15  # on a busy machine; usually 1 s, some of it for Python's exit
-    assert (process.returncode, out) == (1, "")
+    assert (process.returncode, out) == (130, "")
     assert err.endswith("schedlab: interrupted\n")
     assert "Traceback" not in err
 

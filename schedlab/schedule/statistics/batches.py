@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import show
+from schedlab._runtime.remarks import SchedlabWarning
 from schedlab.schedule import metrics
 
 from .student import check_confidence, t_quantile
@@ -22,7 +23,7 @@ CYCLES = 3  # a log has to be this many days or weeks long to show a daily or we
 DRIFT = 0.99  # confidence at which a run is called not stationary: 1 % of stationary runs are, too
 
 
-class IntervalWarning(UserWarning):
+class IntervalWarning(SchedlabWarning):
     """An interval may not have its stated confidence; the message says why."""
 
 

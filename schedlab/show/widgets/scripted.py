@@ -6,10 +6,9 @@ from importlib.metadata import version
 
 import anywidget
 import traitlets
-import vl_convert
 
 from ..._runtime.paths import kept_script
-from ...charts._altair import VEGA_LITE
+from ...charts._altair import VEGA_LITE, converter
 from ...charts.theme import EMBED
 from ..page import text_beside
 
@@ -55,5 +54,6 @@ class Code(anywidget.AnyWidget):
 @cache
 def script() -> str:
     """Return the script of charts: preparing it takes a second or two, once per version."""
+    bundle = converter().javascript_bundle
     about = f"{VEGA_LITE}-{version('vl-convert-python')}-{hashlib.sha256(DRAWING.encode()).hexdigest()[:16]}"
-    return kept_script(f"widget-{about}.js", lambda: vl_convert.javascript_bundle(DRAWING, vl_version=VEGA_LITE))
+    return kept_script(f"widget-{about}.js", lambda: bundle(DRAWING, vl_version=VEGA_LITE))
