@@ -1,7 +1,7 @@
-# `make figures` and `make test` need nothing but Python 3.11-3.13 and make: each sets up .venv first.
+# `make figures` and `make test` need nothing but Python 3.11 or later and make: each sets up .venv first.
 # The set-up uses uv if it is installed, else venv and pip. PYTHON=... names the interpreter.
 
-PYTHONS := >=3.11,<3.14
+PYTHONS := >=3.11
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
@@ -101,8 +101,8 @@ endif
 
 # Set $python to the interpreter to use, if any: PYTHON, or the first on the path that meets the condition $(1).
 define find_python
-python=; for name in $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python); do \
-	if "$$name" -c 'import sys; assert (3, 11) <= sys.version_info < (3, 14); $(1)' 2>/dev/null; \
+python=; for name in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python); do \
+	if "$$name" -c 'import sys; assert sys.version_info >= (3, 11); $(1)' 2>/dev/null; \
 	then python=$$name; break; fi; \
 done
 endef
@@ -121,7 +121,7 @@ $(READY): pyproject.toml requirements.lock
 		$(call find_python,import venv; import ensurepip); \
 		test -n "$$python" || { \
 			echo "schedlab needs Python $(PYTHONS) with its module venv (on Debian and Ubuntu: python3-venv)."; \
-			echo "None of these is that: $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python)."; \
+			echo "None of these is that: $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python)."; \
 			echo "PYTHON=/path/to/python3.12 names another one."; exit 1; } >&2; \
 		"$$python" -m venv $(VENV); \
 		install="$(BIN)/python -m pip install --quiet --disable-pip-version-check"; \

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedlab._runtime.text import spelt
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -34,7 +36,7 @@ def entropy(seed: int | np.random.Generator) -> int:
     except TypeError:
         number = -1
     if number < 0:
-        raise ValueError(f"seed must be a whole number of at least 0 or a numpy Generator, got {seed!r}")
+        raise ValueError(f"seed must be a whole number of at least 0 or a numpy Generator, got {spelt(seed)}")
     return number
 
 

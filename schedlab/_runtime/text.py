@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 CLOSE = 0.65  # how alike names must be to suggest one: "sfj" and "sjf" are, "foo" and "fromlog" are not
+LONGEST = 100  # letters of a value in a message
 
 # Control characters, marks that change the direction of writing, surrogates that cannot be encoded, line separators.
 _UNSHOWN = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -72,3 +73,15 @@ def suggestion(name, values: Iterable[str]) -> str:
 
 def _spelling(name):
     return re.sub(r"[-_ ]+", "-", name.casefold())
+
+
+def spelt(value) -> str:
+    """Spell a value of the user in one line of a message: as Python does, but NumPy's numbers as plain ones.
+
+    >>> import numpy as np
+    >>> spelt(np.float64(0.5)), spelt(np.int64(3)), spelt("a"), spelt(np.arange(40))[-24:]
+    ('0.5', '3', "'a'", '8, 19, 20, 21, 22, 23...')
+    """
+    is_number = type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0
+    text = " ".join(repr(value.item() if is_number else value).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

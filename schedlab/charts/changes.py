@@ -6,6 +6,7 @@ from textwrap import wrap
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import spelt
 from schedlab.schedule.statistics import NOISE
 from schedlab.show.reading import MINUS
 
@@ -75,7 +76,7 @@ def changes(
     places, ends = [x, y, *([] if panel is None else [panel])], [] if interval is None else interval
     texts = [] if written is None else [written]
     if interval is not None and (isinstance(interval, str) or len(interval) != 2):
-        raise ValueError(f"interval is {interval!r}, expected the names of two columns: its low and its high ends")
+        raise ValueError(f"interval is {spelt(interval)}, expected the names of two columns: its low and its high ends")
     if len({*places}) < len(places):
         raise ValueError(f"x, y and panel are {', '.join(map(repr, places))}, expected different columns")
     check_columns(table, [*places, value, *ends, *texts])

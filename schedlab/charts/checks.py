@@ -5,7 +5,7 @@ from numbers import Integral, Real
 
 import pandas as pd
 
-from schedlab._runtime.text import suggestion
+from schedlab._runtime.text import spelt, suggestion
 
 MOST_ROWS = 5_000
 
@@ -29,7 +29,7 @@ def check_size(width, height) -> None:
     """Raise for an impossible width or height of a chart; None means not given."""
     for name, pixels in (("width", width), ("height", height)):
         if pixels is not None and not (isinstance(pixels, Real) and 0 < pixels < math.inf):
-            raise ValueError(f"{name} must be a number of pixels above 0, got {pixels!r}")
+            raise ValueError(f"{name} must be a number of pixels above 0, got {spelt(pixels)}")
 
 
 def check(table, columns) -> None:
@@ -52,7 +52,7 @@ def check_names(names) -> None:
     """Raise if the name of a column is not text."""
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"expected the name of one column, got {name!r}")
+            raise TypeError(f"expected the name of one column, got {spelt(name)}")
 
 
 def check_numbers(table, columns) -> None:

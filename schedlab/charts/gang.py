@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from .._runtime.text import check_known
+from .._runtime.text import check_known, spelt
 from ..gang import GangSchedule
 from ._altair import alt
 from .axes import axis
@@ -122,7 +122,7 @@ def slices(
 def _checked(window, first, last):
     """Check that a window is two times within the log; outside it, PEs would seem to idle."""
     if not (isinstance(window, tuple | list) and len(window) == 2 and all(isinstance(time, Real) for time in window)):
-        raise ValueError(f"window is {window!r}, expected two times in seconds")
+        raise ValueError(f"window is {spelt(window)}, expected two times in seconds")
     begin, end = map(float, window)
     if not begin < end:
         raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")

@@ -7,6 +7,8 @@ from textwrap import wrap
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import spelt
+
 from ..schedule import Schedule, metrics
 from ..schedule.calendar import WEEKDAYS
 from ..schemes.composing import YES
@@ -246,7 +248,7 @@ def marks(
         raise ValueError(f"got {len(meanings)} meanings, expected 2 or 3")
     unknown = set(table[mark]) - set(meanings)
     if unknown:
-        raise ValueError(f"a mark is {unknown.pop()!r}, expected one of {', '.join(map(repr, meanings))}")
+        raise ValueError(f"a mark is {spelt(unknown.pop())}, expected one of {', '.join(map(repr, meanings))}")
     doubled = table.duplicated([x, y])
     if doubled.any():
         row = table[doubled].iloc[0]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import schemes
+from schedlab._runtime.text import spelt
 from schedlab.schedule import metrics
 
 from ._altair import alt
@@ -116,7 +117,7 @@ def register(
     ):
         for name, value in (more or {}).items():
             if known.get(name, value) != value:
-                raise ValueError(f"{name!r} has the {what} {known[name]!r} already, got {value!r}")
+                raise ValueError(f"{name!r} has the {what} {known[name]!r} already, got {spelt(value)}")
             into[name] = value
 
 

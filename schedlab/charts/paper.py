@@ -6,6 +6,8 @@ from numbers import Real
 
 import numpy as np
 
+from schedlab._runtime.text import spelt
+
 from ._altair import VEGA_LITE, alt, converter, debug_mode
 from .files import printed
 from .palette import PRINTED
@@ -81,7 +83,7 @@ def paper_style(
     sizes = {"columns": columns, "font_size": font_size, "column_width": column_width, "gutter": gutter}
     for name, value in sizes.items():
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
-            raise ValueError(f"{name} must be a number above 0, got {value!r}")
+            raise ValueError(f"{name} must be a number above 0, got {spelt(value)}")
     spec = printed(chart.to_dict())
     spec["config"] = _look(font, font_size)
     _retitle(spec, title, font_size)

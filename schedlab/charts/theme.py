@@ -11,6 +11,8 @@ from zlib import crc32
 
 import numpy as np
 
+from schedlab._runtime.text import spelt
+
 from ..show.page import text_beside
 from ._altair import alt, debug_mode
 from .checks import check_size
@@ -228,7 +230,7 @@ def headed(chart, title: str, width: int, *subtitle: str, size: tuple = (None, N
     """
     for name, text in (("title", title), *(("subtitle", part) for part in subtitle)):
         if not isinstance(text, str):
-            raise TypeError(f"{name} is {text!r}, expected text")
+            raise TypeError(f"{name} is {spelt(text)}, expected text")
     chart.title = {"text": title, "subtitle": wrapped(subtitle, size[0] or width)}
     if len(parts(chart)) > 1:  # they have headings of their own, which else would touch it
         chart.title["offset"] = BELOW

@@ -9,6 +9,8 @@ from itertools import product
 
 import pandas as pd
 
+from schedlab._runtime.text import spelt
+
 from ..experiment.grids import several, table_of
 from ..experiment.memory import remember
 from ..machine import Flat, KaryTree, Partitions, Pools
@@ -89,10 +91,10 @@ class Entrant:
         object.__setattr__(self, "name", self.name or str(self.scheme))
         for name in ("change", "machine"):
             if not (getattr(self, name) is None or callable(getattr(self, name))):
-                raise TypeError(f"{name} of {self.name} is {getattr(self, name)!r}, expected a function")
+                raise TypeError(f"{name} of {self.name} is {spelt(getattr(self, name))}, expected a function")
         for name in ("name", "kind"):
             if not isinstance(getattr(self, name), str):
-                raise TypeError(f"{name} of an entrant is {getattr(self, name)!r}, expected a text")
+                raise TypeError(f"{name} of an entrant is {spelt(getattr(self, name))}, expected a text")
         if BETWEEN in self.name:
             raise ValueError(f"the name of the entrant {self.name!r} has {BETWEEN!r}, which separates tied names")
         jobs = self.change is not None or self.scheme.needs is not None
@@ -196,7 +198,7 @@ def check_machine(machine):
         return machine
     if isinstance(machine, int) and not isinstance(machine, bool):
         return machine
-    raise TypeError(f"machine is {machine!r}, expected a machine such as sl.Pools(...), or a function of a trace")
+    raise TypeError(f"machine is {spelt(machine)}, expected a machine such as sl.Pools(...), or a function of a trace")
 
 
 def refusals_of(traces, entrants, setting, bounded) -> pd.DataFrame:

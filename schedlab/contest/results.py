@@ -10,7 +10,7 @@ from os import PathLike
 import numpy as np
 import pandas as pd
 
-from .._runtime.text import check_known
+from .._runtime.text import check_known, spelt
 from .._runtime.words import Rescaled
 from ..experiment.grids import several
 from ..experiment.stores import Store
@@ -166,11 +166,11 @@ def _numbers(name, values, kind):
 def _check(rounds, tau, confidence):
     whole = isinstance(rounds, Integral) and not isinstance(rounds, bool)
     if rounds is not None and not (whole and rounds >= 0):
-        raise ValueError(f"rounds is {rounds!r}, expected a whole number of at least 0, or None")
+        raise ValueError(f"rounds is {spelt(rounds)}, expected a whole number of at least 0, or None")
     if isinstance(tau, bool) or not (isinstance(tau, Real) and 0 <= tau < np.inf):
-        raise ValueError(f"tau is {tau!r}, expected a number of seconds")
+        raise ValueError(f"tau is {spelt(tau)}, expected a number of seconds")
     if isinstance(confidence, bool) or not (isinstance(confidence, Real) and 0 < confidence < 1):
-        raise ValueError(f"confidence is {confidence!r}, expected a number between 0 and 1, such as 0.95")
+        raise ValueError(f"confidence is {spelt(confidence)}, expected a number between 0 and 1, such as 0.95")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import charts, load_trace, simulate
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 from schedlab.charts._altair import alt
 from schedlab.charts.sizes import WIDE
 from schedlab.charts.theme import headed
@@ -213,7 +213,7 @@ def bounds(size: str, progress: bool) -> pd.DataFrame:
 def draw_bounds(contest: Arena, log: str | None = None, load: float | None = None) -> alt.LayerChart:
     """Draw the deciding measure in multiples of its lower bound: for one log at all loads, or all logs at one load."""
     if (log is None) == (load is None):
-        raise ValueError(f"log is {log!r} and load is {load!r}, expected one of them")
+        raise ValueError(f"log is {spelt(log)} and load is {spelt(load)}, expected one of them")
     cells, measure = contest.cells(), words_of(contest.measure)
     if load is None:
         check_known("log", log, cells["log"].unique())

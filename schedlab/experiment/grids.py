@@ -21,7 +21,7 @@ from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_back
 from .._runtime.digests import NoDigestError, key, of_function, of_named
 from .._runtime.files import note
 from .._runtime.remarks import logger
-from .._runtime.text import check_known
+from .._runtime.text import check_known, spelt
 from .._runtime.threads import stoppable
 from ..workload.trace import Trace
 from . import memory
@@ -208,7 +208,7 @@ def table_of(
 def carried_out(plan, threads=None, progress=True, errors="raise", activity="running", store=None, retry=False):
     """Make the runs of a plan whose results are unknown, and return the table; other parameters are as in `grid`."""
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1):
-        raise ValueError(f"threads must be a whole number greater than 0, got {threads!r}")
+        raise ValueError(f"threads must be a whole number greater than 0, got {spelt(threads)}")
     if not len(plan):
         return pd.DataFrame()
     known = Known(plan, store, retry or errors == "raise")
@@ -353,7 +353,7 @@ def _combinations(argument):
         combinations = list(argument)
         if all(isinstance(combination, Mapping) for combination in combinations):
             return [dict(combination) for combination in combinations]
-    raise TypeError(f"combinations is {argument!r}, expected mappings such as [{{'load': 0.7, 'scheme': 'easy'}}]")
+    raise TypeError(f"combinations is {spelt(argument)}, expected mappings such as [{{'load': 0.7, 'scheme': 'easy'}}]")
 
 
 def _check_names(run, runs):

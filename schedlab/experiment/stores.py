@@ -24,7 +24,7 @@ import pandas as pd
 
 from .._runtime.paths import replacing
 from .._runtime.remarks import SchedlabWarning
-from .._runtime.text import plain
+from .._runtime.text import plain, spelt
 from ..workload.labels import told_apart
 from .results import HOST, OF_FAILURES, Failure, Result, tabled
 from .written import read, read_table, written_row, written_table
@@ -366,4 +366,6 @@ def _instant(older_than):
         elif isinstance(older_than, str | date):
             instant = pd.Timestamp(older_than)
             return (instant.tz_localize("UTC") if instant.tz is None else instant).timestamp()
-    raise ValueError(f"older_than is {older_than!r}, expected a date such as 2026-03-01, or a time such as 30 days")
+    raise ValueError(
+        f"older_than is {spelt(older_than)}, expected a date such as 2026-03-01, or a time such as 30 days"
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .._runtime.text import plain
+from .._runtime.text import plain, spelt
 from .grids import Known, Plan, planned
 from .results import tabled
 from .stores import Store
@@ -36,7 +36,7 @@ def read_study(path: str | os.PathLike) -> Plan:
         raise ValueError(f"{file} defines no function run, {EXPECTED}")
     if not isinstance(values or {}, Mapping) or (values is None and combinations is None):
         expected = "expected a mapping such as {'load': [0.7, 0.8]}; the file only names them, and does not call grid"
-        raise ValueError(f"{file}: values is {values!r}, {expected}")
+        raise ValueError(f"{file}: values is {spelt(values)}, {expected}")
     try:
         return planned(run, combinations, **(values or {}))
     except (TypeError, ValueError) as error:

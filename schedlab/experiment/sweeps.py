@@ -8,6 +8,7 @@ from os import PathLike
 
 import pandas as pd
 
+from .._runtime.calls import guided
 from .._runtime.words import Rescaled
 from ..schedule.simulation import simulate
 from ..schemes import Scheme
@@ -21,6 +22,12 @@ from .results import identity, labelled
 from .stores import Store
 
 
+@guided(
+    call="sweep(trace, scheme, load), and name all others",
+    order="it belongs to the scheme, as in EASY(order={})",
+    jobs="trace.head({}) gives the first jobs",
+    schemes="it is called scheme, of which there can be several",
+)
 def sweep(
     trace: Trace | Callable[[int], Trace] | Iterable[Trace | Callable[[int], Trace]],
     scheme: str | Scheme | Sequence[str | Scheme] = "easy",

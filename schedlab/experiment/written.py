@@ -11,6 +11,8 @@ from datetime import date, datetime, timedelta
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import spelt
+
 from .results import without_numpy
 
 READ = {  # by name, how a value is made of what is written
@@ -79,7 +81,7 @@ def written_row(measured: Mapping) -> dict:
         try:
             row[name] = written(value)
         except TypeError:
-            message = f"measure {name} is {value!r}, which a store cannot hold; give it as a float or a text"
+            message = f"measure {name} is {spelt(value)}, which a store cannot hold; give it as a float or a text"
             raise TypeError(message) from None
     return row
 

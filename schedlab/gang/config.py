@@ -5,7 +5,7 @@ from numbers import Real
 
 import numpy as np
 
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 from schedlab.kernels import variates
 from schedlab.kernels.gang import state
 from schedlab.workload.models.common import at_least_one
@@ -156,24 +156,24 @@ class Config:
         for name in TIMES:
             check_seconds(name, getattr(self, name))
         if self.delta is not None and not (isinstance(self.delta, Real) and 0 <= self.delta < LONGEST):
-            raise ValueError(f"delta is {self.delta!r}, expected seconds, from 0 to below {LONGEST:g}")
+            raise ValueError(f"delta is {spelt(self.delta)}, expected seconds, from 0 to below {LONGEST:g}")
         if not (isinstance(self.alpha, Real) and 1 <= self.alpha < np.inf):
             raise ValueError(
-                f"alpha is {self.alpha!r}, expected at least 1, the highest priority of a task that computes"
+                f"alpha is {spelt(self.alpha)}, expected at least 1, the highest priority of a task that computes"
             )
         if not (isinstance(self.beta, Real) and 0 <= self.beta <= self.alpha):
-            raise ValueError(f"beta is {self.beta!r}, expected 0 to alpha, which is {self.alpha!r}")
+            raise ValueError(f"beta is {spelt(self.beta)}, expected 0 to alpha, which is {spelt(self.alpha)}")
         for name in ("max_tasks", "statements"):
             at_least_one(name, getattr(self, name))
         if self.window is not None:
             at_least_one("window", self.window)
         if not (isinstance(self.floor, Real) and 0 <= self.floor < 1 / 3):
-            raise ValueError(f"floor is {self.floor!r}, expected from 0 to below 1/3")
+            raise ValueError(f"floor is {spelt(self.floor)}, expected from 0 to below 1/3")
         if not (isinstance(self.imbalance, Real) and 0 <= self.imbalance < 1):
-            raise ValueError(f"imbalance is {self.imbalance!r}, expected from 0 to below 1")
+            raise ValueError(f"imbalance is {spelt(self.imbalance)}, expected from 0 to below 1")
         for name in FLAGS:
             if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(f"{name} is {getattr(self, name)!r}, expected True or False")
+                raise ValueError(f"{name} is {spelt(getattr(self, name))}, expected True or False")
         if self.reclaim and self.scheduler == "spin-block":
             raise ValueError("reclaim cannot be combined with spin-block; use another scheduler")
 

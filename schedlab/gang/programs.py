@@ -11,6 +11,7 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import spelt
 from schedlab.kernels.gang import state
 
 from .times import LONGEST, NANO, durations
@@ -39,7 +40,7 @@ def as_frame(programs) -> pd.DataFrame:
     if isinstance(programs, tuple):
         for number, row in enumerate(programs, 1):
             if not isinstance(row, tuple) or len(row) != len(COLUMNS):
-                raise ValueError(f"row {number} of programs is {row!r}, {expected}")
+                raise ValueError(f"row {number} of programs is {spelt(row)}, {expected}")
         return pd.DataFrame(list(programs), columns=COLUMNS)
     if not isinstance(programs, pd.DataFrame):
         raise ValueError(f"programs is a {type(programs).__name__}, {expected}")
@@ -95,7 +96,7 @@ def _every(right, table, column, expected):
     """Raise an error that names the first row that is not right."""
     for row in table.index[~right.to_numpy(bool)]:
         value = table[[column]].loc[row].tolist()[0]
-        raise ValueError(f"programs, row {row}: {column} is {value!r}, expected {expected}")
+        raise ValueError(f"programs, row {row}: {column} is {spelt(value)}, expected {expected}")
 
 
 def _numbers(table, column, expected, fits, needed=None, whole=True):

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from schedlab._runtime.text import spelt
 from schedlab._runtime.threads import interruptible, pool
 from schedlab.kernels.gang import state
 from schedlab.kernels.gang.slices import gang
@@ -119,11 +120,11 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) 
     """
     expected = "expected pairs of a Workload and a Config or its scheduler"
     if not isinstance(runs, Iterable):
-        raise ValueError(f"runs is {runs!r}, {expected}")
+        raise ValueError(f"runs is {spelt(runs)}, {expected}")
     runs = list(runs)
     for run in runs:
         if not (isinstance(run, tuple | list) and len(run) == 2):
-            raise ValueError(f"a run is {run!r}, {expected}")
+            raise ValueError(f"a run is {spelt(run)}, {expected}")
     more["watch"] = _tasks(more.get("watch", ()))
     with pool(threads) as executor:
         return list(executor.map(lambda run: simulate(*run, **more), runs))
@@ -131,7 +132,7 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) 
 
 def _tasks(watch):
     """Check the tasks to be watched, and return them as pairs of int."""
-    wrong = ValueError(f"watch is {watch!r}, expected tasks: pairs of a job's number and a rank")
+    wrong = ValueError(f"watch is {spelt(watch)}, expected tasks: pairs of a job's number and a rank")
     try:
         tasks = tuple((job, rank) for job, rank in watch)
         return tuple((operator.index(job), operator.index(rank)) for job, rank in tasks)
@@ -148,6 +149,7 @@ def _span(log, horizon):
         right = False
     if not right:
         raise ValueError(
-            f"log is {log!r}, expected two times in seconds, the earlier first, from 0 to below the horizon, {horizon}"
+            f"log is {spelt(log)}, expected two times in seconds, the earlier first, from 0 to below the horizon, "
+            f"{horizon}"
         )
     return begin, end

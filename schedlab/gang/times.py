@@ -4,6 +4,8 @@ from numbers import Real
 
 import numpy as np
 
+from schedlab._runtime.text import spelt
+
 NANO = 1_000_000_000
 LONGEST = 10**8  # seconds; sums of a few such times can still be counted in nanoseconds
 
@@ -22,4 +24,4 @@ def durations(seconds) -> np.ndarray:
 def check_seconds(name: str, value) -> None:
     """Refuse, by its name, a duration that cannot be counted in nanoseconds: below 1e-9 s, or not below 1e8 s."""
     if not (isinstance(value, Real) and 1 / NANO <= value < LONGEST):
-        raise ValueError(f"{name} is {value!r}, expected seconds, from 1e-9 to below {LONGEST:g}")
+        raise ValueError(f"{name} is {spelt(value)}, expected seconds, from 1e-9 to below {LONGEST:g}")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.streams import entropy, keys, uniforms
-from schedlab._runtime.text import check_known, suggestion
+from schedlab._runtime.text import check_known, spelt, suggestion
 from schedlab.kernels.gang import state
 from schedlab.workload.models.common import at_least_one, job_numbers
 from schedlab.workload.models.jann import SIZES, JannTable, jann, jann_table
@@ -110,7 +110,7 @@ class Workload:
         for kind, share in shares.items():
             check_known("kind of jobs", kind, KINDS)
             if not (isinstance(share, Real) and 0 <= share <= 1):
-                raise ValueError(f"the share of {kind} jobs is {share!r}, expected 0 to 1")
+                raise ValueError(f"the share of {kind} jobs is {spelt(share)}, expected 0 to 1")
         if not abs(sum(shares.values()) - 1) < 1e-9:
             raise ValueError(f"the shares of the mix add up to {sum(shares.values()):g}, expected 1")
         if self.jobs is None:
@@ -228,7 +228,7 @@ def _mixed(mix):
     """Check a mix, and return it as a kind, a tuple of kinds, or a tuple of kinds with their shares."""
     if isinstance(mix, str):
         return mix
-    expected = f"mix is {mix!r}, expected a kind of jobs, several, or a dict with the share of each"
+    expected = f"mix is {spelt(mix)}, expected a kind of jobs, several, or a dict with the share of each"
     if isinstance(mix, bytes | Set) or not isinstance(mix, Iterable):  # a set has no fixed order
         raise ValueError(expected)
     mix = tuple(mix.items() if isinstance(mix, Mapping) else mix)
@@ -281,7 +281,7 @@ def _as_frame(jobs):
     rows = list(jobs)
     for number, row in enumerate(rows, 1):
         if isinstance(row, str) or not isinstance(row, Sized) or len(row) != len(COLUMNS):
-            raise ValueError(f"job {number} is {row!r}, expected {NAMES}")
+            raise ValueError(f"job {number} is {spelt(row)}, expected {NAMES}")
     values = zip(*(tuple(row) for row in rows), strict=True) if rows else [[]] * len(COLUMNS)
     # Keep the values as they are: a typed column would turn some whole numbers into others.
     return pd.DataFrame(

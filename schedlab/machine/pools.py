@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from schedlab._runtime.text import check_known, suggestion
+from schedlab._runtime.text import check_known, spelt, suggestion
 from schedlab.workload import columns as trace_columns
 from schedlab.workload.conventions import check_procs
 from schedlab.workload.fields import A_MEMORY, kilobytes
@@ -63,7 +63,7 @@ class Pool:
         amounts = {name: amount for name, amount in amounts.items() if amount is not None}
         for name, amount in amounts.items():
             if not _is_whole(amount) or not 0 <= amount < MOST:
-                raise ValueError(f"{name} of a pool is {amount!r}, expected a whole number from 0 to below 2**53")
+                raise ValueError(f"{name} of a pool is {spelt(amount)}, expected a whole number from 0 to below 2**53")
         if len(amounts) > MOST_RESOURCES:
             raise ValueError(f"a pool has {', '.join(amounts)}, expected at most {MOST_RESOURCES} resources")
         served = (partitions,) if isinstance(partitions, str | Integral) else partitions
@@ -130,12 +130,12 @@ class Closed:
 
     def __init__(self, begin, end, pool=None, announced=None, **amounts):
         if announced is not None and not (isinstance(announced, Real) and 0 <= announced < inf):
-            raise ValueError(f"announced is {announced!r}, expected seconds before the begin, 0 or more, or None")
+            raise ValueError(f"announced is {spelt(announced)}, expected seconds before the begin, 0 or more, or None")
         if isinstance(amounts.get("memory"), str):
             amounts["memory"] = _kilobytes(amounts["memory"])
         for name, amount in amounts.items():
             if not _is_whole(amount) or amount < 1:
-                raise ValueError(f"{name} of a closed window is {amount!r}, expected a whole number of at least 1")
+                raise ValueError(f"{name} of a closed window is {spelt(amount)}, expected a whole number of at least 1")
         amounts = tuple((name, int(amount)) for name, amount in amounts.items())
         announced = inf if announced is None else announced
         _set(self, begin=begin, end=end, pool=_plain(pool), announced=announced, amounts=amounts)
@@ -174,7 +174,7 @@ class Limit:
 
     def __init__(self, column, *, running=None, procs=None, gpus=None):
         if not isinstance(column, str):
-            raise TypeError(f"a limit needs the name of a column such as 'user', got {column!r}")
+            raise TypeError(f"a limit needs the name of a column such as 'user', got {spelt(column)}")
         most = {"running": running, "procs": procs, "gpus": gpus}
         most = {kind: amount for kind, amount in most.items() if amount is not None}
         if not most or {} in most.values():
@@ -183,7 +183,7 @@ class Limit:
             for value in amount.values() if isinstance(amount, Mapping) else (amount,):
                 if not _is_whole(value) or not 1 <= value < MOST:
                     expected = "a whole number of at least 1; trace.where() leaves out jobs that may not run"
-                    raise ValueError(f"limit by {column}: {kind} is {value!r}, expected {expected}")
+                    raise ValueError(f"limit by {column}: {kind} is {spelt(value)}, expected {expected}")
         frozen = {
             kind: tuple((_plain(value), int(most)) for value, most in n.items()) if isinstance(n, Mapping) else int(n)
             for kind, n in most.items()
@@ -447,7 +447,7 @@ def _is_whole(amount):
 def _kilobytes(text):
     amount = kilobytes(text.strip().upper().removesuffix("IB").removesuffix("B").replace(" ", ""))
     if amount != amount:
-        raise ValueError(f"memory is {text!r}, expected {A_MEMORY}")
+        raise ValueError(f"memory is {spelt(text)}, expected {A_MEMORY}")
     return int(amount)
 
 

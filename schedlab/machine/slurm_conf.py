@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from schedlab._runtime.files import opened
-from schedlab._runtime.text import plain
+from schedlab._runtime.text import plain, spelt
 
 from .pools import Limit, Pool, Pools
 
@@ -103,7 +103,7 @@ class _Entry(NamedTuple):
 
     def error(self, expected):
         value = self.value if len(self.value) <= 80 else f"{self.value[:77]}..."
-        return SlurmConfError(f"{self.file}:{self.line}: {self.key} is {value!r}, expected {expected}")
+        return SlurmConfError(f"{self.file}:{self.line}: {self.key} is {spelt(value)}, expected {expected}")
 
     def number(self, least=1, text=None):
         text = self.value if text is None else text

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 from schedlab.workload.conventions import check_procs
 from schedlab.workload.swf import MOST_PROCS
 
@@ -98,7 +98,7 @@ class KaryTree:
         for name, least in (("k", 2), ("n", 1), ("seed", 0)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name} is {value!r}, expected a whole number of at least {least}")
+                raise ValueError(f"{name} is {spelt(value)}, expected a whole number of at least {least}")
             object.__setattr__(self, name, int(value))  # a narrow NumPy type would overflow
         if self.k > MOST_PROCS or self.n > 24 or self.k**self.n > MOST_PROCS:
             raise ValueError(f"a {self.k}-ary {self.n}-tree has more than {MOST_PROCS:,} nodes")
@@ -120,7 +120,7 @@ class KaryTree:
                 raise ValueError("scale_estimates needs a single speedup: a job's stage is not known before it starts")
         for share in shares:
             if not (isinstance(share, Real) and 0 <= share < 1):
-                raise ValueError(f"speedup is {share!r}, expected a share from 0 to below 1")
+                raise ValueError(f"speedup is {spelt(share)}, expected a share from 0 to below 1")
 
     def __str__(self) -> str:
         nodes = "" if self.procs is None else f" of {self.procs:,} nodes"

@@ -445,6 +445,7 @@ def rebuilt(
             figure.__doc__ = about
         figure.number, figure.claims, figure.as_kept = number, tuple(claims), as_kept
         figure.notes = tuple(notes)
+        figure.compared = {"by": tuple(by), "measures": tuple(measures), "within": within}
         return as_called(figure, Card)
 
     return decorate

@@ -6,7 +6,7 @@ from typing import NamedTuple, overload
 import numpy as np
 import pandas as pd
 
-from schedlab._runtime.text import check_known, suggestion
+from schedlab._runtime.text import check_known, spelt, suggestion
 from schedlab.machine import Pools
 from schedlab.schedule import metrics, statistics
 from schedlab.schedule.calendar import classes_of
@@ -118,7 +118,7 @@ class Measuring:
         check_warm_up(confidence, warm_up)
         if not (by is None and confidence is None) and isinstance(window, str) and window == "arrivals":
             reason = "classes and intervals have no utilization: leave out by and confidence"
-            raise ValueError(f"window is {window!r}, but {reason}")
+            raise ValueError(f"window is {spelt(window)}, but {reason}")
         per_job, measured = self._per_job(tau), self.measured(window)
         labels = None if by is None else self.classes(by)
         if confidence is not None:

@@ -8,7 +8,8 @@ from numbers import Integral
 
 import numpy as np
 
-from .._runtime.text import check_known
+from .._runtime.calls import guided
+from .._runtime.text import check_known, spelt
 from .._runtime.threads import pool
 from .._runtime.words import Events, Overrun
 from ..machine import Flat, KaryTree, Partitions, Pools
@@ -26,6 +27,13 @@ from . import Schedule, Sites
 EVENTS = ("batched", "each")
 
 
+@guided(
+    call="simulate(trace, scheme), and name all others",
+    load="trace.scale_load({}) gives a trace of that load",
+    order="it belongs to the scheme, as in EASY(order={})",
+    jobs="trace.head({}) gives the first jobs",
+    seed="trace.shake(60, seed={}) gives a shaken copy",
+)
 def simulate(
     trace: Trace,
     scheme: str | Scheme = "easy",
@@ -224,7 +232,7 @@ def simulate_sites(
             raise ValueError(f"{name} has {len(values)} values, expected one for each of {n} sites")
     for speed in speeds:
         if isinstance(speed, bool) or not isinstance(speed, Integral) or speed < 1:
-            raise ValueError(f"speeds must be whole numbers of at least 1, relative to one another, got {speed!r}")
+            raise ValueError(f"speeds must be whole numbers of at least 1, relative to one another, got {spelt(speed)}")
     machines = [machine_for(machine, trace) for machine, trace in zip(machines or [None] * n, traces, strict=True)]
     for machine in machines:
         if not isinstance(machine, Flat):
@@ -258,6 +266,7 @@ def _check_conventions(overrun, events):
     check_known("events", events, EVENTS)
 
 
+@guided(call='simulate_many([(trace, "easy"), (trace, "fcfs")])')
 def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conventions) -> list[Schedule]:
     """Return the schedules of a batch of traces and schemes, simulated over any number of threads.
 
@@ -278,6 +287,11 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conven
     True
     >>> chart = sl.charts.distribution(schedules)
     """
+    runs = list(runs)
+    for place, run in enumerate(runs):
+        if not (isinstance(run, tuple | list) and 2 <= len(run) <= 3):
+            what = type(run).__name__ if isinstance(run, Trace | Schedule) else spelt(run)
+            raise TypeError(f'run {place} is {what}, expected a pair such as (trace, "easy")')
 
     def simulated(run):
         trace, scheme, *machine = run
@@ -304,7 +318,7 @@ def machine_for(machine: Flat | KaryTree | Pools | Mapping | int | None, trace: 
             raise ValueError(f"{trace.procs:,} nodes do not fit on {tree}: {instead}")
         machine = machine.holding(trace.procs)
     if not isinstance(machine, Flat | KaryTree):
-        raise TypeError(f"machine is {machine!r}, expected processors or a machine such as Flat(128)")
+        raise TypeError(f"machine is {spelt(machine)}, expected processors or a machine such as Flat(128)")
     widest = trace.table["requested_procs"].to_numpy().max(initial=0)
     if widest > machine.procs:
         instead = f"trace.with_machine({machine.procs}) drops such jobs and says so"

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from schedlab._runtime.remarks import SchedlabWarning
-from schedlab._runtime.text import suggestion
+from schedlab._runtime.text import spelt, suggestion
 from schedlab.kernels.cluster import Jobs
 from schedlab.machine import Flat, KaryTree, Pools
 from schedlab.workload.columns import Columns
@@ -260,7 +260,7 @@ class Scheme:
     def __init_subclass__(cls, **more):
         super().__init_subclass__(**more)
         if cls.needs not in NEEDS:
-            raise ValueError(f"needs of {cls.__name__} is {cls.needs!r}; known: {', '.join(map(repr, NEEDS))}")
+            raise ValueError(f"needs of {cls.__name__} is {spelt(cls.needs)}; known: {', '.join(map(repr, NEEDS))}")
         _check_declarations(cls)
         if "decide" in vars(cls):
             known = {"overruns": OVERRUN, "forgets": True, "machines": (Flat, Pools)}  # to `decided`
@@ -348,7 +348,7 @@ class Scheme:
             raise ValueError(f"{self} on {case.machine}: overrun {KEEP!r}, {expected}")
         if case.events not in self.events or (not flat and case.per_event):
             where = f"under {self}" if flat else f"on {case.machine}"
-            raise ValueError(f"events are batched {where}, got {case.events!r}")
+            raise ValueError(f"events are batched {where}, got {spelt(case.events)}")
         if case.overrun == KILL_BACKFILLED and not tree:
             instead = f": give a KaryTree, not {case.machine}" if KaryTree in self.machines else f", not for {self}"
             raise ValueError(f"overrun {case.overrun!r} is for jobs on nodes{instead}")
@@ -430,7 +430,7 @@ def _check_declarations(cls):
         expected = "promises = True, promises = False, or a method promises(self, machine)"
         raise TypeError(f"promises of {cls.__name__} is {description}, expected {expected}")
     if callable(cls.in_order):
-        raise TypeError(f"in_order of {cls.__name__} is {cls.in_order!r}, expected True, False or a property")
+        raise TypeError(f"in_order of {cls.__name__} is {spelt(cls.in_order)}, expected True, False or a property")
 
 
 _named: dict[str, partial] = {}
@@ -482,7 +482,7 @@ def scheme(name: str | Scheme) -> Scheme:
     if isinstance(name, Scheme):
         return name
     if not isinstance(name, str):
-        raise TypeError(f"scheme is {name!r}, expected a scheme such as EASY() or its name")
+        raise TypeError(f"scheme is {spelt(name)}, expected a scheme such as EASY() or its name")
     known, plain = _named, name.lower()
     if plain not in known and plain.partition("-")[0] not in known:
         known = by_name()

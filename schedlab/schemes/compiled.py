@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from schedlab._runtime.digests import NoDigestError, digest
-from schedlab._runtime.text import plain
+from schedlab._runtime.text import plain, spelt
 from schedlab._runtime.threads import compile_for, interruptible
 from schedlab.kernels._jit import KernelCache, kernel, part
 from schedlab.kernels.cluster import BEGUN, FREE, NAN, NOW, advance, new_cluster
@@ -50,7 +50,7 @@ class CompiledScheme(Queued):
         forms = f"({', '.join(self.takes)}) or ({', '.join((*self.takes, 'memory'))})"
         expected = f"{self.maker} takes a function of {forms}"
         if not inspect.isfunction(self.function):
-            raise TypeError(f"{expected}, got {self.function!r}")
+            raise TypeError(f"{expected}, got {spelt(self.function)}")
         signature = inspect.signature(self.function)
         more = len(signature.parameters) - len(self.takes)
         if more not in (0, 1):
@@ -58,7 +58,9 @@ class CompiledScheme(Queued):
         whole = isinstance(self.memory, Integral) and not isinstance(self.memory, bool)
         if not (_takes(self.memory, self.counts) if callable(self.memory) else whole and self.memory >= 0):
             counts = ", ".join(self.counts)
-            raise TypeError(f"memory is {self.memory!r}, expected the number of values, or a function of ({counts})")
+            raise TypeError(
+                f"memory is {spelt(self.memory)}, expected the number of values, or a function of ({counts})"
+            )
         if (more == 1) != (callable(self.memory) or self.memory > 0):
             wrong = "takes a memory: give memory=" if more else "takes no memory: leave out memory="
             raise TypeError(f"{self.function.__name__}{signature} {wrong}")

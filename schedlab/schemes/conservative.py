@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import conservative as kernel
 from schedlab.kernels.conservative_tree import conservative_tree
@@ -94,7 +94,7 @@ class Conservative(Queued):
         check_known("compression", self.compression, COMPRESSION)
         check_known("compress_on", self.compress_on, ("early", "completion"))
         if not isinstance(self.repeat, bool):
-            raise ValueError(f"repeat must be True or False, got {self.repeat!r}")
+            raise ValueError(f"repeat must be True or False, got {spelt(self.repeat)}")
         if self.compression in ("none", "rebuild") and (self.compress_on != "early" or self.repeat):
             reason = "makes no compression passes; leave out compress_on and repeat"
             raise ValueError(f"compression={self.compression!r} {reason}")

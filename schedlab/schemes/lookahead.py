@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import lookahead as kernel
 from schedlab.kernels.lookahead_tree import lookahead_tree
@@ -107,9 +107,9 @@ class DPSA(Queued):
         for name, least in (("depth", 1), ("budget", 0)):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
-                raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+                raise ValueError(f"{name} must be a whole number of at least {least}, got {spelt(value)}")
         if self.seconds is not None and not (isinstance(self.seconds, Real) and 0 < self.seconds <= LONGEST):
-            raise ValueError(f"seconds must be greater than 0 and at most {LONGEST:,}, got {self.seconds!r}")
+            raise ValueError(f"seconds must be greater than 0 and at most {LONGEST:,}, got {spelt(self.seconds)}")
         if self.budget is not None or self.seconds is not None:
             object.__setattr__(self, "search", "depth-first")
         if self.search == "depth-first" and self.objective != "list":

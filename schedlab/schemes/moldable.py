@@ -6,7 +6,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import moldable as kernel
 from schedlab.kernels.iterative import iterative
@@ -125,9 +125,9 @@ class FairShareMoldable(Moldable):
         ):
             check_known(name, getattr(self, name), known)
         if not (_is_number(self.overbooking) and 0 < self.overbooking < np.inf):
-            raise ValueError(f"overbooking must be a number above 0, got {self.overbooking!r}")
+            raise ValueError(f"overbooking must be a number above 0, got {spelt(self.overbooking)}")
         if not (_is_number(self.efficiency) and 0 <= self.efficiency <= 1):
-            raise ValueError(f"efficiency must be a number from 0 to 1, got {self.efficiency!r}")
+            raise ValueError(f"efficiency must be a number from 0 to 1, got {spelt(self.efficiency)}")
 
     def __str__(self) -> str:
         settings = [f"ObF {_shown(self.overbooking)}", f"EF {_shown(self.efficiency)}"]
@@ -221,7 +221,7 @@ class IterativeMoldable(Moldable):
         if self.head is None:
             return
         if isinstance(self.head, bool) or not isinstance(self.head, Integral) or self.head < 1:
-            raise ValueError(f"head must be a whole number of at least 1, or None for all jobs, got {self.head!r}")
+            raise ValueError(f"head must be a whole number of at least 1, or None for all jobs, got {spelt(self.head)}")
 
     def __str__(self) -> str:
         return self.label if self.head is None else f"{self.label} (first {self.head})"

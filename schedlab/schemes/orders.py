@@ -13,7 +13,7 @@ from functools import cache, partial, wraps
 import numba
 import numpy as np
 
-from schedlab._runtime.text import plain, suggestion
+from schedlab._runtime.text import plain, spelt, suggestion
 from schedlab.kernels import callbacks, priority
 from schedlab.kernels._jit import cached_beside_kernels
 from schedlab.kernels.priority import Order
@@ -97,7 +97,7 @@ def multifactor(
     'EASY-MULTIFACTOR(AGE=5000)'
     """
     if not isinstance(of, str):
-        raise TypeError(f"of is {of!r}, expected the name of a column")
+        raise TypeError(f"of is {spelt(of)}, expected the name of a column")
     settings = {"age": age, "fairshare": fairshare, "size": size, "max_age": max_age}
     defaults = inspect.signature(priority.multifactor).parameters
     changed = {name: value for name, value in settings.items() if value != defaults[name].default}
@@ -125,7 +125,7 @@ def check_order(policy: str | Callable, what: str = "order", names: Collection[s
 def check_veto(may_backfill: Callable) -> None:
     """Raise unless something is a function that says whether a job may be backfilled."""
     if not is_function(may_backfill):
-        raise ValueError(f"may_backfill is {may_backfill!r}, expected a function of {TAKES}")
+        raise ValueError(f"may_backfill is {spelt(may_backfill)}, expected a function of {TAKES}")
     Policy.of(may_backfill, "may_backfill")
 
 

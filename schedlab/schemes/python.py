@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from schedlab._runtime.text import plain
+from schedlab._runtime.text import plain, spelt
 from schedlab.machine import Flat, Pools
 from schedlab.workload.conventions import OVERRUN
 
@@ -26,7 +26,7 @@ class PythonScheme(Scheme):
 
     def __post_init__(self):
         if not callable(self.function):
-            raise TypeError(f"python_scheme takes a function of the state, got {self.function!r}")
+            raise TypeError(f"python_scheme takes a function of the state, got {spelt(self.function)}")
 
     def __reduce_ex__(self, protocol):
         return by_its_name(self, self.function) or super().__reduce_ex__(protocol)

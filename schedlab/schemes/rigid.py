@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Literal
 
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import placement as on_nodes
 from schedlab.kernels.conservative import NO_COMPRESSION
@@ -243,7 +243,9 @@ class EASY(Queued):
         many = isinstance(self.reservations, Integral) and not isinstance(self.reservations, bool)
         every = isinstance(self.reservations, str) and self.reservations == ALL
         if not every and not (many and self.reservations >= 1):
-            raise ValueError(f'reservations must be a whole number of at least 1, or "all", got {self.reservations!r}')
+            raise ValueError(
+                f'reservations must be a whole number of at least 1, or "all", got {spelt(self.reservations)}'
+            )
         if self.may_backfill is not None:
             check_veto(self.may_backfill)
 

@@ -7,7 +7,7 @@ from math import gcd, lcm
 
 import numpy as np
 
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 from schedlab._runtime.threads import interruptible
 from schedlab.kernels import sites as kernel
 from schedlab.kernels.replay import JOB_ARRIVES, JOB_WITHDRAWN, Events
@@ -145,7 +145,7 @@ class OpportuneShredding(Shredding):
         super().__post_init__()
         for name in ("release", "everywhere"):
             if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name} is {getattr(self, name)!r}, expected True or False")
+                raise TypeError(f"{name} is {spelt(getattr(self, name))}, expected True or False")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

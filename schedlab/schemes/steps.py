@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from schedlab._runtime.text import suggestion
+from schedlab._runtime.text import spelt, suggestion
 from schedlab._runtime.threads import go_on
 
 from .values import Code
@@ -433,7 +433,7 @@ class State(_ReadOnly):
     def _refuse(self, job, what):
         """Raise because something is not a waiting job."""
         if not isinstance(job, Job):
-            raise TypeError(f"{self._clock}: {what}() takes a job of state.queue, got {job!r}")
+            raise TypeError(f"{self._clock}: {what}() takes a job of state.queue, got {spelt(job)}")
         if not (job.place < len(self._jobs) and self._jobs[job.place] is job):
             self._fail(f"{what}(job {job.number}): it is not a job of this simulation")
         status = "has not been submitted" if job.start is None else f"started at {job.start} s"

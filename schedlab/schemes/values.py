@@ -6,6 +6,7 @@ from numbers import Real
 
 import numpy as np
 
+from schedlab._runtime.text import spelt
 from schedlab.kernels import questions
 from schedlab.kernels.questions import Sums
 from schedlab.kernels.sorted_pairs import SortedPairs
@@ -69,10 +70,12 @@ class Usage:
 
     def __post_init__(self):
         if self.of is not None and not isinstance(self.of, str):
-            raise TypeError(f"of is {self.of!r}, expected the name of a column, or None for all jobs")
+            raise TypeError(f"of is {spelt(self.of)}, expected the name of a column, or None for all jobs")
         number = isinstance(self.half_life, Real) and not isinstance(self.half_life, bool)
         if self.half_life is not None and not (number and 0 < self.half_life < np.inf):
-            raise ValueError(f"half_life must be a number of seconds greater than 0, or None, got {self.half_life!r}")
+            raise ValueError(
+                f"half_life must be a number of seconds greater than 0, or None, got {spelt(self.half_life)}"
+            )
 
     def __str__(self) -> str:
         decay = "without decay" if self.half_life is None else f"half-life {self.half_life / 3600:g} h"

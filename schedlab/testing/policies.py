@@ -12,7 +12,7 @@ from itertools import product
 import numba
 import numpy as np
 
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 from schedlab.machine import Flat
 from schedlab.schemes.base import Case, Jobs
 from schedlab.schemes.cases import case_of, check_trace
@@ -117,7 +117,7 @@ def check_policy(
     """
     check_known("what", what, WHAT)
     if not is_function(policy):
-        raise TypeError(f"policy is {policy!r}, expected a function of {TAKES}")
+        raise TypeError(f"policy is {spelt(policy)}, expected a function of {TAKES}")
     if like is not None:
         if what != "order":
             raise ValueError(f"like is for orders, not for {what}")

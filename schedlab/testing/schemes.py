@@ -9,6 +9,7 @@ from numbers import Real
 
 import numpy as np
 
+from schedlab._runtime.text import spelt
 from schedlab.machine import Pools
 from schedlab.schemes import EASY, Scheme
 from schedlab.schemes import scheme as scheme_named
@@ -150,7 +151,7 @@ def check_scheme(
     ['starts every job when EASY does']
     """
     if isinstance(effort, bool) or not isinstance(effort, Real) or not 0 < effort < np.inf:
-        raise ValueError(f"effort must be a number greater than 0, got {effort!r}")
+        raise ValueError(f"effort must be a number greater than 0, got {spelt(effort)}")
     scheme = scheme_named(scheme)
     like = None if like is None else scheme_named(like)
     for candidate in (scheme, like):

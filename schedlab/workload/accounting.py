@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.files import opened
-from schedlab._runtime.text import plain
+from schedlab._runtime.text import plain, spelt
 from schedlab._runtime.words import MissingEstimate
 
 from . import filter as load_filter
@@ -235,7 +235,7 @@ class _Events:
             return
         match = pbs_records.JOB.fullmatch(job)
         if match is None:
-            raise ValueError(f"the job is {clipped(job)!r}, expected a number like 123.server or 123[4].server")
+            raise ValueError(f"the job is {spelt(clipped(job))}, expected a number like 123.server or 123[4].server")
         values = pbs_records.fields(text)
         if letter != "S" and match[2] == "[]":
             self.log.leave_out(load_filter.ARRAY, match[1])

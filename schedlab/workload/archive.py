@@ -36,7 +36,7 @@ from schedlab._runtime import paths
 from schedlab._runtime.files import content
 from schedlab._runtime.remarks import SchedlabWarning, logger
 from schedlab._runtime.remarks import progress as is_on
-from schedlab._runtime.text import suggestion
+from schedlab._runtime.text import spelt, suggestion
 
 from . import packed
 from .copies import copied
@@ -86,7 +86,7 @@ def resolve(name: str) -> str:
     "CTC-SP2-1996". Raise TraceNotFound if no trace, or more than one log, matches the name.
     """
     if not isinstance(name, str):
-        raise TypeError(f"name is {name!r}, expected the name of a trace, such as 'CTC-SP2-1996'")
+        raise TypeError(f"name is {spelt(name)}, expected the name of a trace, such as 'CTC-SP2-1996'")
     official = {known.casefold(): known for known in catalogue().index}
     key = name.casefold()
     if key in official:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.streams import entropy, keys, uniforms
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 
 from .conventions import check_positive, check_procs, run_times
 from .copies import copied
@@ -218,11 +218,11 @@ class Assumptions:
         Kurian, Balaji and Sadayappan, "Opportune job shredding", The Ohio State University, 2003.
         """
         if isinstance(fraction, bool) or not (isinstance(fraction, Real) and 0 <= fraction <= 1):
-            raise ValueError(f"fraction must be a share from 0 to 1, got {fraction!r}")
+            raise ValueError(f"fraction must be a share from 0 to 1, got {spelt(fraction)}")
         check_known("of", of, ("eligible", "all"))
         for name, value in (("min_procs", min_procs), ("breakdown", breakdown)):
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+                raise ValueError(f"{name} must be a whole number of at least 1, got {spelt(value)}")
         seed = entropy(seed)
         table = copied(self.table)
         # A job that takes no time has no meaningful tasks.
@@ -270,9 +270,9 @@ class Assumptions:
         'effective load'
         """
         if not isinstance(model, Model):
-            raise TypeError(f"model is {model!r}, expected one such as Downey(A='system', sigma=(0, 2))")
+            raise TypeError(f"model is {spelt(model)}, expected one such as Downey(A='system', sigma=(0, 2))")
         if isinstance(share, bool) or not (isinstance(share, Real) and 0 <= share <= 1):
-            raise ValueError(f"share must be from 0 to 1, got {share!r}")
+            raise ValueError(f"share must be from 0 to 1, got {spelt(share)}")
         seed = entropy(seed)
         earlier = ("moldable", *(column for law in (Downey, Amdahl, Speedup) for column in law.columns))
         table = self.table.drop(columns=list(earlier), errors="ignore")

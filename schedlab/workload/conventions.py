@@ -5,6 +5,8 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import spelt
+
 from .swf import MOST_PROCS
 
 KEEP = "keep"  # supported by some schemes only
@@ -22,7 +24,7 @@ TAKEN = (*SIMULATED, "nodes", "backfilled", "estimate", "sequential_work", "wast
 def check_procs(machine: int) -> None:
     """Raise unless a number of processors is one that a machine may have."""
     if isinstance(machine, bool) or not isinstance(machine, int | np.integer):
-        raise TypeError(f"machine is {machine!r}, expected a whole number of processors")
+        raise TypeError(f"machine is {spelt(machine)}, expected a whole number of processors")
     if machine < 1:
         raise ValueError(f"machine must have at least 1 processor, got {machine}")
     if machine > MOST_PROCS:
@@ -38,4 +40,4 @@ def run_times(jobs: pd.DataFrame, overrun: str) -> np.ndarray:
 def check_positive(what: str, value: float) -> None:
     """Raise unless a value is a finite number above 0; `what` names it."""
     if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
-        raise ValueError(f"{what} must be greater than 0, got {value!r}")
+        raise ValueError(f"{what} must be greater than 0, got {spelt(value)}")

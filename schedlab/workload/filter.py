@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.remarks import SchedlabWarning
-from schedlab._runtime.text import plain
+from schedlab._runtime.text import plain, spelt
 from schedlab.kernels.swf_text import EXACT
 
 from .copies import LAZY, copied
@@ -176,7 +176,7 @@ def _in_order(records, kept):
 def check_missing_estimate(rule) -> None:
     """Raise ValueError if this is not a valid rule for jobs without an estimate."""
     if rule not in ("run", "drop") and not (isinstance(rule, int | float | np.number) and 0 < rule < EXACT):
-        raise ValueError(f'missing_estimate is {rule!r}, expected "run", "drop" or a positive number of seconds')
+        raise ValueError(f'missing_estimate is {spelt(rule)}, expected "run", "drop" or a positive number of seconds')
 
 
 def _no_repairs():

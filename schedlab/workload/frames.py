@@ -23,7 +23,7 @@ from typing import Literal
 import pandas as pd
 
 from schedlab._runtime.files import opened
-from schedlab._runtime.text import plain, suggestion
+from schedlab._runtime.text import plain, spelt, suggestion
 from schedlab._runtime.words import MissingEstimate
 
 from . import packed, swf
@@ -308,7 +308,9 @@ def _text_table(path, file, separator):
         except pd.errors.EmptyDataError:
             raise TableError(f"{file}: the file is empty, expected a header and a row for each job") from None
         except pd.errors.ParserWarning:
-            problem = f"more fields in the first row than in the header; is {separator!r} in a number, without quotes?"
+            problem = (
+                f"more fields in the first row than in the header; is {spelt(separator)} in a number, without quotes?"
+            )
             raise TableError(f"{file}: {problem}") from None
         except pd.errors.ParserError as error:
             match = re.search(r"Expected ([0-9]+) fields in line ([0-9]+), saw ([0-9]+)", str(error))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, takewhile
 
-from schedlab._runtime.text import plain
+from schedlab._runtime.text import plain, spelt
 from schedlab.kernels.swf_text import EXACT
 
 from .fields import LATEST, MOST_PROCS, clipped, time_zone
@@ -76,11 +76,11 @@ class Header:
     def __post_init__(self):
         for line in self.lines:
             if not _COMMENT.fullmatch(line):
-                raise SWFError(f"header line is {clipped(line)!r}, expected one line that begins with ';'")
+                raise SWFError(f"header line is {spelt(clipped(line))}, expected one line that begins with ';'")
             try:
                 check_comment(line)
             except BadLine as bad:
-                raise SWFError(f"header line is {clipped(line)!r}: {bad.reason}") from None
+                raise SWFError(f"header line is {spelt(clipped(line))}: {bad.reason}") from None
 
     @cached_property
     def _entries(self) -> tuple[tuple[str, str], ...]:
@@ -214,7 +214,7 @@ def check_comment(line: str) -> str:
             least, most, expected = bounds
             fits = least <= _whole(digits[0]) <= most
         if not fits:
-            raise BadLine(0, value, f"{match['label']} is {clipped(value)!r}, expected {expected}")
+            raise BadLine(0, value, f"{match['label']} is {spelt(clipped(value))}, expected {expected}")
     return line
 
 

@@ -3,6 +3,8 @@
 import re
 from collections import Counter
 
+from schedlab._runtime.text import spelt
+
 from .fields import clipped
 
 _TOKEN = re.compile(r'("(?:[^"]|"")*")|(\S+)')  # a quote inside a text is doubled
@@ -55,7 +57,7 @@ def row(record: list[str]) -> dict[str, str]:
         name, form = _BEGIN[len(begin)]
         value = clipped(record[place]) if place < len(record) else ""
         expected = "a text in quotes" if form == '"' else "a number"
-        raise ValueError(f"field {place + 1} ({name}) is {value!r}, expected {expected}")
+        raise ValueError(f"field {place + 1} ({name}) is {spelt(value)}, expected {expected}")
     rest, place = _taken(record, place, _REST)
     values = begin | rest
     if values.get("jStatus", "64") not in STATES:  # a list of hosts of another form

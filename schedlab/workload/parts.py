@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.streams import entropy, uniforms
-from schedlab._runtime.text import check_known, plain, suggestion
+from schedlab._runtime.text import check_known, plain, spelt, suggestion
 
 from . import swf
 from .columns import WORDS
@@ -113,7 +113,9 @@ class Parts:
         (0.0, 3600.0)
         """
         if isinstance(window, str) or not hasattr(window, "__len__") or len(window) != 2:
-            raise ValueError(f"{what} is {window!r}, expected (begin, end): dates, or seconds on the clock of the log")
+            raise ValueError(
+                f"{what} is {spelt(window)}, expected (begin, end): dates, or seconds on the clock of the log"
+            )
         begin, end = map(self.seconds, window)
         if not -np.inf < begin < end < np.inf:
             raise ValueError(f"the {what} must begin before it ends, got {window[0]} to {window[1]}")
@@ -258,7 +260,7 @@ class Parts:
         'sample of 0.1, seed 1: ... of 1,000 jobs'
         """
         if isinstance(share, bool) or not (isinstance(share, Real) and 0 < share <= 1):
-            raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
+            raise ValueError(f"share must be above 0 and at most 1, got {spelt(share)}")
         seed = entropy(seed)
         kept = self.table[uniforms(seed, "sample", self.table.index.to_numpy()) < share]
         if kept.empty:

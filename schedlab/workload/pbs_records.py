@@ -2,6 +2,8 @@
 
 import re
 
+from schedlab._runtime.text import spelt
+
 from .fields import clipped
 
 # 03/01/2024 09:10:00;E;100.srv;user=ann ...: when, an event by its letter, a job, and what is known of it.
@@ -48,7 +50,7 @@ def _procs(values):
     """
     requested = values.get("Resource_List.ncpus", "0")
     if not requested.isdigit():
-        raise ValueError(f"field Resource_List.ncpus is {clipped(requested)!r}, expected a whole number")
+        raise ValueError(f"field Resource_List.ncpus is {spelt(clipped(requested))}, expected a whole number")
     return _sum(values.get("exec_vnode", ""), "ncpus") or max(_slots(values.get("exec_host", "")), int(requested))
 
 
@@ -59,7 +61,7 @@ def _slots(hosts):
         ranges = [slots.partition("-") for slots in match[1].split(",")] if match else []
         lengths = [int(last or first) - int(first) + 1 for first, _, last in ranges]
         if min(lengths, default=0) < 1:
-            raise ValueError(f"field exec_host is {clipped(hosts)!r}, expected {HOSTS}")
+            raise ValueError(f"field exec_host is {spelt(clipped(hosts))}, expected {HOSTS}")
         count += sum(lengths) * int(match[2] or 1)
     return count
 

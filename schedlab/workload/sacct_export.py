@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import spelt
+
 from . import packed, sacct_json, swf
 from .fields import NO_VALUE, STATES, Refusals, clipped, count, state_of
 from .filter import BAD_LINE, NOISE, STEP
@@ -258,7 +260,7 @@ class Export:
 
     def _problem(self, column, text, expected):
         place = self.columns[column.lower()]
-        return f"field {place + 1} ({self.fields[place]}) is {clipped(text)!r}, expected {expected}"
+        return f"field {place + 1} ({self.fields[place]}) is {spelt(clipped(text))}, expected {expected}"
 
     def has(self, column: str) -> bool:
         return column.lower() in self.columns

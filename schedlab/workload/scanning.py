@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
-from schedlab._runtime.text import plain
+from schedlab._runtime.text import plain, spelt
 from schedlab.kernels.swf_text import EXACT, scan_records
 
 from .fields import clipped
@@ -147,7 +147,7 @@ def _number(text: bytes, number: int) -> float:
     """Read one field, the `number`-th of its line; raise `BadLine` if it is not a valid number for that field."""
     value = _float(text)
     if expected := expected_number(value, FIELDS[number - 1]):
-        problem = f"field {number} ({FIELDS[number - 1]}) is {clipped(decoded(text))!r}, expected {expected}"
+        problem = f"field {number} ({FIELDS[number - 1]}) is {spelt(clipped(decoded(text)))}, expected {expected}"
         raise BadLine(number, decoded(text), problem)
     return value
 

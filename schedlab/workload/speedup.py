@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.streams import uniforms
-from schedlab._runtime.text import suggestion
+from schedlab._runtime.text import spelt, suggestion
 from schedlab.kernels import speedup as kernel
 from schedlab.kernels.speedup import AMDAHL, DOWNEY, TABLE
 
@@ -224,7 +224,7 @@ class Speedup(Model):
         except (TypeError, ValueError):
             values = np.empty(0)
         if isinstance(self.curve, str) or values.ndim != 1 or not values.size:
-            raise ValueError(f"curve is {self.curve!r}, expected the numbers S(1), S(2), ... or a function of n")
+            raise ValueError(f"curve is {spelt(self.curve)}, expected the numbers S(1), S(2), ... or a function of n")
         object.__setattr__(self, "curve", tuple(_checked_curve(values, "").tolist()))
 
     def __str__(self) -> str:
@@ -312,13 +312,13 @@ def _span(name, setting, least, most=np.inf):
     pair = isinstance(setting, tuple | list) and len(setting) == 2
     ends = tuple(setting) if pair else (setting,)
     if not all(isinstance(end, Real) and not isinstance(end, bool) for end in ends):
-        raise ValueError(f"{name} must be a number or (low, high), got {setting!r}")
+        raise ValueError(f"{name} must be a number or (low, high), got {spelt(setting)}")
     for end in ends:
         if not (least <= end <= most and np.isfinite(end)):
             bounds = f"at least {least} and finite" if most == np.inf else f"from {least} to {most}"
             raise ValueError(f"{name} must be {bounds}, got {end:g}")
     if ends[0] > ends[-1]:
-        raise ValueError(f"{name} must be (low, high), got {setting!r}")
+        raise ValueError(f"{name} must be (low, high), got {spelt(setting)}")
     return ends if pair else setting
 
 

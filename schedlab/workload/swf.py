@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.paths import is_own, own_folder, replacing
-from schedlab._runtime.text import plain
+from schedlab._runtime.text import plain, spelt
 from schedlab.kernels.swf_text import EXACT
 
 from .fields import LATEST, MOST_PROCS, time_zone
@@ -177,7 +177,7 @@ def _further_field(column: pd.Series) -> np.ndarray:
     texts = column.astype(object).where(column.notna(), "-1").to_numpy()
     for row, text in enumerate(texts):
         if not isinstance(text, str) or not _is_word(text):
-            raise SWFError(f"row {row} of the records: {column.name} is {text!r}, expected a number or one word")
+            raise SWFError(f"row {row} of the records: {column.name} is {spelt(text)}, expected a number or one word")
     return np.array([text.encode() for text in texts], dtype=object)
 
 

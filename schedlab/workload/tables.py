@@ -12,7 +12,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from schedlab._runtime.text import check_known, plain, suggestion
+from schedlab._runtime.text import check_known, plain, spelt, suggestion
 
 from . import fields
 from .filter import BAD_LINE, BAD_ROW
@@ -169,7 +169,7 @@ class Table:
             raise self.error(f"{self.file}: no column {source!r} for {role}{known}")
         if isinstance(source, Real) and not isinstance(source, bool):
             if role not in (*SIZES, "estimate"):
-                raise self.error(f"{self.file}: {role} is {source!r}, expected a column")
+                raise self.error(f"{self.file}: {role} is {spelt(source)}, expected a column")
             return pd.Series(np.full(rows, source))
         if isinstance(source, pd.Series) and len(source) == rows and not source.index.equals(self.index):
             if not source.index.is_unique or set(source.index) != set(self.index):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.streams import entropy
-from schedlab._runtime.text import check_known
+from schedlab._runtime.text import check_known, spelt
 from schedlab._runtime.words import Overrun, Rescaled
 
 from . import swf
@@ -140,7 +140,7 @@ class Variations:
         input shaking", MASCOTS 2007.
         """
         if isinstance(seconds, bool) or not isinstance(seconds, int | np.integer) or not 1 <= seconds < swf.EXACT:
-            raise ValueError(f"seconds must be a whole number of at least 1 and less than 2**53, got {seconds!r}")
+            raise ValueError(f"seconds must be a whole number of at least 1 and less than 2**53, got {spelt(seconds)}")
         seed = entropy(seed)
         table = copied(self.table)
         moved = np.empty(len(table), dtype="int64")
@@ -183,7 +183,7 @@ class Variations:
         Kunsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17(3), 1989.
         """
         if isinstance(weeks, bool) or not isinstance(weeks, int | np.integer) or weeks < 1:
-            raise ValueError(f"weeks must be a whole number of at least 1, got {weeks!r}")
+            raise ValueError(f"weeks must be a whole number of at least 1, got {spelt(weeks)}")
         if self.table.empty:
             raise ValueError(f"{self.name} has no jobs to draw from")
         if not self.counted().all():

@@ -16,7 +16,7 @@ import schedlab as sl
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text().splitlines()
-PYTHONS = ["3.11.0", "3.12.0", "3.13.0"]
+PYTHONS = ["3.11.0", "3.12.0", "3.13.0", "3.14.0"]
 
 
 def needs(*extras):
@@ -70,11 +70,11 @@ def test_lock_satisfies_pyproject(python):
 
 def test_everything_that_can_be_installed_is_locked_and_tested_and_a_worker_needs_no_notebook():
     extras = set(PROJECT["optional-dependencies"])
-    assert extras == {"dask", "docs", "lab", "parquet", "test", "web"}
+    assert extras == {"dask", "docs", "lab", "parquet", "pictures", "test", "web"}
     assert needs("test") == needs(*extras - {"web"})  # whose tools make a file that is kept
-    kept_out = {"jupyterlab", "ipywidgets", "anywidget", "ipython", "distributed", "pyarrow"}
+    kept_out = {"jupyterlab", "ipywidgets", "anywidget", "ipython", "distributed", "pyarrow", "vl-convert-python"}
     assert set(needs()) & kept_out == set()
-    assert set(needs("lab")) - set(needs()) == {"jupyterlab", "ipywidgets", "anywidget"}
+    assert set(needs("lab")) - set(needs()) == {"jupyterlab", "ipywidgets", "anywidget", "vl-convert-python"}
 
 
 def test_the_lowest_versions_are_the_lower_bounds_and_there_must_be_one():
@@ -105,5 +105,5 @@ def test_versions_and_pythons_are_the_same_everywhere():
     assert newest[1] == sl.__version__
     makefile = (ROOT / "Makefile").read_text()
     assert f"PYTHONS := {PROJECT['requires-python']}\n" in makefile
-    assert PROJECT["requires-python"] == ">=3.11,<3.14"
-    assert "(3, 11) <= sys.version_info < (3, 14)" in makefile
+    assert PROJECT["requires-python"] == ">=3.11"  # numba says itself what is too new
+    assert "sys.version_info >= (3, 11)" in makefile

@@ -20,7 +20,7 @@ from math import nan
 import numpy as np
 import pandas as pd
 
-from schedlab._runtime.text import check_known, suggestion
+from schedlab._runtime.text import check_known, spelt, suggestion
 
 from .batches import PILE_UP, Interval, IntervalWarning, batch_means, intervals, is_stationary, unsettled, warm_up
 from .pairs import Comparison, Comparisons, paired
@@ -78,7 +78,7 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
         known = ", ".join(name for name in table.columns if name != "seed")
         named = missing[0] if missing else by
         known += suggestion(named, table.columns)
-        raise ValueError(f"by is {named!r}, expected columns of the table: {known}")
+        raise ValueError(f"by is {spelt(named)}, expected columns of the table: {known}")
     measures = [name for name in table.select_dtypes("number").columns if name not in (*by, "seed")]
     groups = table.groupby(by, sort=False, dropna=False)
     seeds, values = groups.size(), groups[measures]

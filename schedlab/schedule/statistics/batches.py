@@ -12,6 +12,7 @@ import pandas as pd
 
 from schedlab import show
 from schedlab._runtime.remarks import SchedlabWarning
+from schedlab._runtime.text import spelt
 from schedlab.schedule import metrics
 
 from .student import check_confidence, t_quantile
@@ -171,7 +172,9 @@ def _skewness(values):
 def check_warm_up(confidence: float | None, warm_up: int | str) -> None:
     """Raise if a warm-up is asked for without intervals, and so without a confidence: measures are of all jobs."""
     if confidence is None and not (isinstance(warm_up, int | np.integer) and warm_up == 0):
-        raise ValueError(f"warm_up is {warm_up!r}, but measures are of all jobs; for intervals give confidence= too")
+        raise ValueError(
+            f"warm_up is {spelt(warm_up)}, but measures are of all jobs; for intervals give confidence= too"
+        )
 
 
 def intervals(
@@ -253,7 +256,7 @@ def _trimmed(values, left_out):
         if left_out and left_out // 5 == values.size // 5 // 2:
             notes = ("too short: the warm-up takes half the run or more",)
     elif isinstance(left_out, str) or not isinstance(left_out, Integral) or left_out < 0:
-        raise ValueError(f'warm_up is {left_out!r}, expected a number of values or "mser"')
+        raise ValueError(f'warm_up is {spelt(left_out)}, expected a number of values or "mser"')
     return values[left_out:], int(left_out), notes
 
 

@@ -6,6 +6,8 @@ from numbers import Real
 
 import numpy as np
 
+from schedlab._runtime.text import spelt
+
 
 @lru_cache(maxsize=1024)
 def t_quantile(p: float, df: int) -> float:
@@ -72,4 +74,4 @@ def _t_within(angle, df):
 
 def check_confidence(confidence):
     if not (isinstance(confidence, Real) and 0 < confidence < 1):
-        raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
+        raise ValueError(f"confidence must be between 0 and 1, got {spelt(confidence)}")

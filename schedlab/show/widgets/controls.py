@@ -11,6 +11,8 @@ from numbers import Integral, Real
 import ipywidgets
 import traitlets
 
+from schedlab._runtime.text import spelt
+
 EMPTY = inspect.Parameter.empty
 NOTHING = object()  # stands for an offered None: ipywidgets treats the value None as no choice
 MOST_STEPS = 150  # of a slider next to others: with more, a step is only a pixel or two
@@ -59,7 +61,7 @@ def _made(values, **settings):
             options = [(str(value), offered(value)) for value in options]
         return ipywidgets.Dropdown(options=options, **settings)
     raise TypeError(
-        f"{settings['description']} is {values!r}, expected (low, high), (low, high, step), a list, "
+        f"{settings['description']} is {spelt(values)}, expected (low, high), (low, high, step), a list, "
         "a mapping of labels to values, True or False, text, or a widget"
     )
 
@@ -90,7 +92,7 @@ def _begin(name, control, default):
         expected = f"one of {', '.join(labels)}"
     else:
         expected = f"a value like {control.value!r}"
-    raise ValueError(f"the default of {name} is {default!r}, expected {expected}")
+    raise ValueError(f"the default of {name} is {spelt(default)}, expected {expected}")
 
 
 def offered(value):

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from ... import charts
-from ..._runtime.text import suggestion
+from ..._runtime.text import spelt, suggestion
 from ...charts._altair import alt, debug_mode
 from ...charts.theme import ON_PAGE
 from .controls import EMPTY, NARROW, NOTHING, Whole, control_of, documented, in_words, placed, slides
@@ -148,7 +148,7 @@ class Live(ipywidgets.VBox):
             ("labels", labels, _is_mapping(labels, str), "a mapping of parameters to words"),
         ):
             if not fits:
-                raise TypeError(f"{name} is {value!r}, expected {expected}; no control can have this name")
+                raise TypeError(f"{name} is {spelt(value)}, expected {expected}; no control can have this name")
         self._function, self._code = function, code or self._call
         defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
         known = dict.fromkeys([*defaults, *controls])

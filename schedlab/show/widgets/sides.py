@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from schedlab._runtime.text import spelt
+
 from ...experiment import remember
 from ...machine import Flat, KaryTree, Partitions, Pools
 from ...schedule import Schedule
@@ -82,7 +84,7 @@ def _checked(name, machine):
     machine = one_machine(machine)
     if not (_is_number(machine) or isinstance(machine, Flat | KaryTree | Pools)):
         which = f"machine {name!r}" if name else "machine"
-        raise TypeError(f"{which} is {machine!r}, expected a machine such as sl.Pools(...), or machines by name")
+        raise TypeError(f"{which} is {spelt(machine)}, expected a machine such as sl.Pools(...), or machines by name")
     return machine
 
 

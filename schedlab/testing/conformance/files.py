@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from schedlab._runtime.text import plain
+from schedlab._runtime.text import plain, spelt
 from schedlab.schedule import Schedule
 from schedlab.workload import swf
 
@@ -185,14 +185,14 @@ def _of_accasim(name, lines):
             (job, *_, queued), start = before.split(";"), after.split(";")[0]
         except ValueError:
             expected = "expected job;user;time__nodes__time;..., as in AccaSim's dispatching plan"
-            raise ValueError(f"{name}:{number}: the line is {plain(line)!r}, {expected}") from None
+            raise ValueError(f"{name}:{number}: the line is {spelt(plain(line))}, {expected}") from None
         columns["job"].append(job)
         for what, word in (("submit", queued), ("start", start)):
             try:
                 columns[what].append(datetime.strptime(word, ACCASIM).replace(tzinfo=UTC).timestamp())
             except ValueError:
                 expected = "expected a time such as 2001-01-31 12:00:00"
-                raise ValueError(f"{name}:{number}: {what} is {word!r}, {expected}") from None
+                raise ValueError(f"{name}:{number}: {what} is {spelt(word)}, {expected}") from None
     return _table(columns, [f"{name}:{number}" for number, _ in lines], dated=True)
 
 
@@ -263,7 +263,7 @@ def _whole(texts, places, label, what="second"):
     wrong = np.flatnonzero(large | ~(np.abs(values - whole) < 0.01))
     if wrong.size:
         expected = f"a {what} below 2**53" if large[wrong[0]] else "a whole number"
-        raise ValueError(f"{places[wrong[0]]}: {label} is {texts[wrong[0]]!r}, expected {expected}")
+        raise ValueError(f"{places[wrong[0]]}: {label} is {spelt(texts[wrong[0]])}, expected {expected}")
     return whole
 
 

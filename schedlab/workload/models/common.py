@@ -5,6 +5,7 @@ import operator
 import numpy as np
 import pandas as pd
 
+from schedlab._runtime.text import spelt
 from schedlab.kernels.swf_text import EXACT  # below it, float64 holds every integer
 
 _DAY = 86_400  # seconds
@@ -15,7 +16,7 @@ def at_least_one(name: str, value: int) -> int:
     try:
         count = operator.index(value)
     except TypeError:
-        raise ValueError(f"{name} must be a whole number, got {value!r}") from None
+        raise ValueError(f"{name} must be a whole number, got {spelt(value)}") from None
     if count < 1:
         raise ValueError(f"{name} must be at least 1, got {count}")
     return count

@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab._runtime.streams import Streams, entropy
+from schedlab._runtime.text import spelt
 from schedlab.workload.speedup import downey_speedup
 
 from .common import at_least_one, job_numbers, seconds_at, whole_seconds
@@ -148,7 +149,7 @@ def _jobs_by_half_day(rates):
     try:
         first, second = (float(rate) for rate in rates)
     except (TypeError, ValueError):
-        raise ValueError(f"rates must be two numbers, got {rates!r}") from None
+        raise ValueError(f"rates must be two numbers, got {spelt(rates)}") from None
     if not (0 <= first < np.inf and 0 <= second < np.inf and 0 < (first + second) * 12 < np.inf):
         raise ValueError(f"rates must be at least 0, finite and not both 0, got {first:g} and {second:g}")
     return first * 12, second * 12
@@ -163,7 +164,7 @@ def _interval(name, bounds):
     try:
         least, most = (float(bound) for bound in bounds)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be two numbers, least and most, got {bounds!r}") from None
+        raise ValueError(f"{name} must be two numbers, least and most, got {spelt(bounds)}") from None
     if not (np.isfinite(least) and np.isfinite(most) and least <= most):
         raise ValueError(f"{name} must be two finite numbers, least and most, got {least:g} and {most:g}")
     return least, most

@@ -28,7 +28,7 @@ import pandas as pd
 from schedlab._runtime import paths
 from schedlab._runtime.files import opened
 from schedlab._runtime.streams import Streams, entropy
-from schedlab._runtime.text import check_known, plain, suggestion
+from schedlab._runtime.text import check_known, plain, spelt, suggestion
 
 from ..fields import MOST_PROCS, clipped
 from .common import EXACT, at_least_one, job_numbers, whole_seconds
@@ -254,7 +254,7 @@ def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
         header = next(reader, [])
         if tuple(header) != _COLUMNS:
             line = clipped(",".join(header), 200)
-            raise ValueError(f"{file}:1: the header is {line!r}, expected {','.join(_COLUMNS)!r}")
+            raise ValueError(f"{file}:1: the header is {spelt(line)}, expected {','.join(_COLUMNS)!r}")
         for row in reader:
             where = f"{file}:{reader.line_num}"
             if len(row) != len(_COLUMNS):
@@ -401,5 +401,5 @@ def _number(where, field, text):
         value = math.nan
     fits = 0 <= value <= 1 if column.endswith("_p") else least <= value <= most
     if not fits:
-        raise ValueError(f"{where}: field {field + 1} ({column}) is {clipped(text)!r}, expected {expected}")
+        raise ValueError(f"{where}: field {field + 1} ({column}) is {spelt(clipped(text))}, expected {expected}")
     return value
