@@ -76,6 +76,17 @@ def write(path, jobs, procs, load, seed=1):
             )
 
 
+def measured(jobs, procs, load, schemes):
+    """Write a log and measure it in a process of its own: seconds and bytes by what is done, and sizes."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "long.swf")
+        write(log, jobs, procs, load)
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURE, log, *schemes], check=True, capture_output=True, text=True
+        )
+        return json.loads(done.stdout) | {"text": log.stat().st_size}
+
+
 def main():
     """Print one table per log."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -85,15 +96,9 @@ def main():
     parser.add_argument("--schemes", nargs="+", default=["easy", "fcfs", "conservative"])
     options = parser.parse_args()
     for jobs in options.jobs:
-        with tempfile.TemporaryDirectory() as folder:
-            log = Path(folder, "long.swf")
-            write(log, jobs, options.procs, options.load)
-            size = log.stat().st_size
-            command = [sys.executable, "-c", MEASURE, log, *options.schemes]
-            done = subprocess.run(command, check=True, capture_output=True, text=True)
-        found = json.loads(done.stdout)
+        found = measured(jobs, options.procs, options.load, options.schemes)
         ratio = found["held"]["read"] / found["table"]
-        print(f"{found['jobs']:,} jobs, {size / 1e6:,.0f} MB of text, table {found['table'] / 1e6:,.0f} MB")
+        print(f"{found['jobs']:,} jobs, {found['text'] / 1e6:,.0f} MB of text, table {found['table'] / 1e6:,.0f} MB")
         print(f"reading holds {ratio:.2f} of the table at most; longest queue {found['queue']:.0f}")
         for name, seconds in found["took"].items():
             held = found["held"][name] / found["jobs"]
