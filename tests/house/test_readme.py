@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import schedlab as sl
 from schedlab import cli
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "notebooks/site/start.md", *sorted((ROOT / "notebooks/site/guide").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)  # cells that the site runs begin with a brace
+CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = ("schedlab ", ".venv/bin/schedlab ")
 
 
@@ -69,6 +71,25 @@ def test_the_code_of_the_guide_runs(page, tmp_path):
     code = re.sub(r"range\(\d+\)", "range(2)", BEFORE + "\n".join(cells))
     done = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, cwd=tmp_path, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+def recipes():
+    """Return the title and the code of each task of the cookbook."""
+    text = (ROOT / "notebooks/site/guide/questions.md").read_text("utf-8").partition("\n## Cookbook\n")[2]
+    parts = [part.partition("\n") for part in text.split("\n### ")[1:]]
+    return [(title, *CELL.findall(part)) for title, _, part in parts]
+
+
+def test_the_cookbook_has_one_short_block_for_each_task():
+    lines = {title: [line for line in code.splitlines() if line] for title, code in recipes()}
+    assert len(lines) == 15
+    assert {title: len(code) for title, code in lines.items() if not 2 <= len(code) <= 6} == {}
+
+
+@pytest.mark.parametrize(("title", "code"), recipes())
+def test_each_block_of_the_cookbook_works_alone(title, code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, title, "exec"), {"sl": sl})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=by_name)
