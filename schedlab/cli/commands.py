@@ -149,6 +149,8 @@ def simulate(options):
         facts = {"trace": trace.title, "scheme": str(options.scheme), "notes": schedule.notes}
         print_json({**facts, "measures": measures.to_dict(), **tables})
         return
+    if options.out == STANDARD and options.quiet:
+        return
     with redirect_stdout(sys.stderr) if options.out == STANDARD else nullcontext():
         _print_measures(options, trace, schedule, measures, classes, intervals)
 

@@ -117,6 +117,9 @@ def test_quiet_prints_results_only(run, log):
     loud, quiet = (run("simulate", log, "--out", "a.csv", *option) for option in ((), ("-q",)))
     assert quiet == (0, loud[1], "")
     assert "written" in loud[2]
+    code, out, err = run("simulate", log, "--out", "-", "-q")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1].split()[0] == "3"
     assert sl.progress()
 
 

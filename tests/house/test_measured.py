@@ -24,10 +24,10 @@ SENTENCES = {
         "EASY backfilling of the 77,205 jobs of the CTC SP2 takes {ctc_easy}.",
         "has {probes} small logs that each isolate one such choice",
         "| schedlab | compiled kernels behind Python; no model of the network | {kth_5000} |",
-        "ten million jobs on a million processors ({long_text} of text) are read in {long_read} with {long_memory} times",
+        "a million processors ({long_text} of text) are read in {long_read} with {long_memory} times the memory",
         "EASY takes {long_easy}",
-        "Of {claims} claims, {claims_reproduced} are reproduced, {claims_in_part} in part, {claims_not_reproduced} are not, "
-        "{claims_undecided} are undecided, and {claims_cannot_be_tested} cannot be tested",
+        "Of {claims} claims, {claims_reproduced} are reproduced, {claims_in_part} in part, ",
+        "{claims_not_reproduced} are not, {claims_undecided} are undecided, and {claims_cannot_be_tested} cannot be",
         *(f"{{{name}}}" for name in FIVE),
         "{entrants} schemes on fifteen logs",
         "which takes {compile} s of processor time for all",
