@@ -23,7 +23,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help figures pictures docs kernels web test test-nojit test-bounds test-plain test-lowest test-browser fuzz lab lint lock setup clean
+.PHONY: help figures pictures docs kernels web test test-nojit test-bounds test-plain test-lowest test-browser fuzz lab lint release-check lock setup clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,9 @@ lint: $(READY) ## Check Python's code and format with ruff, and JavaScript with 
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/oxlint --deny-warnings
+
+release-check: kernels ## Go through the checklist of a release
+	$(BIN)/python tests/release.py
 
 lock: ## Update requirements.lock from pyproject.toml, with uv (ARGS=--upgrade: to the newest versions)
 	uv pip compile pyproject.toml --extra test --universal --python-version 3.11 \
