@@ -17,10 +17,7 @@ from markdown_it import MarkdownIt
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-PERMISSIVE = re.compile(
-    r"\b(BSD|MIT|Apache|ISC|PSF|Python Software Foundation|MPL|HPND|0BSD|Zlib|Redistribution and use in source)\b",
-    re.IGNORECASE,
-)
+PERMISSIVE = r"\b(0?BSD|MIT|Apache|ISC|PSF|Python Software Foundation|MPL|HPND|Zlib|Redistribution and use in source)\b"
 KINDS = {
     "py",
     "pyi",
