@@ -44,7 +44,7 @@ def _display_buttons(show, cards):
 
         for card in cards:
             if card.in_page is not None:
-                display(HTML(again(card.in_page())))
+                display(HTML(again(card.in_page(), card.number)))
         return
     try:
         from schedlab.show.widgets import simulating

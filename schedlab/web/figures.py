@@ -20,7 +20,8 @@ SCRIPT = "simulate.js"  # of the site
 PARTS = "schedlabParts"  # its variable of the browser
 # What is measured of the runs of a card, and of what tasks of sweeps change.
 AGAIN = {"wait_time": "mean wait (s)", "bounded_slowdown": "mean bounded slowdown"}
-FALLEN = {name: f"{name} better by (%)" for name in ("turnaround", "slowdown")} | {"loss": "loss of capacity (%)"}
+MEANS = {"turnaround": "turnaround", "slowdown": "slowdown", "loss": "loss of capacity"}
+FALLEN = {name: f"{words} better by (%)" for name, words in MEANS.items()}
 
 
 def recipe(figure: InPage | DayInPage, choices: Mapping[str, Sequence]) -> str:
@@ -84,13 +85,15 @@ def _of_day(figure, choices, traces):
     }
 
 
-def again(runs: Iterable[Run]) -> str:
+def again(runs: Iterable[Run], number: str = "") -> str:
     """Return the button with which a card of the site simulates runs again, with the values that they give in Python.
 
     Parameters
     ----------
     runs : iterable of Run
         What is simulated, here and in the page.
+    number : str
+        Of the card's figure, which the button names.
     """
     runs = list(runs)
     traces = list({id(run.trace): run.trace for run in runs}.values())
@@ -105,8 +108,9 @@ def again(runs: Iterable[Run]) -> str:
     recipe = json.dumps({"logs": list(map(packed, traces)), "runs": entries}).replace("</", "<\\/")
     measures = FALLEN if runs[0].tasks else AGAIN
     heads = ["run", *(text for measure in measures.values() for text in (f"{measure}, in Python", "in this page"))]
+    button = f"Simulate {number} again" if number else "Simulate again"
     return (
-        f'<div class="card-again"><p><button disabled>Simulate again</button> <span role="status">{len(runs)} runs, '
+        f'<div class="card-again"><p><button disabled>{button}</button> <span role="status">{len(runs)} runs, '
         "simulated in this page.</span></p>"
         f'<div class="wide" hidden>{table(heads, rows)}</div>'
         f'<script type="application/json" class="recipe">{recipe}</script></div>'
