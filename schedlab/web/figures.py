@@ -85,15 +85,15 @@ def _of_day(figure, choices, traces):
     }
 
 
-def again(runs: Iterable[Run], number: str = "") -> str:
+def again(runs: Iterable[Run], figure: str = "") -> str:
     """Return the button with which a card of the site simulates runs again, with the values that they give in Python.
 
     Parameters
     ----------
     runs : iterable of Run
         What is simulated, here and in the page.
-    number : str
-        Of the card's figure, which the button names.
+    figure : str
+        Which it is in the paper: the button names it.
     """
     runs = list(runs)
     traces = list({id(run.trace): run.trace for run in runs}.values())
@@ -108,7 +108,7 @@ def again(runs: Iterable[Run], number: str = "") -> str:
     recipe = json.dumps({"logs": list(map(packed, traces)), "runs": entries}).replace("</", "<\\/")
     measures = FALLEN if runs[0].tasks else AGAIN
     heads = ["run", *(text for measure in measures.values() for text in (f"{measure}, in Python", "in this page"))]
-    button = f"Simulate {number} again" if number else "Simulate again"
+    button = f"Simulate {figure} again" if figure else "Simulate again"
     return (
         f'<div class="card-again"><p><button disabled>{button}</button> <span role="status">{len(runs)} runs, '
         "simulated in this page.</span></p>"
