@@ -16,6 +16,7 @@ SHOWN = (  # in the browser: the pages that show most, and one of each kind
     "index.html",
     "start.html",
     "try.html",
+    "guide/backfilling.html",
     "guide/compare.html",
     "guide/figure.html",
     "notebooks/00-tour.html",
