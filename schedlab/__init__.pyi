@@ -10,6 +10,8 @@ from . import schedule as schedule
 from . import schemes as schemes
 from . import testing as testing
 from . import workload as workload
+from ._runtime.remarks import SchedlabWarning as SchedlabWarning
+from ._runtime.remarks import progress as progress
 from .contest.entrants import Entrant as Entrant
 from .contest.results import arena as arena
 from .experiment import Store as Store

@@ -52,6 +52,8 @@ def unneeded(figures, name, path):
     whole = {each: made_of(figure.as_kept()) for each, figure in figures.items() if figure.as_kept() is not None}
     compared = compared_by(figures[name])
     columns = [column for column in table if column not in compared and is_same_without([column], [name])]
+    if columns and not is_same_without(columns, whole):  # another figure draws some of them
+        columns = [column for column in columns if is_same_without([column], whole)]
     return columns if columns and is_same_without(columns, whole) else []
 
 

@@ -3,11 +3,14 @@
 import inspect
 from collections.abc import Callable
 from functools import wraps
+from typing import TypeVar
 
 from .text import spelt, suggestion
 
+Function = TypeVar("Function", bound=Callable)
 
-def guided(**ways: str) -> Callable:
+
+def guided(**ways: str) -> Callable[[Function], Function]:
     """Let a function answer a keyword that it does not take, or too many arguments, with the right call.
 
     Parameters

@@ -55,7 +55,7 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> "Styler":
         frame = frame.rename(frame.name or "value").to_frame()
     index = frame.index
     joined = index.names == [None] and index.dtype.kind == "i" and index.has_duplicates  # row numbers of several tables
-    meaningful = not isinstance(index, pd.RangeIndex) and not joined
+    meaningful = index.names != [None] or not (isinstance(index, pd.RangeIndex) or joined)
     names = pd.Index([*(frame.index.names if meaningful else ()), *frame.columns])
     if names.dropna().has_duplicates:
         twice = names[names.duplicated()].dropna()[0]

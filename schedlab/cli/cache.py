@@ -31,7 +31,7 @@ def cache(options):
             if not options.quiet:
                 print(f"deleted: {room}, {count:,} files, {size:.1f} MB", file=sys.stderr)
         return
-    rows = [(room, words, *_held(room)) for room, words in ROOMS.items()]
+    rows = [(room, content, *_held(room)) for room, content in ROOMS.items()]
     print(cache_dir(LOGS).parent)
     print_table(pd.DataFrame(rows, columns=["room", "what is kept", "files", "MB"]))
 

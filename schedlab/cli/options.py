@@ -26,8 +26,14 @@ TRACE_HELP = (
     "output of Slurm's sacct --parsable2, of the accounting of PBS, Torque or LSF, or of a table (.csv, .parquet, with "
     "--columns), - for standard input, or a workload model: lublin (Lublin-Feitelson), jann, downey"
 )
-RESULT, PART, MACHINE, READING = "results", "a part of the log", "machine", "reading"
-RULES, TABLE, SLURM = "rules of the simulation", "a table (.csv, .tsv, .parquet)", "output of Slurm's sacct"
+# Groups of options.
+RESULT = "results"
+PART = "a part of the log"
+MACHINE = "machine"
+READING = "reading"
+RULES = "rules of the simulation"
+TABLE = "a table (.csv, .tsv, .parquet)"
+SLURM = "output of Slurm's sacct"
 
 
 def add(parser: Parser, name: str) -> None:
@@ -136,9 +142,9 @@ def _compare(parser):
     _json(parser)
 
 
-def _out_csv(parser, group, words):
-    words += "; - writes it to standard output, and nothing else"
-    parser.option(group, "--out", type=values.file(".csv"), metavar="FILE.csv", help=words)
+def _out_csv(parser, group, purpose):
+    purpose += "; - writes it to standard output, and nothing else"
+    parser.option(group, "--out", type=values.file(".csv"), metavar="FILE.csv", help=purpose)
 
 
 def _grid(parser):

@@ -31,7 +31,7 @@ GROUPS = {
         "completion": "print a script that lets a shell complete commands and options",
     },
 }
-COMMANDS = {name: words for group in GROUPS.values() for name, words in group.items()}
+COMMANDS = {name: purpose for group in GROUPS.values() for name, purpose in group.items()}
 EXAMPLES = (
     "Examples:\n  schedlab show KTH-SP2-1996\n  schedlab compare KTH-SP2-1996 --scheme fcfs,easy --load 0.7,0.9\n\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
@@ -92,8 +92,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {plain(message)} (see {self.prog} --help)\n")
 
 
-def parser(asked: Sequence[str] = (), whole: bool = False) -> Parser:
-    """Return the parser of all commands, of which only those that are asked for have their options.
+def parser(names: Sequence[str] = (), whole: bool = False) -> Parser:
+    """Return the parser of all commands, of which only those of some names have their options.
 
     What it parses has the name of the command, and its parser.
     """
@@ -105,13 +105,13 @@ def parser(asked: Sequence[str] = (), whole: bool = False) -> Parser:
         formatter_class=_HelpOfAll,
     )
     for title, commands in GROUPS.items():
-        top.add_argument_group(title, "\n".join(f"{name:<15}{words}" for name, words in commands.items()))
+        top.add_argument_group(title, "\n".join(f"{name:<15}{purpose}" for name, purpose in commands.items()))
     top.add_argument("--version", action="version", version=f"schedlab {__version__}")
     listed = None if whole else argparse.SUPPRESS  # which the groups do
     parsers = top.add_subparsers(metavar="COMMAND", help=listed, dest="command", prog="schedlab")
-    for name, words in COMMANDS.items():
-        added = parsers.add_parser(name, help=words, whole=whole)
-        if name in asked:
+    for name, purpose in COMMANDS.items():
+        added = parsers.add_parser(name, help=purpose, whole=whole)
+        if name in names:
             from .options import add  # which loads the package
 
             add(added, name)
@@ -120,9 +120,9 @@ def parser(asked: Sequence[str] = (), whole: bool = False) -> Parser:
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace | None:
     """Parse the arguments; None if there is no command, and help was printed."""
-    asked = next((argument for argument in arguments if not argument.startswith("-")), None)
-    top = parser([asked], whole=WHOLE in arguments)
-    if asked is None and not arguments:
+    command = next((argument for argument in arguments if not argument.startswith("-")), None)
+    top = parser([command], whole=WHOLE in arguments)
+    if not arguments:
         top.print_help()
         return None
     options, left = top.parse_known_args(arguments)

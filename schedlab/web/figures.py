@@ -21,7 +21,7 @@ PARTS = "schedlabParts"  # its variable of the browser
 # What is measured of the runs of a card, and of what tasks of sweeps change.
 AGAIN = {"wait_time": "mean wait (s)", "bounded_slowdown": "mean bounded slowdown"}
 MEANS = {"turnaround": "turnaround", "slowdown": "slowdown", "loss": "loss of capacity"}
-FALLEN = {name: f"{words} better by (%)" for name, words in MEANS.items()}
+FALLEN = {name: f"{measure} better by (%)" for name, measure in MEANS.items()}
 
 
 def recipe(figure: InPage | DayInPage, choices: Mapping[str, Sequence]) -> str:

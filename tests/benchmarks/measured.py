@@ -50,7 +50,8 @@ def readme():
     """Measure the README's table, and a part of a log from its text to its measures."""
     rows = list(bench_readme.rows())
     with tempfile.TemporaryDirectory() as folder:
-        path = sl.load_trace("KTH-SP2-1996").head(5000).to_swf(Path(folder, "kth.swf"))
+        path = Path(folder, "kth.swf")
+        sl.load_trace("KTH-SP2-1996").head(5000).to_swf(path)
         took = seconds(lambda: sl.simulate(sl.read_swf(path, lenient=True), "easy").metrics(), ROUNDS)
     yield "readme", bench_readme.table(rows)
     yield (

@@ -43,7 +43,7 @@ ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue"} | PARQUET  # 
 # Imported here, installed as a requirement of a dependency.
 COMES_WITH = {"cloudpickle": "joblib", "llvmlite": "numba", "requests": "pooch"}
 COMES_WITH |= dict.fromkeys(("traitlets", "IPython"), "ipywidgets")
-IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
+IMPORT_NAMES = {"vl-convert-python": "vl_convert", "rich-argparse": "rich_argparse"}
 
 TOP = {
     *("notebooks", "schedlab", "data", "tests", "environment.yml", "README.md", "pyproject.toml", "requirements.lock"),

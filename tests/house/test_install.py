@@ -66,7 +66,7 @@ def test_the_wheel_has_what_cards_need_and_is_small(installed, tmp_path):
     assert ours == theirs
     assert len(ours.splitlines()) > 80
     results = (installed / "schedlab/data/results").rglob("*.*")
-    assert sum(path.stat().st_size for path in results) < 2_000_000  # of 4.3 MB in the repository
+    assert sum(path.stat().st_size for path in results) < 2_300_000  # of 4.3 MB in the repository
 
 
 def test_an_installed_package_has_its_command(installed, tmp_path):
