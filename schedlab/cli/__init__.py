@@ -5,7 +5,6 @@ of the package; `options` has the options of the commands, `commands` and `cache
 """
 
 import os
-import re
 import signal
 import sys
 import warnings
@@ -15,13 +14,9 @@ from threading import current_thread, main_thread
 from schedlab._runtime.remarks import SchedlabWarning, progress
 from schedlab._runtime.text import plain
 from schedlab.cli.parsing import parse
+from schedlab.cli.shell import in_shell
 
 FAILED, INTERRUPTED = 1, 130  # exit codes; argparse uses 2 for wrong usage
-# Options as functions call them, and as the command line does.
-MACHINES = "machine={name: processors, ...}", "--machine NAME=PROCESSORS,..."
-OPTIONS = r"machine|partition|lead|window|overrun|missing_estimate|time_zone|procs_of|arrival|cluster|states|seed|store"
-SWITCHES = r"(?:or_)?(standin|lenient|names|retry)=True"
-COMMANDS = {"list_traces() or ": ""}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -82,19 +77,6 @@ def _ended_as_by_control_c():
             signal.signal(number, signal.SIG_DFL)
 
 
-def _in_shell(message):
-    """Name options of the command line where an error or a warning names arguments of a function."""
-    for ours, theirs in (MACHINES, *COMMANDS.items()):
-        message = message.replace(ours, theirs)
-    message = re.sub(rf"\b{SWITCHES}", r"--\1", message)
-    return re.sub(rf"(?<!-)\b({OPTIONS})=(?=(\S)?)", _as_option, message)
-
-
-def _as_option(match):
-    name, value = match.groups()
-    return f"--{name.replace('_', '-')}{' ' * (value is not None)}"
-
-
 @contextmanager
 def _warnings_in_words():
     """Print the package's warnings on standard error, each once and without its place in the source."""
@@ -105,7 +87,7 @@ def _warnings_in_words():
             before(message, category, *place)
         elif str(message) not in printed:
             printed.add(str(message))
-            print(f"schedlab: warning: {_in_shell(str(message))}", file=sys.stderr)
+            print(f"schedlab: warning: {in_shell(str(message))}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", SchedlabWarning)
@@ -123,5 +105,5 @@ def _drop_output():
 
 def _fail(error, code=FAILED):
     lines = [*str(error).split("\n"), *getattr(error, "__notes__", ())[:1]]  # the note names what could not be made
-    print("schedlab: " + "\n".join(map(plain, map(_in_shell, lines))), file=sys.stderr)
+    print("schedlab: " + "\n".join(map(plain, map(in_shell, lines))), file=sys.stderr)
     return code

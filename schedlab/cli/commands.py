@@ -18,6 +18,7 @@ from schedlab._runtime.precompile import compile_kernels
 from schedlab._runtime.remarks import SchedlabWarning
 from schedlab._runtime.text import plain
 from schedlab.cli.parsing import COMMANDS, parser
+from schedlab.cli.shell import in_shell
 from schedlab.cli.tables import cell, print_indented, print_json, print_table, records
 from schedlab.cli.traces import SLURM, trace_of
 from schedlab.cli.values import STANDARD
@@ -104,7 +105,7 @@ def show(options):
         facts["run longer than estimated"] = f"{jobs}, with {100 * share:.3g} % of the work beyond {whose}"
     for column, named in trace.names.items():
         facts[f"{column.removesuffix('_id')}s"] = ", ".join(filter(None, named.values()))
-    repairs = trace.repairs
+    repairs = trace.repairs.assign(words=trace.repairs["words"].map(in_shell))
     facts = {name: value for name, value in facts.items() if value not in ("", 0)}
     if options.json:
         print_json({"trace": trace.title, **facts, "repairs": records(repairs)})

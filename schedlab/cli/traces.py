@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from schedlab._runtime.text import plain
+from schedlab.cli.shell import in_shell
 from schedlab.cli.values import STANDARD
 from schedlab.workload import accounting, archive, frames
 from schedlab.workload.loading import MODELS, load_trace, model_trace, read_swf
@@ -36,7 +37,7 @@ def trace_of(options):
     if window := getattr(options, "window", None):
         trace.some_counted(window)  # raises early
     if not options.quiet:
-        print(repr(trace).strip("<>"), file=sys.stderr)
+        print(in_shell(repr(trace).strip("<>")), file=sys.stderr)
     return trace
 
 

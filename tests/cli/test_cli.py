@@ -424,7 +424,7 @@ MISTAKES = [
     (FEW, "show X.swf", 1, "schedlab: X.swf: none of 1 records can be simulated; 1: run time is 0\n"),
     *[(None, f"show {name}", 1, f"schedlab: {name}: {NO_FILE}") for name in ("a_folder", "a.swf")],
     *[(None, f"show {name}", 1, f"schedlab: {name}: no such file\n") for name in ("jobs.txt", "./logs/ctc")],
-    (TABLE, "show X.csv", 1, "schedlab: X.csv: no submission; name its column: submit=..."),
+    (TABLE, "show X.csv", 1, "schedlab: X.csv: no submission; name its column: --columns submit=..."),
     (TABLE, "show X.csv --columns submit=Submit,run=elapsed,procs=NCPUS", 1, WRONG_COLUMN),
     (TABLE, f"show X.csv --columns {COLUMNS}", 1, "X.csv: the size of the machine is not known; give --machine"),
     (

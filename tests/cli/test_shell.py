@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
-from schedlab import cli, papers
+from schedlab import papers
 from schedlab._runtime.paths import cache_dir
 from schedlab.cli import cache, parsing
 from schedlab.cli.parsing import COMMANDS
+from schedlab.cli.shell import in_shell
 from schedlab.papers import kept
 
 pytestmark = pytest.mark.tables
@@ -184,12 +185,14 @@ def test_bash_takes_the_completion(run, tmp_path):
         ("overrun='keep' lets it run", "--overrun 'keep' lets it run"),
         ("missing_estimate=60", "--missing-estimate 60"),
         ("or_standin=True generates one", "--standin generates one"),
-        ("name its column: submit=...", "name its column: submit=..."),
+        ("name its column: submit=...", "name its column: --columns submit=..."),
+        ("name its columns with columns=; run", "name its columns with --columns; run"),
+        ("procs=... or nodes=...", "--columns procs=... or --columns nodes=..."),
         ("argument --machine: p=8", "argument --machine: p=8"),
     ],
 )
 def test_messages_speak_shell(python, shell):
-    assert cli._in_shell(python) == shell
+    assert in_shell(python) == shell
 
 
 def test_every_command_has_its_options():
