@@ -4,9 +4,7 @@ import re
 
 # Options as functions call them, and as the command line does.
 MACHINES = "machine={name: processors, ...}", "--machine NAME=PROCESSORS,..."
-OPTIONS = (
-    "columns|machine|partition|lead|window|overrun|missing_estimate|time_zone|procs_of|arrival|cluster|states"
-)
+OPTIONS = "columns|machine|partition|lead|window|overrun|missing_estimate|time_zone|procs_of|arrival|cluster|states"
 SWITCHES = r"(?:or_)?(standin|lenient|names|retry)=True"
 IN_PYTHON = "list_traces() or "  # beside the command
 COLUMN = r"(?<![\w-])([a-z]+)=\.\.\."  # of a table, named by its role

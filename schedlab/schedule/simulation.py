@@ -111,6 +111,9 @@ class Steps:
         self._scheme.check(self._case)
         self._simulation, self._done = simulation_of(self._case, self._scheme), False
 
+    def __repr__(self) -> str:
+        return f"<Steps of {self._trace.title}: {str(self._simulation).strip('<>')}>"
+
     def __iter__(self) -> Iterator[State]:
         yield from self._simulation._passes()
         self._done = True

@@ -474,6 +474,7 @@ def test_steps_are_checked():
     trace = trace_of(LOG, 4)
     steps = sl.steps(trace)
     next(iter(steps))
+    assert repr(steps).startswith(f"<Steps of {trace.title}: State at 0 s: ")
     with pytest.raises(RuntimeError, match="not all passes are over: <State at 0 s"):
         _ = steps.schedule
     with pytest.raises(ValueError, match="steps need a machine without a topology, got 2-ary 2-tree"):
