@@ -41,10 +41,21 @@ def tried(scheme: Scheme, workload: Workload) -> Outcome | str:
     return workload.spoiled() or outcome
 
 
-def starts(scheme: Scheme, workload: Workload) -> np.ndarray | None:
-    """Return the starts; None if the scheme fails, which the check of the laws reports."""
+class Broken(Exception):
+    """The scheme fails in a simulation of another check than that of the laws; its argument is how."""
+
+    def __init__(self, problem, scheme, workload):
+        super().__init__(problem)
+        self.scheme = scheme
+        self.workload = workload
+
+
+def starts(scheme: Scheme, workload: Workload) -> np.ndarray:
+    """Return the starts; raise `Broken` if the scheme fails."""
     outcome = tried(scheme, workload)
-    return None if isinstance(outcome, str) else outcome.start
+    if isinstance(outcome, str):
+        raise Broken(outcome, scheme, workload)
+    return outcome.start
 
 
 def law(scheme: Scheme, seen: dict[Workload, Outcome]) -> Fault:
@@ -94,7 +105,7 @@ def schedule(scheme: Scheme, workload: Workload):
 
 def difference(workload, expected, found, before, after):
     """Return a fault if starts differ: the first job that does, and when it starts in either case."""
-    if expected is None or found is None or (expected == found).all():
+    if (expected == found).all():
         return None
     place = np.flatnonzero(expected != found)[0]
     job = workload.numbers[place]
@@ -154,7 +165,7 @@ def keeps(scheme: Scheme, others: Sequence[Workload], first: dict[Workload, np.n
         new = [workload.numbers + (count + more) * UNSEEN for more in range(1, 5)]
         count += len(new)
         unseen = [starts(scheme, replace(workload, numbers=numbers)) for numbers in new]
-        if any(start is None or (start != unseen[0]).any() for start in unseen):
+        if any((start != unseen[0]).any() for start in unseen):
             return None
         # Other jobs had the next numbers before: what is remembered of them by number is wrong for these.
         rows = workload.rows
@@ -164,7 +175,7 @@ def keeps(scheme: Scheme, others: Sequence[Workload], first: dict[Workload, np.n
             renumbered = replace(workload, numbers=workload.numbers + count * UNSEEN)
             starts(scheme, replace(renumbered, rows=past))
             again = starts(scheme, renumbered)
-            remembers |= again is None or (again != unseen[0]).any()
+            remembers |= (again != unseen[0]).any()
         condition = "if no earlier simulation had jobs with these numbers" if remembers else BY_NUMBER
         return difference(workload, after, unseen[0], "at first", condition)
 
@@ -191,8 +202,6 @@ def threads(scheme: Scheme, others: Sequence[Workload]) -> Fault:
         finally:
             sys.setswitchinterval(before)
         for other in (*runs[0], *runs[-1]):
-            if other is None and alone is not None:
-                return "it fails while other simulations run", None
             if problem := difference(workload, alone, other, "alone", "while other simulations run"):
                 return problem
         return None
@@ -212,8 +221,6 @@ def clock(scheme: Scheme, shifts: Sequence[int]) -> Fault:
         passing = 2**31 - max(3, int(workload.rows[-1, 0]) // 2)
         begin = passing % WEEK + WEEK
         base = starts(scheme, workload.after(first, begin))
-        if base is None:
-            return None
         for shift in (*shifts, max(0, passing - begin)):
             outcome = tried(scheme, workload.after(first, begin + shift))
             if isinstance(outcome, str):
@@ -223,7 +230,7 @@ def clock(scheme: Scheme, shifts: Sequence[int]) -> Fault:
                 return problem
             other = starts(scheme, replace(workload.after(first, begin), origin=workload.origin + shift))
             condition = f"if the log begins {shift:,} s later"
-            if other is not None and (problem := difference(workload, base[1:], other[1:], "at first", condition)):
+            if problem := difference(workload, base[1:], other[1:], "at first", condition):
                 return problem
         return None
 
@@ -236,7 +243,7 @@ def knows(scheme: Scheme, known: Collection[str]) -> Fault:
     def fault(workload):
         outcome = tried(scheme, workload)
         if isinstance(outcome, str):
-            return None
+            raise Broken(outcome, scheme, workload)
         case = workload.case
         all_of_it = future.changes(case, known)
         instants = list(future.instants(outcome, STARTS if len(workload) > 20 else 2 * STARTS))
@@ -296,7 +303,7 @@ def forgets(scheme: Scheme) -> Fault:
         # Other jobs of the same users: what is remembered of them is wrong for these.
         past = replace(workload, rows=np.column_stack([rows[:, 0], rows[::-1, 1:]]))
         cases = [workload.after(before, begin) for before in (early, past)]
-        outcomes = [None if (start := starts(scheme, case)) is None else start[-len(workload) :] for case in cases]
+        outcomes = [starts(scheme, case)[-len(workload) :] for case in cases]
         fault = difference(workload, *outcomes, "after a long idle time", "if other jobs ran before that")
         return fault and (f"{fault[0]}; if that is meant, pass remembers=True", None)
 
@@ -323,7 +330,7 @@ def unlike(scheme: Scheme, like: Scheme, first: dict[Workload, np.ndarray]) -> F
         expected = expected.start
         start = first.get(workload)
         start = starts(scheme, workload) if start is None else start
-        if start is None or (start == expected).all():
+        if (start == expected).all():
             return None
         place = np.flatnonzero(start != expected)[0]
         message = f"job {workload.numbers[place]} starts at {start[place]:,} s; under {like} at {expected[place]:,} s"

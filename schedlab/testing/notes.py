@@ -35,8 +35,6 @@ def _starved(scheme, name, victim, other, load):
     waits = [
         _wait(contender, victim, other, load, count) for contender in (scheme, EASY()) for count in (STREAM, 2 * STREAM)
     ]
-    if None in waits:
-        return None
     once, twice, _, easy = waits
     span = STREAM * other[0] * other[1] / (16 * load)
     if once < 0.8 * span or twice < 1.6 * span or easy > 0.4 * span:
@@ -51,7 +49,7 @@ def _wait(scheme, victim, other, load, count):
     place = 8
     rows = np.insert(rows, place, [submit[place], victim[0], victim[0], victim[1]], axis=0)
     start = starts(scheme, Workload(rows, 16))
-    return None if start is None else int(start[place] - rows[place, 0])
+    return int(start[place] - rows[place, 0])
 
 
 def _promised(scheme, seen):

@@ -6,6 +6,7 @@ from contextlib import suppress
 from itertools import chain
 from math import ceil
 from numbers import Real
+from operator import itemgetter
 
 import numpy as np
 
@@ -58,6 +59,7 @@ HOLDS = (
     "It keeps something (a global, a default argument, an attribute), has an unseeded generator of its own, reads the\n"
     "clock of the computer, or goes by the addresses of objects: by id(), or through a set of them."
 )
+ONCE = "the next simulation of it keeps them: the scheme keeps something from one simulation to the next, or draws"
 DAILY = "decisions depend on the time of day or of the week, counted from the first submission"
 
 
@@ -164,12 +166,16 @@ def check_scheme(
     if trace is not None:
         check_trace(trace)
     run = _Run(scheme, like, known, effort, trace, pools)
+    checks = []
+    remarks = []
     try:
-        checks = list(run.checks(remembers, clairvoyant, dated))
+        checks += run.checks(remembers, clairvoyant, dated)
+        flat = {workload: outcome for workload, outcome in run.seen.items() if workload.machine is None}
+        remarks += [*run.notes, *notes.of_scheme(scheme, flat)] if run.lawful else []
+    except faults.Broken as broken:
+        checks.append(_broken(LAWS, broken))
     finally:
         run.close()
-    flat = {workload: outcome for workload, outcome in run.seen.items() if workload.machine is None}
-    remarks = [*run.notes, *notes.of_scheme(scheme, flat)] if run.lawful else []
     report = Report(f"scheme {scheme}", tuple(checks), tuple(remarks), run.covered)
     if raises and not report.passed:
         raise CheckError(report)
@@ -330,9 +336,11 @@ class _Run:
                 if isinstance(answer, Beyond):
                     yield Check(APART, False, f"{answer.words}\n{answer.workload}")
                     return
-            if law(workload):
+            if problem := law(workload):
                 yield from self._apart()
-                yield look(LAWS if workload.machine is None else POOLS, law, [workload])
+                recurring = look(LAWS if workload.machine is None else POOLS, law, [workload])
+                once = _broken(recurring.name, faults.Broken(problem[0], self.scheme, workload))
+                yield once if recurring.passed else recurring
                 return
             start = self.seen[workload].start
             if workload.machine is None:
@@ -390,16 +398,34 @@ class _Run:
 
 def look(name: str, fault: faults.Fault, workloads: Iterable[Workload]) -> Check:
     """Look for a fault; if a workload shows it, return the smallest one that does."""
-    for workload in workloads:
-        if problem := fault(workload):
-            break
-    else:
+    try:
+        workload, problem = next(filter(itemgetter(1), ((each, fault(each)) for each in workloads)), (None, None))
+    except faults.Broken as broken:  # though it kept the laws before
+        return _broken(name, broken)
+    if problem is None:
         return Check(name, True)
-    smaller = smallest(fault, workload)
-    if again := fault(smaller):  # a scheme that uses randomness may not show it again
+    smaller = smallest(_quiet(fault), workload)
+    if again := _quiet(fault)(smaller):  # a scheme that uses randomness may not show it again
         workload, problem = smaller, again
     message, schedules = problem
     return Check(name, False, f"{message}\n{workload}", schedules() if schedules else {})
+
+
+def _quiet(fault):
+    """Return the search for a fault, to which other failures of the scheme are none."""
+
+    def quiet(workload):
+        with suppress(faults.Broken):
+            return fault(workload)
+        return None
+
+    return quiet
+
+
+def _broken(name, broken):
+    """Return a failed check, in which the scheme failed at least once."""
+    again = isinstance(faults.tried(broken.scheme, broken.workload), str)
+    return Check(name, False, "\n".join([str(broken), *[ONCE] * (not again), str(broken.workload)]))
 
 
 def _with(check, line, more=""):

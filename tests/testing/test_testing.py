@@ -228,6 +228,45 @@ def test_what_is_no_error_but_worth_knowing_is_a_note(scheme, note):
     assert note in repr(report)
 
 
+def remembers_users():
+    """Make a scheme that starts a job at every second look at its user, in whatever simulation."""
+    looks = {}
+
+    @sl.python_scheme
+    def by_turns(state):
+        for job in list(state.queue):
+            looks[job.user] = looks.get(job.user, 0) + 1
+            if job.procs <= state.free and looks[job.user] % 2:
+                state.start(job)
+
+    return by_turns
+
+
+def fails_once(calls):
+    """Make a scheme that starts a job twice at one of its calls, counted over all simulations."""
+    count = 0
+
+    @sl.python_scheme
+    def once(state):
+        nonlocal count
+        for job in list(state.queue):
+            if job.procs <= state.free:
+                state.start(job)
+                count += 1
+                if count == calls:
+                    state.start(job)
+
+    return once
+
+
+@pytest.mark.parametrize("scheme", [remembers_users(), fails_once(1), fails_once(40), fails_once(500)])
+def test_a_law_that_is_broken_once_is_not_kept(scheme):
+    """The scheme keeps something, so that no second simulation shows it, and no smaller workload."""
+    report = check_scheme(scheme, effort=0.2, raises=False)
+    assert not report.passed
+    assert "SchemeError" in repr(report)
+
+
 def test_easy_has_no_notes_and_what_was_covered_is_said():
     report = check_scheme("easy", "easy")
     assert report.passed
