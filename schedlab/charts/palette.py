@@ -77,6 +77,9 @@ DASHES = {
     "quasi-contiguous": (2, 2),
 }
 PATTERNS = ((8, 2), (4, 4), (8, 2, 2, 2), (1, 3), (12, 3), (6, 2, 2, 2, 2, 2))  # for options of other names
+TRIED = 12  # colours of a name that is beside others
+GOLDEN = 137.5  # degrees from one to the next
+APART = 0.3  # of red, green and blue: nearer ones are hardly told apart
 _registered: dict[str, str] = {}
 
 
@@ -122,7 +125,9 @@ def register(
 
 
 def colours(names: list[str]) -> list[str]:
-    """Give each scheme, class, group, log or model its colour: its own, or one derived from its name alone.
+    """Give each scheme, class, group, log or model its colour: its own, or one derived from its name.
+
+    Among names without a colour of their own, a later one gets another if it would look like an earlier one.
 
     Parameters
     ----------
@@ -137,7 +142,11 @@ def colours(names: list[str]) -> list[str]:
     """
     known = schemes.colours() | CLASSES | IN_WORDS | GROUPS | MEMBERSHIPS | _registered
     beside = _beside_their_log(names)
-    return [known.get(name) or _of_log(name, name in beside) or _of_model(name) for name in names]
+    chosen = {}
+    for name in names:
+        fixed = known.get(name) or _of_log(name, name in beside) or _of_model(name)
+        chosen.setdefault(name, fixed or _of_letters(name, list(chosen.values())))
+    return [chosen[name] for name in names]
 
 
 def _beside_their_log(names):
@@ -171,11 +180,21 @@ def _like(colour):
 
 
 def _of_model(name):
-    """Return the colour of a model of workloads, with any seed; for any other name one that is made of its letters."""
-    if match := MODEL.fullmatch(name):
-        return MODELS[match["model"]]
+    """Return the colour of a model of workloads, with any seed; None for any other name."""
+    match = MODEL.fullmatch(name)
+    return MODELS[match["model"]] if match else None
+
+
+def _of_letters(name, others):
+    """Return a colour that is made of the letters of a name; a further one if others are hardly told from it."""
     number = crc32(name.encode())
-    return _shaded(number % 360 / 360, 0.65, SEEN[number // 360 % len(SEEN)])
+    for further in range(TRIED):
+        hue = (number % 360 + GOLDEN * further) % 360
+        colour = _shaded(hue / 360, 0.65, SEEN[(number // 360 + further) % len(SEEN)])
+        parts = _parts_of(colour)
+        if all(np.linalg.norm(np.subtract(parts, _parts_of(other[:7]))) > APART for other in others):
+            break
+    return colour
 
 
 def _shaded(hue, saturation, wanted):

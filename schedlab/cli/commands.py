@@ -29,12 +29,12 @@ from schedlab.papers.names import paper_in
 from schedlab.schedule import metrics, simulation
 from schedlab.schedule.simulation import recorded
 from schedlab.schedule.statistics import IntervalWarning, over_seeds
+from schedlab.schedule.statistics.batches import longest_rhythm
 from schedlab.show.ledgers import as_json, as_markdown, counted, summary
 from schedlab.testing import conformance as suite
 from schedlab.workload import archive
 from schedlab.workload.conventions import SIMULATED
 from schedlab.workload.edges import has_waits
-from schedlab.workload.loading import load_trace, read_swf
 from schedlab.workload.sacct_export import COMMAND
 
 PATIENCE = 1.0  # seconds of silence
@@ -81,7 +81,11 @@ def sacct_command(options):
     Times are in seconds since 1970, so that they are exact. The second line prints the cluster's time zone: with it as
     --time-zone, dates are shown as its clocks showed them.
     """
-    print(COMMAND.replace("2024-03-01", options.begin).replace("2024-04-01", options.end))
+    begin = options.begin or pd.Timestamp.now().normalize().replace(day=1) - pd.DateOffset(months=1)
+    end = options.end or begin + pd.DateOffset(months=1)
+    if not begin < end:
+        raise ValueError(f"--end {end:%Y-%m-%d} is not after --begin {begin:%Y-%m-%d}")
+    print(COMMAND.replace("2024-03-01", f"{begin:%Y-%m-%d}").replace("2024-04-01", f"{end:%Y-%m-%d}"))
     print("timedatectl show --property=Timezone --value")
 
 
@@ -108,7 +112,7 @@ def show(options):
     repairs = trace.repairs.assign(words=trace.repairs["words"].map(in_shell))
     facts = {name: value for name, value in facts.items() if value not in ("", 0)}
     if options.json:
-        print_json({"trace": trace.title, **facts, "repairs": records(repairs)})
+        print_json({"trace": trace.title, **facts, "jobs": len(submit), "repairs": records(repairs)})
         return
     print(trace.title)
     for name, value in facts.items():
@@ -144,10 +148,13 @@ def simulate(options):
         intervals = _intervals(schedule, options.confidence, window) if options.confidence else None
         if options.out:
             _write(options, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
+    if schedule.unsettled:
+        warnings.warn(f"{schedule.unsettled}: its means and intervals say little", SchedlabWarning, stacklevel=2)
     if options.json:
         parts = {"classes": classes, "intervals": intervals}
         tables = {name: records(part.reset_index()) for name, part in parts.items() if part is not None}
-        facts = {"trace": trace.title, "scheme": str(options.scheme), "notes": schedule.notes}
+        remarks = [*schedule.notes, *filter(None, [schedule.unsettled])]
+        facts = {"trace": trace.title, "scheme": str(options.scheme), "notes": remarks}
         print_json({**facts, "measures": measures.to_dict(), **tables})
         return
     if options.out == STANDARD and options.quiet:
@@ -205,6 +212,7 @@ def compare(options):
         table = sweep(trace, schemes, options.load, seed=seeds, by=options.by, window=window, **conventions)
     if options.out:
         _write_table(options, table)
+    _warn_of_pile_ups(table)
     confidence = options.confidence or 0.95
     shown = table if not seeds else over_seeds(table, ["load", "scheme"], confidence)
     if options.json:
@@ -222,6 +230,16 @@ def compare(options):
     print(f"{trace.title}{copies}{_within(options)}")
     ends = {f"{name}{end}": SHOWN[name] if not end else end[1:] for name in WITH_ENDS for end in ("", "_low", "_high")}
     print_table(shown[["load", "scheme", *ends]].set_axis(["load", "scheme", *ends.values()], axis=1))
+
+
+def _warn_of_pile_ups(table):
+    """Name the schemes and loads whose queues do not settle."""
+    piles = table["longest_pile_up"] * table["makespan"] > table["makespan"].map(longest_rhythm)
+    rows = table[piles].drop_duplicates(["scheme", "load"])
+    if len(rows):
+        places = [f"{scheme} at load {load:.3g}" for scheme, load in zip(rows["scheme"], rows["load"], strict=True)]
+        message = f"the queue does not settle under {', '.join(places)}: means and intervals there say little"
+        warnings.warn(message, SchedlabWarning, stacklevel=2)
 
 
 def grid(options):
@@ -276,7 +294,7 @@ def page(options):
     from schedlab.web import page as pages  # here, as for the figures
 
     _check_out(options)
-    logs = [read_swf(name) if Path(name).is_file() else load_trace(name) for name in options.traces]
+    logs = [trace_of(parser(["show"]).parse_args(["show", name, "--quiet"])) for name in options.traces]
     if options.out == STANDARD:
         print(pages.page(logs or pages.first()))
     else:

@@ -47,8 +47,9 @@ def add(parser: Parser, name: str) -> None:
 
 
 def _sacct_command(parser):
-    parser.option("", "--begin", default="2024-03-01", metavar="DATE", help="first day (default: 2024-03-01)")
-    parser.option("", "--end", default="2024-04-01", metavar="DATE", help="the day after the last")
+    parser.option("", "--begin", type=values.date, metavar="DATE", help="first day (default: that of last month)")
+    end = "the day after the last (default: a month after the first)"
+    parser.option("", "--end", type=values.date, metavar="DATE", help=end)
 
 
 def _traces(parser):
@@ -208,7 +209,8 @@ def _page(parser):
         "traces",
         nargs="*",
         metavar="TRACE",
-        help="logs in the page: names of the archive, or SWF files (default: stand-ins of two logs)",
+        help="logs in the page: names of the archive, or files as `schedlab show` takes them without further options "
+        "(default: stand-ins of two logs)",
     )
 
 
@@ -246,7 +248,8 @@ def _conformance(parser):
     parser.option(
         RESULT, "--scheme", type=values.scheme, metavar="SCHEME", help="judge a scheme of schedlab, such as easy"
     )
-    parser.option(RESULT, "--of", choices=suite.KINDS, help="only probes about this scheme (default: all)")
+    about = f"only probes about this scheme: {', '.join(suite.KINDS)} (default: all)"
+    parser.option(RESULT, "--of", type=values.one_of(suite.KINDS), metavar="SCHEME", help=about)
     _convention_arguments(parser)
     _trace_options(parser)
     parser.set_defaults(log=None, overrun=None, events=None)  # None: not given

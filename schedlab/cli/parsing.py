@@ -33,7 +33,7 @@ GROUPS = {
 }
 COMMANDS = {name: purpose for group in GROUPS.values() for name, purpose in group.items()}
 EXAMPLES = (
-    "Examples:\n  schedlab show KTH-SP2-1996\n  schedlab compare KTH-SP2-1996 --scheme fcfs,easy --load 0.7,0.9\n\n"
+    "Examples:\n  schedlab show my.swf.gz\n  schedlab compare lublin --scheme fcfs,easy --load 0.7,0.9\n\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 )
 WHOLE = "--help-all"
@@ -107,6 +107,7 @@ def parser(names: Sequence[str] = (), whole: bool = False) -> Parser:
     for title, commands in GROUPS.items():
         top.add_argument_group(title, "\n".join(f"{name:<15}{purpose}" for name, purpose in commands.items()))
     top.add_argument("--version", action="version", version=f"schedlab {__version__}")
+    top.add_argument(WHOLE, action="help", help=argparse.SUPPRESS)
     listed = None if whole else argparse.SUPPRESS  # which the groups do
     parsers = top.add_subparsers(metavar="COMMAND", help=listed, dest="command", prog="schedlab")
     for name, purpose in COMMANDS.items():

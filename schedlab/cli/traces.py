@@ -6,9 +6,11 @@ import re
 import shutil
 import sys
 import tempfile
+import warnings
 from contextlib import suppress
 from pathlib import Path
 
+from schedlab._runtime.remarks import SchedlabWarning
 from schedlab._runtime.text import plain
 from schedlab.cli.shell import in_shell
 from schedlab.cli.values import STANDARD
@@ -36,8 +38,13 @@ def trace_of(options):
         trace = trace.head(options.jobs)
     if window := getattr(options, "window", None):
         trace.some_counted(window)  # raises early
+    about = in_shell(repr(trace).strip("<>"))
     if not options.quiet:
-        print(in_shell(repr(trace).strip("<>")), file=sys.stderr)
+        print(about, file=sys.stderr)
+    else:
+        for line in about.splitlines():
+            if "worth a look" in line:  # which is no chatter
+                warnings.warn(f"{trace.name}: {line.strip()}", SchedlabWarning, stacklevel=2)
     return trace
 
 

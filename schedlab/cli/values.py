@@ -1,6 +1,7 @@
 """Arguments of the command line: from text to values, with one clear error for each."""
 
 import argparse
+import datetime as dt
 import math
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +29,11 @@ def _argument(parse):
     return typed
 
 
-scheme = _argument(schemes.scheme)
+@_argument
+def scheme(text):
+    if "," in text:
+        raise ValueError(f"expected one scheme, got {text!r}: `schedlab compare` takes several")
+    return schemes.scheme(text)
 
 
 def pairs(known):
@@ -113,6 +118,13 @@ def instant(text):
 
 
 @_argument
+def date(text):
+    with suppress(ValueError):
+        return pd.Timestamp(dt.date.fromisoformat(text))
+    raise ValueError(f"expected a date such as 2026-03-01, got {text!r}")
+
+
+@_argument
 def lead(text):
     if text == "none":
         return False
@@ -137,6 +149,17 @@ def _number_in(text):
     except ValueError:
         hint = ", such as 0.9 for 90 %" if text.endswith("%") else ""
         raise ValueError(f"expected a number{hint}, got {text!r}") from None
+
+
+def one_of(names):
+    """Take one of some names, in capital or small letters."""
+
+    @_argument
+    def name(text):
+        known = {spelling.casefold(): spelling for spelling in names}
+        return known.get(text.casefold()) or check_known("scheme", text, names)
+
+    return name
 
 
 def listed(kind):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from os import PathLike
 
@@ -52,7 +52,7 @@ def sweep(
     trace : Trace, or several
         Traces, or functions of a seed that each return a trace.
     scheme : Scheme or name, or several
-        As in `simulate`.
+        As in `simulate`. A mapping gives them names in tables and charts: ``{"today": "easy", "mine": policy}``.
     load : float, or several, optional
         Offered loads to scale each trace to. Default: the trace's own load.
     seed : int, or several, optional
@@ -98,8 +98,11 @@ def sweep(
     families = [(_family(source, seeds), callable(source)) for source in traces]
     titles = labels(family for family, _ in families)
     marks = [name.removeprefix(family[0].title) for name, (family, _) in zip(titles, families, strict=True)]
-    schemes = [scheme_named(choice) for choice in several("scheme", scheme)]
-    called = labelled(schemes)
+    choices = scheme if isinstance(scheme, Mapping) else dict(enumerate(several("scheme", scheme)))
+    schemes = [scheme_named(choice) for choice in choices.values()]
+    called = dict(zip(map(identity, schemes), choices, strict=True)) if choices is scheme else labelled(schemes)
+    if len(called) < len(schemes) and choices is scheme:
+        raise ValueError("two names have the same scheme; give each scheme one name")
     loads = several("load", load)
     overrun = conventions.get("overrun", "kill")
     common = {"by": by, "shake": shake, "tau": tau, "window": window}

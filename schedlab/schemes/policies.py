@@ -26,6 +26,10 @@ from .outside import ChangingError, Outside, attributes_of
 from .values import Code, Count, Usage
 
 MOVING = ("now", "submit", "estimate", "procs")
+# As other simulators call them.
+ALIASES = dict.fromkeys(("walltime", "requested_walltime", "timelimit", "limit", "time_limit"), "estimate")
+ALIASES |= dict.fromkeys(("size", "nodes", "cpus", "cores", "processors", "ncpus", "res"), "procs")
+ALIASES |= dict.fromkeys(("arrival", "submission", "subtime"), "submit")
 UNITS = {"now": " s", "submit": " s", "estimate": " s"}
 EXAMPLE = {"now": 7_200, "submit": 3_600, "estimate": 1_800, "procs": 4}  # all other values are 1
 TAKES = f"any of ({', '.join(MOVING)}), columns of the jobs (user, queue, ...) or sums such as user_usage"
@@ -209,7 +213,7 @@ class Policy:
 
     def unknown(self, name: str, known: list[str]) -> PolicyError:
         """Return the error for a parameter that names no value of a job; `known` are the columns that exist."""
-        near = suggestion(name, [*MOVING, *known])
+        near = f"; did you mean {ALIASES[name]!r}?" if name in ALIASES else suggestion(name, [*MOVING, *known])
         return self._error(
             f"takes {name!r}, which is neither a column nor another value of a job{near}",
             *_defined(self.function),

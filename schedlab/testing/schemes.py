@@ -399,7 +399,7 @@ class _Run:
 def look(name: str, fault: faults.Fault, workloads: Iterable[Workload]) -> Check:
     """Look for a fault; if a workload shows it, return the smallest one that does."""
     try:
-        workload, problem = next(filter(itemgetter(1), ((each, fault(each)) for each in workloads)), (None, None))
+        workload, problem = next(filter(itemgetter(1), ((tried, fault(tried)) for tried in workloads)), (None, None))
     except faults.Broken as broken:  # though it kept the laws before
         return _broken(name, broken)
     if problem is None:

@@ -284,8 +284,15 @@ def _by_hand(name, trouble, source=None):
     lines = [f"cannot fetch {name}: {trouble}"]
     lines += [f"  get by hand     {name}.swf.gz" + (f" from {source}" if source else "")]
     lines += [f"  and put it in   {paths.cache_dir('traces')}"]
-    lines += [f"  or the folder   SCHEDLAB_DATA (now {os.environ.get('SCHEDLAB_DATA') or 'not set'})"]
+    lines += [f"  or the folder   SCHEDLAB_DATA ({_folder_of_logs()})"]
+    if standin_table(name).is_file():
+        lines += ["  or simulate     a stand-in, a generated look-alike: standin=True"]
     return "\n".join([*lines, f"  at hand now     {', '.join(at_hand) or 'none'}"])
+
+
+def _folder_of_logs():
+    folder = os.environ.get("SCHEDLAB_DATA")
+    return f"now {folder}{'' if Path(folder).is_dir() else ', which is no folder'}" if folder else "now not set"
 
 
 def _digest(path):

@@ -274,7 +274,7 @@ def account(
         extra = [f"{100 * share:.3g} % of the work"] if share > FEW else []
         if key[2] == RUNNING and procs:
             held = _size(dropped.iloc[places]).clip(lower=0).sum() / procs
-            extra += [f"{100 * held:.3g} % of the machine at the end of the log"] if held > FEW else []
+            extra += [f"{_percent(held)} % of the machine at the end of the log"] if held > FEW else []
         rest = f"{meaning.rest.removesuffix(')')}{''.join(f', {part}' for part in extra)})"
         sentence = f"{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
         rows.append((*key, kind, count, amount, np.nan if key[2] in NO_WORK else share, sentence))
@@ -365,6 +365,10 @@ def warn_of_lost_work(name: str, dropped: pd.DataFrame, kept: pd.DataFrame, stac
 def area(jobs: pd.DataFrame) -> pd.Series:
     """Return run time x processors of each job."""
     return jobs["run_time"] * jobs["requested_procs"]
+
+
+def _percent(share):
+    return f"{100 * share:,.0f}" if share >= 1 else f"{100 * share:.3g}"
 
 
 def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], np.ndarray, Meaning]]:

@@ -285,7 +285,7 @@ def test_simulate_writes_the_schedule(done, log, tmp_path, suffix):
     out = tmp_path / "out" / f"simulated{suffix}"
     out.parent.mkdir()
     _, err = done("simulate", log, "--load", 1, "--out", out)
-    assert err.endswith(f"written: {out}\n")
+    assert f"written: {out}\n" in err
     assert files(out.parent) == [out.name]
     expected = sl.simulate(sl.read_swf(log).scale_load(1)).jobs
     if suffix == ".csv":
@@ -769,10 +769,19 @@ def test_a_log_without_a_size_asks_for_the_option(run, tmp_path):
 def test_a_load_that_may_be_a_percentage_is_warned_of_in_words_and_once(run, log, option):
     command = "compare" if "," in option else "simulate"
     err = run(command, log, *option.split())[2]
-    assert [line for line in err.splitlines() if "load 90" in line and "->" not in line] == [
+    assert [line for line in err.splitlines() if "load 90" in line and "->" not in line and "settle" not in line] == [
         "schedlab: warning: load 90 is 9,000 % of the machine; if you mean 90 %, give 0.9"
     ]
-    assert "warning" not in run("compare", log, "--load", "1.0,1.5")[2]
+    assert "if you mean" not in run("compare", log, "--load", "1.0,1.5")[2]
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare"])
+def test_a_queue_that_does_not_settle_is_warned_of(run, log, command):
+    for load, words in (("1.5", True), ("0.2", False)):
+        err = run(command, log, "--load", load, "--scheme", "fcfs", "-q")[2]
+        assert ("does not settle" in err) == words
+    notes = json.loads(run("simulate", log, "--load", 1.5, "--json")[1])["notes"]
+    assert any("does not settle" in note for note in notes)
 
 
 @pytest.mark.parametrize("command", ["simulate", "compare", "claims"])

@@ -115,10 +115,10 @@ def test_json_has_all_digits(run, log):
 
 
 def test_quiet_prints_results_only(run, log):
-    loud, quiet = (run("simulate", log, "--out", "a.csv", *option) for option in ((), ("-q",)))
+    loud, quiet = (run("simulate", log, "--load", 0.1, "--out", "a.csv", *option) for option in ((), ("-q",)))
     assert quiet == (0, loud[1], "")
     assert "written" in loud[2]
-    code, out, err = run("simulate", log, "--out", "-", "-q")
+    code, out, err = run("simulate", log, "--load", 0.1, "--out", "-", "-q")
     assert (code, err) == (0, "")
     assert out.splitlines()[-1].split()[0] == "3"
     assert sl.progress()
@@ -193,6 +193,37 @@ def test_bash_takes_the_completion(run, tmp_path):
 )
 def test_messages_speak_shell(python, shell):
     assert in_shell(python) == shell
+
+
+def test_quiet_still_warns_of_what_is_worth_a_look(run, tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("submit_time,run_time,requested_procs\n0,60,4\n900,60,4\n")
+    err = run("simulate", path, "--machine", 8, "-q")[2]
+    assert err.startswith("schedlab: warning: jobs: worth a look: all 2 jobs without an estimate")
+
+
+def test_the_command_for_slurm_ends_a_month_after_it_begins(run):
+    assert "--starttime=2026-10-01 --endtime=2026-11-01 " in run("sacct-command", "--begin", "2026-10-01")[1]
+    command = run("sacct-command")[1]
+    begin, end = map(pd.Timestamp, re.search(r"--starttime=(\S+) --endtime=(\S+)", command).groups())
+    assert begin.day == end.day == 1
+    assert begin < end <= pd.Timestamp.now()
+    code, _, err = run("sacct-command", "--begin", "2026-10-01", "--end", "2026-09-01")
+    assert (code, err) == (1, "schedlab: --end 2026-09-01 is not after --begin 2026-10-01\n")
+    assert "expected a date such as" in run("sacct-command", "--begin", "yesterday")[2]
+
+
+def test_a_page_takes_whatever_show_takes(run, tmp_path):
+    from schedlab.workload import sacct
+
+    code, out, _ = run("page", tmp_path / "try.html", sacct.example_path(), "-q")
+    assert (code, out) == (0, f"{tmp_path / 'try.html'}\n")
+    assert "sacct-example" in (tmp_path / "try.html").read_text("utf-8")
+
+
+def test_what_cannot_be_fetched_may_have_a_stand_in(run):
+    code, _, err = run("show", "NASA-iPSC-1993-3.1-cln")
+    assert (code, "stand-in" in err) == (1, False)
 
 
 def test_every_command_has_its_options():

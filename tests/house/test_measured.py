@@ -17,7 +17,10 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests/benchmarks"))
 MEASURED = json.loads((ROOT / "data/measured.json").read_text("utf-8"))["parts"]
 FIVE = ("sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008")
-ABOUT, INSTALL, README = "notebooks/site/about.md", "notebooks/site/guide/install.md", "README.md"
+ABOUT = "notebooks/site/about.md"
+PAPERS = "notebooks/site/papers.md"
+INSTALL = "notebooks/site/guide/install.md"
+README = "README.md"
 # What stands in a page, with the names of the numbers.
 SENTENCES = {
     ABOUT: [
@@ -31,6 +34,10 @@ SENTENCES = {
         *(f"{{{name}}}" for name in FIVE),
         "{entrants} schemes on fifteen logs",
         "which takes {compile} s of processor time for all",
+    ],
+    PAPERS: [
+        "Of {claims} claims, {claims_reproduced} are reproduced, {claims_in_part} in part, ",
+        "{claims_not_reproduced} are not, {claims_undecided} are undecided, and {claims_cannot_be_tested} cannot be",
     ],
     INSTALL: [
         "nothing compiled: first figure / all | {first_figure_empty} / {figures_empty} |",

@@ -301,6 +301,12 @@ def _autocorrelation(values):
     return float((centred[1:] * centred[:-1]).sum() / squares) if squares else 0.0
 
 
+def longest_rhythm(makespan: float) -> float:
+    """Return how long a pile-up of a queue that settles can be, in seconds, as `unsettled` says."""
+    rhythms = [period for period in (metrics.DAY, metrics.WEEK) if makespan >= CYCLES * period]
+    return max(PILE_UP * makespan, *rhythms, 0)
+
+
 def unsettled(time, queue, last: float) -> str:
     """Say why a queue does not settle; empty if it does.
 
@@ -336,8 +342,7 @@ def unsettled(time, queue, last: float) -> str:
     """
     makespan = time[-1] - time[0]
     begin, end = metrics.pile_up(time, queue)
-    rhythms = [period for period in (metrics.DAY, metrics.WEEK) if makespan >= CYCLES * period]
-    if end - begin <= max(PILE_UP * makespan, *rhythms, 0):
+    if end - begin <= longest_rhythm(makespan):
         return ""
     if begin <= last <= end:
         return "its queue piles up and does not drain before the end"
