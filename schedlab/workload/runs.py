@@ -206,7 +206,7 @@ def _checked(table, role, seconds, dated):
     """Refuse instants that are on another clock, or on none; 0 is no date."""
     column = table.columns(role)[0]
     seconds = np.where(seconds == 0, np.nan, seconds) if dated else seconds
-    other = ~np.isnan(seconds) & ((seconds >= UNIX) != dated) & ((seconds >= 0) | ~dated)
+    other = ~np.isnan(seconds) & ((seconds >= UNIX) != dated) & ((seconds >= 0) | (not dated))
     column.refuse((seconds < 0) & dated, "a date from 1970 on")
     kind = "a date" if dated else "seconds on the clock"
     column.refuse(other & (seconds <= fields.LATEST), f"{kind}, as in {table.columns('submit')[0].title}")
