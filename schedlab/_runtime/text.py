@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 CLOSE = 0.65  # how alike names must be to suggest one: "sfj" and "sjf" are, "foo" and "fromlog" are not
-LONGEST = 100  # letters of a value in a message
+LONGEST = 200  # letters of a value in a message
 
 # Control characters, marks that change the direction of writing, surrogates that cannot be encoded, line separators.
 _UNSHOWN = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -83,5 +83,5 @@ def spelt(value) -> str:
     ('0.5', '3', "'a'")
     """
     is_number = type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0
-    text = " ".join(repr(value.item() if is_number else value).split())
+    text = re.sub(r"\s*\n\s*", " ", repr(value.item() if is_number else value))
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

@@ -55,7 +55,7 @@ def test_a_wrong_call_is_told_the_right_one(trace, call):
 def test_values_are_spelt_in_one_line():
     assert [spelt(value) for value in (np.int64(3), np.str_("a"), None, [1.5])] == ["3", "'a'", "None", "[1.5]"]
     assert "\n" not in spelt(np.zeros((9, 9)))
-    assert len(spelt("x" * 1000)) == 100
+    assert len(spelt("x" * 1000)) == 200
 
 
 def test_one_switch_turns_progress_off(monkeypatch, capsys):
