@@ -253,7 +253,7 @@ def test_a_tree_is_a_machine_too(trace):
         ({"a": "big", "b": 64}, TypeError, "machine 'a' is 'big', expected a machine"),
         ({"a": 64, "b": True}, TypeError, "machine 'b' is True, expected a machine"),
         ("big", TypeError, "machine is 'big', expected a machine"),
-        ([cluster()], TypeError, r"machine is \[.*\], expected a machine"),
+        ([cluster()], TypeError, r"machine is \[.*, expected a machine"),
     ],
 )
 def test_what_is_no_machine_is_refused(trace, machine, error, message):

@@ -155,7 +155,7 @@ def test_starts_of_a_probe_are_given_once():
         (pd.Series([True, False], [1, 2]), "the table, row 1: start is True, expected a whole number"),
         (
             pd.Series([0, 10**400], [1, 2], dtype=object),
-            r"the table, row 2: start is 10+(\.\.\.)?, expected a second below",
+            r"the table, row 2: start is 10+(\.\.\.)?, expected a second",
         ),
         (
             pd.DataFrame([[1, 2, 3]], columns=["job", "start", "start"]),
