@@ -200,6 +200,8 @@ def compare(options):
     """
     if options.confidence and not options.copies:
         raise ValueError("--confidence is for copies: give --copies too, or use `schedlab simulate --confidence`")
+    if options.classes is not None and (options.copies or len(options.load or [1]) > 1):
+        raise ValueError("--classes is for one load, without --copies")
     _check_out(options)
     trace = trace_of(options)
     seeds = range(options.copies) if options.copies else None
@@ -215,8 +217,10 @@ def compare(options):
     _warn_of_pile_ups(table)
     confidence = options.confidence or 0.95
     shown = table if not seeds else over_seeds(table, ["load", "scheme"], confidence)
+    classes = None if options.classes is None else _waits_by_class(options, trace, schemes)
     if options.json:
-        print_json({"trace": trace.title, "rows": records(shown)})
+        parts = {} if classes is None else {"classes": records(classes)}
+        print_json({"trace": trace.title, "rows": records(shown)} | parts)
         return
     if options.out == STANDARD:
         return
@@ -225,11 +229,27 @@ def compare(options):
         print_table(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
         for note in () if happened is None else happened.notes:
             print_indented(f"{happened.scheme}: {note}")
+        if classes is not None:
+            print(f"\nmean wait (s) by {options.classes}")
+            print_table(classes)
         return
     copies = f"; shaken copies: {options.copies}, intervals of {100 * confidence:.6g} % over them"
     print(f"{trace.title}{copies}{_within(options)}")
     ends = {f"{name}{end}": SHOWN[name] if not end else end[1:] for name in WITH_ENDS for end in ("", "_low", "_high")}
     print_table(shown[["load", "scheme", *ends]].set_axis(["load", "scheme", *ends.values()], axis=1))
+
+
+def _waits_by_class(options, trace, schemes):
+    """Return a table with a row for each class of jobs: how many, and their mean wait under each scheme."""
+    metrics.check_classes(options.classes, dict.fromkeys((*trace.table.columns, *SIMULATED)))
+    if options.load is not None:
+        trace = trace.scale_load(options.load[0], by=options.by, overrun=options.overrun)
+    waits = {}
+    for scheme in schemes:
+        schedule = simulation.simulate(trace, scheme, **_conventions(options))
+        by_class = schedule.metrics(by=options.classes, window=options.window or "makespan")
+        waits |= {"jobs": by_class["jobs"], str(schedule.scheme): by_class["wait_time"]}
+    return pd.DataFrame(waits).rename_axis("class").reset_index()
 
 
 def _warn_of_pile_ups(table):

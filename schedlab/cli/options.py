@@ -79,12 +79,7 @@ def _simulate(parser):
         RULES, "--load", type=values.load, metavar="L", help="scale to this offered load, 0.9 for 90 %% of the machine"
     )
     _workload_arguments(parser)
-    parser.option(
-        RESULT,
-        "--classes",
-        metavar="BY",
-        help="also by class: kurian, sabin, size, user, group, state, hour, weekday, month, or a column (partition)",
-    )
+    _classes(parser)
     parser.option(
         RESULT,
         "--confidence",
@@ -101,6 +96,15 @@ def _simulate(parser):
         "measures to standard error",
     )
     _json(parser)
+
+
+def _classes(parser):
+    parser.option(
+        RESULT,
+        "--classes",
+        metavar="BY",
+        help="also by class: kurian, sabin, size, user, group, state, hour, weekday, month, or a column (partition)",
+    )
 
 
 def _compare(parser):
@@ -139,6 +143,7 @@ def _compare(parser):
         metavar="C",
         help="with --copies: confidence of the intervals over the copies (default: 0.95)",
     )
+    _classes(parser)
     _out_csv(parser, RESULT, "write the table with all its measures")
     _json(parser)
 

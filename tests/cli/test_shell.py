@@ -114,6 +114,22 @@ def test_json_has_all_digits(run, log):
     assert {row["id"][:3] for row in json.loads(run("claims", "pascual2008", "--json")[1])} == {"PAS"}
 
 
+def test_schemes_are_compared_by_class(run, log):
+    trace = sl.read_swf(log).scale_load(0.7)
+    arguments = ("compare", log, "--scheme", "fcfs,easy", "--load", 0.7, "--classes", "size")
+    content = json.loads(run(*arguments, "--json")[1])["classes"]
+    for scheme in ("fcfs", "easy"):
+        schedule = sl.simulate(trace, scheme)
+        expected = schedule.metrics(by="size")["wait_time"]
+        waits = {row["class"]: row[str(schedule.scheme)] for row in content}
+        assert waits == {name: wait if wait == wait else None for name, wait in expected.items()}
+    out = run(*arguments)[1]
+    assert "mean wait (s) by size\nclass  jobs  FCFS  EASY\n" in out
+    for more in (("--copies", 2), ("--load", "0.5,0.7")):
+        assert run(*arguments, *more)[2] == "schedlab: --classes is for one load, without --copies\n"
+    assert "unknown classes 'colour'" in run(*arguments[:-1], "colour")[2]
+
+
 def test_quiet_prints_results_only(run, log):
     loud, quiet = (run("simulate", log, "--load", 0.1, "--out", "a.csv", *option) for option in ((), ("-q",)))
     assert quiet == (0, loud[1], "")

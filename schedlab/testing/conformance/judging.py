@@ -418,7 +418,10 @@ class Verdicts(pd.DataFrame):
         count, total = int((~self["follows"]).sum()), len(self)
         of_them, follow = ("the probe", "follows its") if total == 1 else (f"all of {total} probes", "follow their")
         if count:
-            return f"not following their scheme: {count} of {total} probe{'s' * (total > 1)}"
+            by_scheme = self.groupby("scheme", sort=False)["follows"]
+            right = [f"{scheme} {int(follows.sum())} of {len(follows)}" for scheme, follows in by_scheme]
+            those = f"; those that do: {', '.join(right)}" * (len(right) > 1)
+            return f"not following their scheme: {count} of {total} probe{'s' * (total > 1)}{those}"
         if self.contradictions:
             return f"{of_them} {follow} scheme, but not under one convention"
         return f"{of_them} {follow} scheme"

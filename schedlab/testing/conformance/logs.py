@@ -27,6 +27,7 @@ from .settings import Fit
 from .suite import KINDS
 
 WAITING = 12  # waiting jobs that the words list
+OTHERS = "schedlab passes at each instant, or at each event with completions first: the probes tell other orders apart"
 SETTINGS = 6  # settings that the words list
 BEFORE, AFTER = 0.5, 1.5  # what the chart shows around the first difference, as shares of the difference
 SHORTEST = 600  # seconds; the least difference that the chart is drawn for
@@ -221,6 +222,7 @@ class LogVerdict:
                 yield "    every job starts when it is submitted: such a log tells nothing about a scheduler"
         else:
             yield f"{prefix}no setting gives all {count(total, 'start')}"
+            yield f"    {OTHERS}"
         if not claimed:
             yield from self._nearest()
 
