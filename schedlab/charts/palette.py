@@ -127,7 +127,8 @@ def register(
 def colours(names: list[str]) -> list[str]:
     """Give each scheme, class, group, log or model its colour: its own, or one derived from its name.
 
-    Among names without a colour of their own, a later one gets another if it would look like an earlier one.
+    A scheme has the same colour in all charts. Of other names without a colour of their own, a later one gets another if
+    it would look like an earlier one.
 
     Parameters
     ----------
@@ -145,8 +146,15 @@ def colours(names: list[str]) -> list[str]:
     chosen = {}
     for name in names:
         fixed = known.get(name) or _of_log(name, name in beside) or _of_model(name)
-        chosen.setdefault(name, fixed or _of_letters(name, list(chosen.values())))
+        others = [] if _is_scheme(name) else list(chosen.values())
+        chosen.setdefault(name, fixed or _of_letters(name, others))
     return [chosen[name] for name in names]
+
+
+def _is_scheme(name):
+    """Tell whether a name is that of a scheme, with an order or settings."""
+    family = re.split(r"[-( ]", name)[0]
+    return bool(family) and any(scheme.startswith(family) for scheme in schemes.colours())
 
 
 def _beside_their_log(names):

@@ -1223,6 +1223,18 @@ def test_the_height_of_a_chart_is_estimated_well(table, single):
         assert 0 <= charts.height_of(chart.to_dict()) - pixels(chart)[1] < 55, name
 
 
+def test_names_without_a_colour_of_their_own_are_told_apart_in_one_chart():
+    def parts(colour):
+        return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+
+    names = ["today (log)", "fair share", "today", "proposal", "other", "fourth"]
+    chosen = charts.colours(names)
+    assert chosen[0] == charts.colours(names[:1])[0]  # the first has that of its name
+    assert charts.colours(names[:1] * 2) == chosen[:1] * 2
+    for place, colour in enumerate(chosen):
+        assert all(np.linalg.norm(parts(colour) - parts(other)) > 0.3 for other in chosen[:place])
+
+
 def test_papers_and_users_register_colours_dashes_and_titles(monkeypatch):
     monkeypatch.setattr(palette, "_registered", dict(palette._registered))
     monkeypatch.setattr(palette, "DASHES", dict(palette.DASHES))

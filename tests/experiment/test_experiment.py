@@ -659,3 +659,14 @@ def test_forgetting_while_others_ask_hangs_nobody():
             one.forget()
         for each in asking:
             each.result(timeout=5)
+
+
+def test_schemes_of_a_sweep_can_be_named():
+    trace = sl.model_trace("lublin", jobs=60, machine=64, seed=1)
+    schemes = {"today": "easy", "mine": sl.EASY(order="sjf")}
+    table = sl.sweep(trace, schemes, load=[0.5, 0.9], progress=False)
+    unnamed = sl.sweep(trace, list(schemes.values()), load=[0.5, 0.9], progress=False)
+    assert table["scheme"].tolist() == ["today", "mine"] * 2
+    assert table["wait_time"].tolist() == unnamed["wait_time"].tolist()
+    with pytest.raises(ValueError, match="two names have the same scheme"):
+        sl.sweep(trace, {"one": "easy", "two": sl.EASY()}, progress=False)
