@@ -127,8 +127,8 @@ def register(
 def colours(names: list[str]) -> list[str]:
     """Give each scheme, class, group, log or model its colour: its own, or one derived from its name.
 
-    A scheme has the same colour in all charts. Of other names without a colour of their own, a later one gets another if
-    it would look like an earlier one.
+    A scheme has the same colour in all charts. Of other names without a colour of their own, a later one gets another
+    if it would look like an earlier one.
 
     Parameters
     ----------
