@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
         self.first = names
         self.add_argument(WHOLE, action="help", help="show all options, in groups")
 
-    def option(self, group: str, *names: str, either: object = None, **settings) -> None:
+    def option(self, group: str, *names: str, either: str | None = None, **settings) -> None:
         """Add an option to a group of the whole help; of options with an equal `either`, one can be given."""
         self.known += names
         if not self.whole and self.first:
@@ -76,7 +76,9 @@ class Parser(argparse.ArgumentParser):
             self.groups[group] = self.add_argument_group(group) if group else self
         place = self.groups[group]
         if either is not None:
-            place = self.groups.setdefault((group, either), place.add_mutually_exclusive_group())
+            if either not in self.groups:
+                self.groups[either] = place.add_mutually_exclusive_group()
+            place = self.groups[either]
         place.add_argument(*names, **settings)
 
     def _check_value(self, action, value):
