@@ -2,6 +2,7 @@
 
 import logging
 import os
+import warnings
 
 logger = logging.getLogger("schedlab")
 logger.addHandler(logging.NullHandler())  # nobody is told who has not asked
@@ -19,6 +20,11 @@ class SchedlabWarning(UserWarning):
     >>> import schedlab as sl
     >>> warnings.simplefilter("error", sl.SchedlabWarning)
     """
+
+
+def warn(message: str) -> None:
+    """Warn whoever called the function that calls this."""
+    warnings.warn(message, SchedlabWarning, stacklevel=3)
 
 
 def progress(on: bool | None = None) -> bool:

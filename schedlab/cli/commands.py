@@ -15,7 +15,7 @@ from schedlab import papers
 from schedlab._runtime import text
 from schedlab._runtime.paths import replacing
 from schedlab._runtime.precompile import compile_kernels
-from schedlab._runtime.remarks import SchedlabWarning
+from schedlab._runtime.remarks import warn
 from schedlab._runtime.text import plain
 from schedlab.cli.parsing import COMMANDS, parser
 from schedlab.cli.shell import in_shell
@@ -149,7 +149,7 @@ def simulate(options):
         if options.out:
             _write(options, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
     if schedule.unsettled:
-        warnings.warn(f"{schedule.unsettled}: its means and intervals say little", SchedlabWarning, stacklevel=2)
+        warn(f"{schedule.unsettled}: its means and intervals say little")
     if options.json:
         parts = {"classes": classes, "intervals": intervals}
         tables = {name: records(part.reset_index()) for name, part in parts.items() if part is not None}
@@ -259,7 +259,7 @@ def _warn_of_pile_ups(table):
     if len(rows):
         places = [f"{scheme} at load {load:.3g}" for scheme, load in zip(rows["scheme"], rows["load"], strict=True)]
         message = f"the queue does not settle under {', '.join(places)}: means and intervals there say little"
-        warnings.warn(message, SchedlabWarning, stacklevel=2)
+        warn(message)
 
 
 def grid(options):
@@ -358,7 +358,7 @@ def _ledger_of(paper, options):
     if ledger is None:
         return paper.claims(options.size)
     if kept.stale(name):
-        warnings.warn(f"{name}: kernels have changed since this was kept; give --run", SchedlabWarning, stacklevel=2)
+        warn(f"{name}: kernels have changed since this was kept; give --run")
     return ledger
 
 

@@ -6,11 +6,10 @@ import re
 import shutil
 import sys
 import tempfile
-import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from schedlab._runtime.remarks import SchedlabWarning
+from schedlab._runtime.remarks import warn
 from schedlab._runtime.text import plain
 from schedlab.cli.shell import in_shell
 from schedlab.cli.values import STANDARD
@@ -44,7 +43,7 @@ def trace_of(options):
     else:
         for line in about.splitlines():
             if "worth a look" in line:  # which is no chatter
-                warnings.warn(f"{trace.name}: {line.strip()}", SchedlabWarning, stacklevel=2)
+                warn(f"{trace.name}: {line.strip()}")
     return trace
 
 

@@ -1,7 +1,6 @@
 """What all schemes share: a `Case` goes in, an `Outcome` comes out, and callers can ask a `Scheme` what it supports."""
 
 import inspect
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial
@@ -10,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from schedlab._runtime.remarks import SchedlabWarning
+from schedlab._runtime.remarks import warn
 from schedlab._runtime.text import spelt, suggestion
 from schedlab.kernels.cluster import Jobs
 from schedlab.machine import Flat, KaryTree, Pools
@@ -449,8 +448,7 @@ def _load_others() -> None:
         try:
             point.load()
         except Exception as error:  # a faulty package must not stop this one
-            message = f"the schemes of {point.name} ({point.value}) cannot be loaded: {error!r}"
-            warnings.warn(message, SchedlabWarning, stacklevel=2)
+            warn(f"the schemes of {point.name} ({point.value}) cannot be loaded: {error!r}")
 
 
 def by_name() -> Mapping[str, partial]:

@@ -89,7 +89,9 @@ def test_the_cookbook_has_one_short_block_for_each_task():
 @pytest.mark.parametrize(("title", "code"), recipes())
 def test_each_block_of_the_cookbook_works_alone(title, code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, title, "exec"), {"sl": sl})
+    names = {"sl": sl}
+    exec(compile(code, title, "exec"), names)
+    assert names.keys() - {"sl", "__builtins__"}  # it makes something
 
 
 @pytest.mark.parametrize("page", PAGES, ids=by_name)
